@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchmarkAccess } from './access';
+import { benchmarkAudit } from './audit';
 import { benchmarkConsume } from './consume';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
@@ -22,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
   'single-reads': (database, settings) => benchmarkReads('single', database, settings),
   access: benchmarkAccess,
+  audit: benchmarkAudit,
   refunds: benchmarkRefunds,
   'entitlement-check': benchmarkEntitlementCheck,
   consume: benchmarkConsume,

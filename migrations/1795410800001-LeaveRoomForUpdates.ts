@@ -16,5 +16,7 @@ export class LeaveRoomForUpdates1795410800001 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of TABLES) await runner.query(`ALTER TABLE ${table} RESET (fillfactor)`);
+    // As an earlier migration left it.
+    await runner.query('ALTER TABLE customer_entitlement SET (fillfactor = 80)');
   }
 }

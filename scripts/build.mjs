@@ -71,7 +71,7 @@ const service = {
   stampFile: join(dist, '.build-stamp'),
   sourceFolder: join(root, 'src'),
   entry: join(dist, 'src', 'main.js'),
-  tool: join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+  tool: join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'),
   toolArguments: ['-p', 'tsconfig.build.json'],
   withoutTool: 'TypeScript is not installed',
   isOptional: false,

@@ -1,44 +1,14 @@
 /**
  * Sends requests to a running service and prints each with its response: `npm run demo`. Set PORT as for `npm start`, or
  * BASE_URL to the address of a service elsewhere. Can be repeated: codes and keys are new in each run. Stops with exit
- * code 1 at the first unexpected response. Needs no dependency and no build.
+ * code 1 at the first unexpected response. Needs no dependency and no build. `npm run demo -- --story` creates the data of a
+ * company instead.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { baseUrl, DemoError, expectService, parse, request } from './demo-client.mjs';
+import { tellStory } from './demo-story.mjs';
 
-const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
-const baseUrl = (process.env.BASE_URL ?? ownUrl).replace(/\/+$/, '');
 const run = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`;
-
-const LONGEST_ANSWER_MS = 15_000;
-
-/** The demo cannot continue; the message is for the person at the terminal. */
-class DemoError extends Error {}
-
-async function request(method, path, { body, headers }) {
-  try {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
-    });
-    return { status: response.status, headers: response.headers, text: await response.text() };
-  } catch (error) {
-    const reason = error.cause?.code ?? error.cause?.message ?? error.message;
-    throw new DemoError(
-      `No answer from ${baseUrl} (${reason}).\n` +
-        'Start the service with `npm start` in another terminal, or set BASE_URL to where it runs.',
-    );
-  }
-}
-
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function indent(value) {
   return JSON.stringify(value, null, 2).replaceAll(/^/gm, '  ');
@@ -87,15 +57,6 @@ function chapter(title) {
 
 function create(path, body, answer = {}) {
   return call('POST', path, { body, expected: { status: 201, answer } });
-}
-
-async function expectService() {
-  const { status, text } = await request('GET', '/health/ready', {});
-  if (status === 200 && parse(text)?.status === 'ok') return;
-  throw new DemoError(
-    `${baseUrl} answers, but not as a ready billing engine (GET /health/ready: ${status}).\n` +
-      'Set BASE_URL to where the service runs.',
-  );
 }
 
 async function payAndRefund() {
@@ -213,8 +174,7 @@ async function registerWebhookEndpoint() {
   });
 }
 
-try {
-  await expectService();
+async function walkThrough() {
   console.log(`Billing engine at ${baseUrl}; run ${run}`);
   await payAndRefund();
   await linkAddon();
@@ -222,6 +182,12 @@ try {
   await renameAdmin();
   await registerWebhookEndpoint();
   console.log('\n\nAll responses are as expected.');
+}
+
+try {
+  await expectService();
+  if (process.argv.includes('--story')) await tellStory();
+  else await walkThrough();
 } catch (error) {
   if (!(error instanceof DemoError)) throw error;
   console.error(`\n${error.message}`);

@@ -26,6 +26,7 @@ import { MeteringModule } from './modules/metering';
 import { MetersModule } from './modules/meters';
 import { PaymentsModule } from './modules/payments';
 import { ReconciliationsModule } from './modules/reconciliations';
+import { RecurringRevenueModule } from './modules/recurring-revenue';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
 import { SearchModule } from './modules/search';
 import { SessionsModule } from './modules/sessions';
@@ -73,6 +74,7 @@ export class AppModule {
         LedgerModule,
         PaymentsModule,
         ReconciliationsModule,
+        RecurringRevenueModule,
         RefundsModule,
         SearchModule,
         SessionsModule,

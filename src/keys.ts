@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { runCommand, UsageError } from './command-line';
 import { ALL_SCOPES, type GrantedScope } from './core/access';
 import { ApiKeysService } from './modules/access';
+import { actAsCommand, type Principal } from './platform/access';
 import { isInstant } from './platform/http';
 import { KeyRotation } from './platform/secrets';
 
@@ -15,11 +16,7 @@ npm run keys -- revoke ID
 npm run keys -- rotate-encryption
   Encrypts all stored secrets again with the first of ENCRYPTION_KEYS, and retires the other keys. Processes go on running.`;
 
-/** The command line may do everything: its user can write to the database. */
-const CALLER = {
-  id: 'command_line',
-  scopes: new Set<GrantedScope>(['*', ...ALL_SCOPES]),
-};
+const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
 const LARGEST_PAGE = 100;
 
@@ -27,7 +24,7 @@ function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-async function create(keys: ApiKeysService, options: Options): Promise<void> {
+async function create(keys: ApiKeysService, options: Options, caller: Principal): Promise<void> {
   const { name, scopes, 'expires-at': expiresAt } = options;
   if (name === undefined || name.trim() === '' || name.length > 200) {
     throw new UsageError(`--name must be text of 1 to 200 characters.\n${USAGE}`);
@@ -45,7 +42,7 @@ async function create(keys: ApiKeysService, options: Options): Promise<void> {
       requestsPerMinute: null,
       usageRequestsPerMinute: null,
     },
-    CALLER,
+    caller,
   );
   print(`${created.key.id}  ${name}  ${created.key.scopes.join(',')}`);
   print('Store this secret now; it cannot be shown again:', created.secret);
@@ -53,7 +50,7 @@ async function create(keys: ApiKeysService, options: Options): Promise<void> {
 
 function parseScopes(text: string): readonly GrantedScope[] {
   return [...new Set(text.split(','))].map((part) => {
-    const scope = [...CALLER.scopes].find((known) => known === part.trim());
+    const scope = GRANTED_SCOPES.find((known) => known === part.trim());
     if (scope !== undefined) return scope;
     throw new UsageError(
       `${JSON.stringify(part)} is not a scope. The scopes are: *, ${ALL_SCOPES.join(', ')}.`,
@@ -104,11 +101,13 @@ function readArguments(): { readonly options: Options; readonly words: readonly 
 
 runCommand(async (app) => {
   const { options, words } = readArguments();
-  const [command, id] = words;
+  const [command = '', id] = words;
   const keys = app.get(ApiKeysService, { strict: false });
-  if (command === 'create') await create(keys, options);
-  else if (command === 'list') await list(keys);
-  else if (command === 'revoke' && id !== undefined) await keys.revoke(id, 'any');
-  else if (command === 'rotate-encryption') await rotateEncryption(app.get(KeyRotation));
-  else throw new UsageError(USAGE);
+  await actAsCommand(`keys ${command}`, async (caller) => {
+    if (command === 'create') await create(keys, options, caller);
+    else if (command === 'list') await list(keys);
+    else if (command === 'revoke' && id !== undefined) await keys.revoke(id, 'any');
+    else if (command === 'rotate-encryption') await rotateEncryption(app.get(KeyRotation));
+    else throw new UsageError(USAGE);
+  });
 });

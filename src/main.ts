@@ -112,7 +112,8 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     if (!inTime) logger.error('requests and jobs in flight did not finish in time');
     await running.embedded?.stop();
     logger.info('stopped');
-    process.exit(inTime ? 0 : 1);
+    // Set by a part of the service that ends it.
+    process.exit(inTime ? (process.exitCode ?? 0) : 1);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void stop(signal));

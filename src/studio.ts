@@ -6,6 +6,7 @@ import { runCommand, UsageError } from './command-line';
 import { ADMIN_ROLES, type AdminRole } from './core/access';
 import { SecondFactorsService } from './modules/sessions';
 import { Passwords, StudioService } from './modules/studio';
+import { actAsCommand, type Principal } from './platform/access';
 import { ask, readStandardInput } from './terminal';
 
 const USAGE = `npm run studio -- create-admin [--email EMAIL] [--name NAME] [--role ROLE] [--password-stdin]
@@ -97,22 +98,30 @@ async function passwordOf(options: StudioOptions): Promise<string> {
   return password;
 }
 
-async function createAdmin(app: INestApplicationContext, options: StudioOptions): Promise<void> {
+async function createAdmin(
+  app: INestApplicationContext,
+  options: StudioOptions,
+  caller: Principal,
+): Promise<void> {
   const studio = app.get(StudioService, { strict: false });
   const role = await roleOf(options, studio);
   const email = await emailOf(options);
   const name = await nameOf(options, email);
   const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
-  const { id } = await studio.create({ email, name, role, passwordHash });
+  const { id } = await studio.create({ email, name, role, passwordHash }, caller);
   print(`${id}  ${role}  ${email}  ${name}`);
 }
 
-async function setPassword(app: INestApplicationContext, options: StudioOptions): Promise<void> {
+async function setPassword(
+  app: INestApplicationContext,
+  options: StudioOptions,
+  caller: Principal,
+): Promise<void> {
   const studio = app.get(StudioService, { strict: false });
   const { id, email, isActive } = await studio.getByEmail(await emailOf(options));
   if (!isActive) throw new UsageError(`The admin ${email} is inactive.`);
   const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
-  await studio.update(id, { passwordHash }, 'any');
+  await studio.update(id, { passwordHash }, { expected: 'any', caller });
   print(`${id}  ${email}  has a new password`);
 }
 
@@ -135,10 +144,12 @@ async function list(app: INestApplicationContext): Promise<void> {
 }
 
 runCommand(async (app) => {
-  const { options, command } = readArguments();
-  if (command === 'create-admin') await createAdmin(app, options);
-  else if (command === 'set-password') await setPassword(app, options);
-  else if (command === 'remove-second-factor') await removeSecondFactor(app, options);
-  else if (command === 'list') await list(app);
-  else throw new UsageError(USAGE);
+  const { options, command = '' } = readArguments();
+  await actAsCommand(`studio ${command}`, async (caller) => {
+    if (command === 'create-admin') await createAdmin(app, options, caller);
+    else if (command === 'set-password') await setPassword(app, options, caller);
+    else if (command === 'remove-second-factor') await removeSecondFactor(app, options);
+    else if (command === 'list') await list(app);
+    else throw new UsageError(USAGE);
+  });
 });

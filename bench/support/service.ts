@@ -16,7 +16,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 
 /** Environment of the service in every benchmark: production defaults, without log output. */
 export function serviceEnvironment(database: TemporaryDatabase, port: number): NodeJS.ProcessEnv {

@@ -9,7 +9,7 @@ const LAYERS = [
   ['billing'],
   ['reconciliations'],
   ['refunds'],
-  ['payments', 'entitlements'],
+  ['payments', 'entitlements', 'recurring-revenue'],
   ['subscriptions', 'invoicing'],
   ['metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],

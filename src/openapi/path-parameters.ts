@@ -20,6 +20,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/coupons/{id}': idOf('coupon', 'coup'),
   '/v1/credit-notes/{id}': idOf('credit note', 'cn'),
   '/v1/customers/{customer_id}': idOf('customer', 'cus'),
+  '/v1/customers/{customer_id}/payment-method-setups/{id}': idOf('payment method setup', 'pms'),
   '/v1/customers/{customer_id}/payment-methods/{id}': idOf('payment method', 'pm'),
   '/v1/customers/{id}': idOf('customer', 'cus'),
   '/v1/customers/{id}/entitlements/{key}/grants/{grantId}': idOf('grant', 'grant'),

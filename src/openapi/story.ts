@@ -150,6 +150,11 @@ const SUBSCRIBING: readonly Step[] = [
     operationId: 'createPaymentMethod',
     body: { provider: 'sandbox', token: 'pm_sandbox_ok', is_default: true },
   },
+  {
+    operationId: 'createPaymentMethodSetup',
+    body: { provider: 'stripe', is_default: true },
+    isForStripe: true,
+  },
   { operationId: 'updatePaymentMethod', body: { is_default: true } },
   {
     operationId: 'createSubscription',

@@ -1,5 +1,5 @@
 import './base.css';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -10,15 +10,21 @@ import { router } from './routes';
 import { loadSettings } from './settings';
 
 const FRESH_MS = 10_000;
+/** Refusals of a code or a password, with the status 401 as well. */
+const WRONG_INPUT: readonly string[] = ['second_factor_failed', 'sign_in_failed'];
+
+/** Handles what any request can be refused with: a session that has ended, or another one begun in this browser. */
+function onRefusal(error: unknown): void {
+  if (!(error instanceof RequestFailed)) return;
+  const isOver = error.status === 401 && !WRONG_INPUT.includes(error.problem?.code ?? '');
+  if (isOver) client.setQueryData(currentSession.queryKey, null);
+  // The token for changes is that of a former session. Reads the present one, and all data with its rights.
+  if (error.problem?.code === 'cross_site_request') void client.resetQueries();
+}
 
 const client = new QueryClient({
-  queryCache: new QueryCache({
-    // A session that has ended leads to the sign-in page, wherever it was noticed.
-    onError: (error) => {
-      const isOver = error instanceof RequestFailed && error.status === 401;
-      if (isOver) client.setQueryData(currentSession.queryKey, null);
-    },
-  }),
+  queryCache: new QueryCache({ onError: onRefusal }),
+  mutationCache: new MutationCache({ onError: onRefusal }),
   defaultOptions: { queries: { staleTime: FRESH_MS, retry: false } },
 });
 

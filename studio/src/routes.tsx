@@ -3,21 +3,11 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  redirect,
   type RouteComponent,
 } from '@tanstack/react-router';
 import { Layout } from './layout/layout';
 
 const root = createRootRoute({ component: Layout });
-
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  beforeLoad: () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- the router's way to redirect
-    throw redirect({ to: '/customers' });
-  },
-});
 
 /** A page whose code is loaded when it is opened. */
 function pageAt<const Path extends string>(path: Path, component: RouteComponent) {
@@ -25,6 +15,14 @@ function pageAt<const Path extends string>(path: Path, component: RouteComponent
 }
 
 const pages = [
+  pageAt(
+    '/',
+    lazyRouteComponent(() => import('./pages/home'), 'HomePage'),
+  ),
+  pageAt(
+    '/reports',
+    lazyRouteComponent(() => import('./pages/reports'), 'ReportsPage'),
+  ),
   pageAt(
     '/customers',
     lazyRouteComponent(() => import('./pages/customers'), 'CustomersPage'),
@@ -59,11 +57,19 @@ const pages = [
   ),
   pageAt(
     '/credit-notes',
-    lazyRouteComponent(() => import('./pages/catalog-lists'), 'CreditNotesPage'),
+    lazyRouteComponent(() => import('./pages/returns'), 'CreditNotesPage'),
   ),
   pageAt(
     '/credit-notes/$id',
     lazyRouteComponent(() => import('./pages/catalog-objects'), 'CreditNotePage'),
+  ),
+  pageAt(
+    '/refunds',
+    lazyRouteComponent(() => import('./pages/returns'), 'RefundsPage'),
+  ),
+  pageAt(
+    '/disputes',
+    lazyRouteComponent(() => import('./pages/returns'), 'DisputesPage'),
   ),
   pageAt(
     '/ledger',
@@ -151,7 +157,7 @@ function stringifySearch(search: Record<string, unknown>): string {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, ...pages]),
+  routeTree: root.addChildren(pages),
   basepath: '/studio',
   defaultPreload: 'intent',
   parseSearch,

@@ -1,45 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { startEphemeralPostgres } from '../../packages/embedded-postgres';
-import { PASSWORD, PASSWORD_HASH } from '../support/admins';
-import {
-  launchChromium,
-  loadedFiles,
-  openPage,
-  type PageFaults,
-  violationsOf,
-} from '../support/browser';
-import { type ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
-import { BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
-import { RunningService } from '../support/running-service';
+import { PASSWORD } from '../support/admins';
+import { loadedFiles, openPage, type PageFaults, violationsOf } from '../support/browser';
+import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
+import { RunningConsole } from '../support/running-console';
+import type { RunningService } from '../support/running-service';
 
-const EMAIL = 'ada@example.com';
 const FIRST_LOAD_BYTES = 200_000;
 const PAGE_BYTES = 40_000;
 const MOST_ROWS = 60;
 const NARROW = { width: 360, height: 740 };
 const WIDE = { width: 1360, height: 900 };
 
-/** Receives the deliveries of webhooks. */
-async function startReceiver(): Promise<Server> {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.end('Thank you.');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
 describe('the console', () => {
-  let postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>;
+  let engine: RunningConsole;
+  let email: string;
   let service: RunningService;
-  let receiver: Server;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -48,58 +28,21 @@ describe('the console', () => {
   let teller: ConsoleStoryTeller;
 
   beforeAll(async () => {
-    [browser, postgres, receiver] = await Promise.all([
-      launchChromium(),
-      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
-      startReceiver(),
-    ]);
-    service = await RunningService.start(postgres.connectionString, {
-      ...WITH_KEYS,
-      ROLE: 'all',
-      PAYMENT_PROVIDERS: 'sandbox',
-      RATE_LIMIT_PER_MINUTE: '0',
-      RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
-      WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true',
-      MONITORING_PORT: '0',
-    });
-    teller = new ConsoleStoryTeller(service, BOOTSTRAP_KEY);
-    await teller.post('studio', {
-      email: EMAIL,
-      name: 'Ada',
-      role: 'owner',
-      passwordHash: PASSWORD_HASH,
-    });
-    const { port } = receiver.address() as AddressInfo;
-    story = await teller.tell(`http://127.0.0.1:${port}/`);
-    ({ context, page, faults } = await openPage(browser));
-    await signIn();
+    engine = await RunningConsole.start();
+    ({ service, browser, teller } = engine);
+    email = await engine.admin('owner');
+    story = await teller.tell(engine.receiverUrl);
+    ({ page, faults } = await engine.signIn(email));
+    context = page.context();
   });
 
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-    await postgres.stop();
-    receiver.closeAllConnections();
-    receiver.close();
-  });
+  afterAll(() => engine.stop());
 
   afterEach(() => {
     expect(faults.found.splice(0)).toEqual([]);
   });
 
-  async function signIn(): Promise<void> {
-    await page.goto(`${service.url}/studio`);
-    await page.getByLabel('Email').fill(EMAIL);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Customers' }).waitFor();
-  }
-
-  async function open(path: string): Promise<void> {
-    await page.goto(`${service.url}/studio${path}`);
-    await page.locator('main h1').waitFor();
-    await page.waitForLoadState('networkidle');
-  }
+  const open = (path: string): Promise<void> => engine.open(page, path);
 
   const toast = (text: string | RegExp): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
@@ -116,7 +59,7 @@ describe('the console', () => {
   it('asks for a sign-in, says why one fails, and forgets the page after signing out', async () => {
     const other = await openPage(browser);
     await other.page.goto(`${service.url}/studio/customers/${story.customer}`);
-    await other.page.getByLabel('Email').fill(EMAIL);
+    await other.page.getByLabel('Email').fill(email);
     await other.page.getByLabel('Password').fill('wrong horse battery staple');
     await other.page.getByRole('button', { name: 'Sign in' }).click();
     await other.page.getByRole('alert').filter({ hasText: 'sign_in_failed' }).waitFor();
@@ -260,7 +203,7 @@ describe('the console', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('/customers');
     await page.getByRole('button', { name: 'New customer…' }).click();
-    await page.getByLabel('Name').fill("O'Hara");
+    await page.getByRole('dialog').getByLabel('Name').fill("O'Hara");
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await toast('Copied');
     const text = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -334,6 +277,8 @@ describe('the console', () => {
 
 function pagesOf(story: ConsoleStory): readonly string[] {
   return [
+    '/',
+    '/reports',
     '/customers',
     `/customers/${story.customer}`,
     `/customers/${story.longName}`,
@@ -343,7 +288,9 @@ function pagesOf(story: ConsoleStory): readonly string[] {
     `/invoices/${story.invoice}`,
     '/payments',
     `/payments/${story.payment}`,
+    '/refunds',
     '/credit-notes',
+    '/disputes',
     '/ledger',
     '/plans',
     `/plans/${story.plan}`,

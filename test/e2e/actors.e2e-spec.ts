@@ -1,5 +1,6 @@
 import { Outbox } from '../../src/platform/outbox';
 import { bearing, BOOTSTRAP_KEY, type CreatedKey, createKey, WITH_KEYS } from '../support/keys';
+import { runCommand } from '../support/command';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Made {
@@ -62,6 +63,16 @@ describe('the actor of a change', () => {
       .get(`/v1/events?object_id=${id}&limit=1`)
       .set(bearing(one.secret));
     expect(shown.body).toMatchObject({ data: [{ actor: bootstrap?.id }] });
+  });
+
+  it('is the command that made it', async () => {
+    const { databaseUrl } = engine;
+    const { stdout } = await runCommand('keys', ['create', '--name', 'K'], { databaseUrl });
+    const [id = ''] = stdout.split(' ', 1);
+    expect(await runCommand('keys', ['revoke', id], { databaseUrl })).toMatchObject({ code: 0 });
+    expect(await actorsOf(id)).toEqual(['command:keys create', 'command:keys revoke']);
+    const { body } = await engine.http.get(`/v1/api-keys/${id}`).set(bearing(BOOTSTRAP_KEY));
+    expect(body).toMatchObject({ created_by: 'command:keys create' });
   });
 
   it('is kept apart in requests that run at once', async () => {

@@ -171,3 +171,16 @@ describe('the retention of the audit log', () => {
     await expect(engine.database.query('DELETE FROM audit_drop')).rejects.toThrow(/append-only/);
   });
 });
+
+it('has partitions before a process without due work writes the first entry', async () => {
+  const engine = await startTestApp({ environment: { ROLE: 'api' } });
+  try {
+    await engine.http.post('/v1/customers').send({ name: 'Ada' }).expect(201);
+    const rows = await engine.database.query(
+      'SELECT DISTINCT tableoid::regclass::text AS name FROM audit_log',
+    );
+    expect(rows).toEqual([{ name: 'audit_log_2026_03' }]);
+  } finally {
+    await engine.close();
+  }
+});

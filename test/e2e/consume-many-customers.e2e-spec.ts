@@ -194,6 +194,26 @@ describe('entitlements of many customers, consumed at once', () => {
     expect(allowedOf(answers)).toBe(4);
   });
 
+  it('count in every entitlement of the same meter', async () => {
+    const meter = await engine.http
+      .post('/v1/meters')
+      .send({ key: 'twice', name: 'Twice', event_name: 'twice', aggregation: 'count' });
+    const { id } = meter.body as { readonly id: string };
+    const { key } = await createEntitlement(engine, { meter_id: id });
+    const { key: other } = await createEntitlement(engine, { meter_id: id });
+    const one = await consumer(key);
+    await consume(one, 'first');
+    await one.allowances.grant(other, { value: '10' });
+    const { used } = await one.allowances.of(other);
+    const answers = await Promise.all([
+      ...['a', 'b', 'c'].map((name) => consume(one, name)),
+      ...['a', 'b'].map((name) => consume({ ...one, key: other }, name)),
+    ]);
+    expect(allowedOf(answers)).toBe(5);
+    expect((await one.allowances.of(key)).used).toBe('6');
+    expect((await one.allowances.of(other)).used).toBe(String(Number(used) + 5));
+  });
+
   it('record the limits that they reach', async () => {
     const all = await consumers(4);
     await Promise.all(all.map((one) => consume(one, 'all', '10')));

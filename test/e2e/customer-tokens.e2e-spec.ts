@@ -1,5 +1,7 @@
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { signedIn } from '../support/signed-in';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 interface Issued {
   readonly id: string;
@@ -87,6 +89,50 @@ describe('customer tokens', () => {
       expect.objectContaining({ code: 'scope_not_held', required_scope: 'invoices:read' }),
     ]);
     expect((await issue({ scopes: ['entitlements:read'] }, secret)).status).toBe(201);
+  });
+
+  const key = (method: 'delete' | 'patch', id: string) =>
+    engine.http[method](`/v1/api-keys/${id}`).set(bearing(BOOTSTRAP_KEY));
+
+  it('end when the API key that issued them is revoked, and not those of others', async () => {
+    const issuer = await createKey(engine, 'customers:write', 'entitlements:read');
+    const terms = { scopes: ['entitlements:read'] };
+    const { token } = (await issue(terms, issuer.secret)).body as Issued;
+    const { token: other } = (await issue(terms)).body as Issued;
+    expect((await read(token)).status).toBe(200);
+    await key('delete', issuer.id).expect(204);
+    const late = await read(token);
+    expect([late.status, late.body]).toEqual([401, expect.objectContaining({ reason: 'revoked' })]);
+    expect((await read(other)).status).toBe(200);
+  });
+
+  it('end when the API key that issued them expires', async () => {
+    const issuer = await createKey(engine, 'customers:write', 'entitlements:read');
+    const { token } = (await issue({ scopes: ['entitlements:read'] }, issuer.secret))
+      .body as Issued;
+    const expires_at = new Date(engine.clock.now().getTime() + 60_000).toISOString();
+    await key('patch', issuer.id).send({ expires_at }).expect(200);
+    expect((await read(token)).status).toBe(200);
+    engine.clock.advanceMs(60_000);
+    const late = await read(token);
+    expect([late.status, late.body]).toEqual([401, expect.objectContaining({ reason: 'expired' })]);
+  });
+
+  it('end when the admin that issued them is deactivated', async () => {
+    const page = await signedIn(engine, 'support');
+    const answer = await engine.http
+      .post(`/v1/customers/${customer}/tokens`)
+      .set(page)
+      .send({})
+      .expect(201);
+    const { token } = answer.body as Issued;
+    expect((await read(token)).status).toBe(200);
+    const session = await engine.http.get('/v1/session').set(page).expect(200);
+    const { id } = (session.body as { readonly admin: { readonly id: string } }).admin;
+    await engine.http.delete(`/v1/studio/${id}`).set(bearing(BOOTSTRAP_KEY)).expect(204);
+    // Credentials are read again within a second.
+    await until('the token is refused', async () => (await read(token)).status === 401);
+    expect((await read(token)).body).toMatchObject({ reason: 'revoked' });
   });
 
   it.each([

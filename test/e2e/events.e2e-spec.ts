@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAYMENT_STATUSES } from '../../src/modules/payments/domain/payment';
 import { REFUND_STATUSES } from '../../src/modules/refunds/domain/refund';
+import { createAdmin } from '../support/admins';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { signedIn } from '../support/signed-in';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Event {
@@ -168,3 +171,49 @@ function requiredFieldsOf(
   const name = /"object":\{"\$ref":"#\/components\/schemas\/(\w+)"/.exec(text)?.[1];
   return name === undefined ? null : (components.schemas[name]?.required ?? []);
 }
+
+describe('events of API keys and admins', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+    await createAdmin(engine, 'owner');
+    await engine.http.post('/v1/customers').set(bearing(BOOTSTRAP_KEY)).send({ name: 'Ada' });
+  });
+
+  afterAll(() => engine.close());
+
+  async function typesFor(headers: Record<string, string>, query = ''): Promise<readonly string[]> {
+    const answer = await engine.http.get(`/v1/events${query}`).set(headers).expect(200);
+    const events = (answer.body as { data: readonly Event[] }).data;
+    return [...new Set(events.map(({ type }) => type.split('.', 1)[0] ?? ''))].sort();
+  }
+
+  it('are read only with keys:read and studio:read', async () => {
+    const { id, secret } = await createKey(engine, 'events:read');
+    const { secret: withKeys } = await createKey(engine, 'events:read', 'keys:read');
+    expect(await typesFor(bearing(BOOTSTRAP_KEY))).toEqual(['api_key', 'customer', 'studio_admin']);
+    expect(await typesFor(bearing(withKeys))).toEqual(['api_key', 'customer']);
+    expect(await typesFor(bearing(secret))).toEqual(['customer']);
+    for (const query of ['?type=api_key.*', '?type=api_key.created', `?object_id=${id}`]) {
+      expect(await typesFor(bearing(secret), query)).toEqual([]);
+    }
+    const [event] = await engine.database.query<{ id: string }>(
+      'SELECT id FROM event WHERE object_id = $1',
+      [id],
+    );
+    const read = (key: string) => engine.http.get(`/v1/events/${event?.id}`).set(bearing(key));
+    expect((await read(withKeys)).status).toBe(200);
+    expect((await read(secret)).body).toMatchObject({ code: 'event_not_found' });
+  });
+
+  it.each(['viewer', 'support'] as const)(
+    'are not read by %s, neither here nor in the audit log',
+    async (role) => {
+      const page = await signedIn(engine, role);
+      expect(await typesFor(page)).toEqual(['customer']);
+      const { body } = await engine.http.get('/v1/audit-log').set(page).expect(403);
+      expect(body).toMatchObject({ required_scope: 'audit:read' });
+    },
+  );
+});

@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Client } from 'pg';
 import { newId } from '../../src/platform/ids';
-import { SealedColumns, SecretBox } from '../../src/platform/secrets';
+import { SEALING_LOCK_CLASS, SealedColumns, SecretBox } from '../../src/platform/secrets';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { contentsOfTables } from '../support/leaks';
+import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -161,6 +163,39 @@ describe('the rotation of encryption keys', () => {
     await stop(running);
     expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
     await secretOf(await start(NEW), endpoint);
+  });
+
+  const RETIRE = `UPDATE encryption_key_use SET status = 'retiring' WHERE key_id = 'old'`;
+
+  it('is noticed by a process that checks its key before and shares it after', async () => {
+    await stop(await start(OLD));
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`SELECT pg_advisory_lock(${SEALING_LOCK_CLASS}, hashtext('old'))`);
+    const failure = start(OLD).catch((error: unknown) => String(error));
+    await until('the process waits for the lock on its key', async () => {
+      const { rowCount } = await client.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event = 'advisory'`,
+      );
+      return rowCount === 1;
+    });
+    await client.query(RETIRE);
+    await client.end();
+    expect(await failure).toMatch(/encryption key old was retired by rotate-encryption/);
+  });
+
+  it('ends a process that lost its session while its key was retired', async () => {
+    const running = await RunningService.start(database.url, { ENCRYPTION_KEYS: OLD, ROLE: 'api' });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(RETIRE);
+    await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory' AND classid = ${SEALING_LOCK_CLASS} AND granted`,
+    );
+    await client.end();
+    expect(await running.untilEnded()).toBe(1);
   });
 
   it('keeps the old key while a secret cannot be opened, and names that secret', async () => {

@@ -187,7 +187,7 @@ describe('the ledger', () => {
     'accounts?customer_id=',
     'transactions?limit=0',
     'transactions?cursor=nope',
-    'transactions?kind=payment',
+    'transactions?kind=gift',
     'transactions?source_id=a&source_id=b',
   ])('refuses the query %s', async (query) => {
     expect((await engine.http.get(`/v1/ledger/${query}`)).status).toBe(400);
@@ -330,6 +330,52 @@ describe('the ledger', () => {
       ]);
       await past('DELETE FROM ledger_transaction WHERE id = $1', [broken]);
       await past('DELETE FROM ledger_posting WHERE transaction_id = $1', [orphan]);
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    });
+
+    it('since an instant checks the customers who have posted since then', async () => {
+      const old = await pay({ provider: 'manual', currency: 'KWD', amount: 70 });
+      await engine.database.query(`UPDATE payment SET amount = 71 WHERE id = $1`, [old.payment]);
+      // Ids have the real time, in milliseconds.
+      const [{ since } = { since: '' }] = await engine.database.query<{ since: string }>(
+        `SELECT to_json(date_trunc('milliseconds', clock_timestamp() AT TIME ZONE 'UTC') + interval '1 ms') #>> '{}' || 'Z' AS since`,
+      );
+      const verifySince = async () => {
+        const answer = await engine.http.get(`/v1/ledger/verify?changed_since=${since}`);
+        expect(answer.status).toBe(200);
+        return answer.body as Awaited<ReturnType<typeof verifyLedger>>;
+      };
+      expect((await verifyLedger(engine)).ok).toBe(false);
+      expect((await verifySince()).ok).toBe(true);
+      const recent = await pay({ provider: 'manual', currency: 'KWD', amount: 5 });
+      await engine.database.query(`UPDATE payment SET amount = 6 WHERE id = $1`, [recent.payment]);
+      const failed = (await verifySince()).checks.filter(({ ok }) => !ok);
+      expect(failed.map(({ offending }) => offending)).toContainEqual([
+        'manual KWD: payments 6, ledger 5',
+      ]);
+      for (const [id, amount] of [
+        [old.payment, 70],
+        [recent.payment, 5],
+      ]) {
+        await engine.database.query('UPDATE payment SET amount = $2 WHERE id = $1', [id, amount]);
+      }
+      expect((await verifyLedger(engine)).ok).toBe(true);
+      expect((await verifySince()).ok).toBe(true);
+      expect((await engine.http.get('/v1/ledger/verify?changed_since=today')).status).toBe(400);
+    });
+
+    it('keeps the totals of accounts, and reports one that is wrong', async () => {
+      const accounts = async () => ((await read('/v1/ledger/accounts')) as { data: object[] }).data;
+      const posted = await engine.database.query(
+        `SELECT account, currency, sum(amount_minor)::text AS balance
+         FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
+         GROUP BY account, currency ORDER BY account, currency`,
+      );
+      expect(await accounts()).toEqual(posted);
+      await engine.database.query(`UPDATE ledger_total SET amount_minor = amount_minor + 1`);
+      const failed = (await verifyLedger(engine)).checks.filter(({ ok }) => !ok);
+      expect(failed.map(({ name }) => name)).toEqual(['totals_of_accounts_equal_postings']);
+      await engine.database.query(`UPDATE ledger_total SET amount_minor = amount_minor - 1`);
       expect(await verifyLedger(engine)).toMatchObject({ ok: true });
     });
 

@@ -52,6 +52,8 @@ describe('payment methods', () => {
       expiry_month: null,
       expiry_year: null,
       is_default: true,
+      unusable_since: null,
+      unusable_reason: null,
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
     });

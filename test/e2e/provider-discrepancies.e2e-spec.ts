@@ -2,6 +2,7 @@ import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { ResumePaymentWorkflow } from '../../src/modules/billing/payments/resume-payment.workflow';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
 import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { createCustomer, createPayment } from '../support/billing';
 import { captureLog, type CapturedLog } from '../support/leaks';
@@ -74,6 +75,19 @@ describe('a provider that contradicts a final outcome', () => {
       : engine.app.get(RefundsService);
     await providerCall.resume(id);
   }
+
+  /** Loses a dispute about a payment of 10,000. */
+  const lose = (payment: string) =>
+    engine.app.get(DisputesService).record(payment, {
+      providerReference: `dp_${payment}`,
+      status: 'lost',
+      reason: null,
+      amount: 10_000n,
+      amountWithdrawn: 10_000n,
+      amountReinstated: 0n,
+      isRefundable: false,
+      evidenceDueAt: null,
+    });
 
   const declined = (fields: object = {}): Promise<string> =>
     createPayment(engine, { payment_method_id: 'pm_sandbox_declined', ...fields });
@@ -186,6 +200,35 @@ describe('a provider that contradicts a final outcome', () => {
       status: 'succeeded',
       amount_applied: applied,
     });
+  });
+
+  it('is applied after a lost dispute: the loss takes the credit', async () => {
+    const payment = await declined();
+    await lose(payment);
+    await report(payment, PAID);
+    await apply((await discrepancyOf(payment)).id).expect(200);
+    const { customer_id: customer } = (await read(`/v1/payments/${payment}`)) as {
+      customer_id: string;
+    };
+    expect(await read(`/v1/customers/${customer}/balance`)).toMatchObject({ balance: 0 });
+    expect((await postingsOf(engine, payment)).at(-1)).toEqual([
+      'dispute_lost',
+      { customer_credit: 10_000, dispute_losses: -10_000 },
+    ]);
+  });
+
+  it('is applied to a refund after a lost dispute, because its money has moved', async () => {
+    const { payment, refund } = await failedRefund(2_500);
+    await lose(payment);
+    await report(refund, PAID);
+    await apply((await discrepancyOf(refund)).id).expect(200);
+    expect(await read(`/v1/payments/${payment}`)).toMatchObject({
+      amount_refunded: 2_500,
+      amount_lost: 10_000,
+    });
+    expect(await postingsOf(engine, refund)).toEqual([
+      ['refund', { refunds: 2_500, 'cash_clearing:sandbox': -2_500 }],
+    ]);
   });
 
   it('is applied to a refund: its amount counts as refunded', async () => {

@@ -1,4 +1,5 @@
 import { createCustomer } from '../support/billing';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const DAY_MS = 86_400_000;
@@ -124,4 +125,41 @@ describe('receivables by age', () => {
       expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
     },
   );
+});
+
+describe('receivables by customer', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+  });
+
+  afterAll(() => engine.close());
+
+  it('name customers only to callers that may read customers', async () => {
+    const post = (path: string, body: object = {}) =>
+      engine.http.post(path).set(bearing(BOOTSTRAP_KEY)).send(body);
+    const customer = await post('/v1/customers', { name: 'Ada Lovelace', currency: 'USD' });
+    const { id: customer_id } = customer.body as { id: string };
+    const invoice = await post('/v1/invoices', {
+      customer_id,
+      currency: 'USD',
+      lines: [{ description: 'Work', amount: 100 }],
+      collection: 'send_invoice',
+    });
+    await post(`/v1/invoices/${(invoice.body as { id: string }).id}/finalize`).expect(200);
+    const read = async (...scopes: readonly string[]) => {
+      const { secret } = await createKey(engine, ...scopes);
+      const path = '/v1/analytics/receivables?group_by=customer';
+      const { body } = await engine.http.get(path).set(bearing(secret)).expect(200);
+      return (body as { data: readonly object[] }).data;
+    };
+    const expected = { customer_id, total: '100' };
+    expect(await read('analytics:read', 'customers:read')).toEqual([
+      expect.objectContaining({ ...expected, customer_name: 'Ada Lovelace' }),
+    ]);
+    expect(await read('analytics:read')).toEqual([
+      expect.objectContaining({ ...expected, customer_name: null }),
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 import { createCustomer } from '../support/billing';
 import { postingsOf, verifyLedger } from '../support/ledger';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 interface Line {
@@ -87,6 +88,26 @@ describe('a refund with a credit note', () => {
     expect(reused.body).toMatchObject({ status: 409, code: 'idempotency_key_reused' });
   });
 
+  it('refuses its key with another credit note also after 30 days', async () => {
+    const { payment, line } = await paid();
+    const body = { credit_note: noteOf(line), idempotencyKey: `refund-${payment}` };
+    const refund = (change: object) =>
+      post(`/v1/refunds/payment/${payment}`, { ...body, ...change });
+    const first = await refund({});
+    engine.clock.advanceMs(31 * 86_400_000);
+    for (const credit_note of [
+      noteOf(line, 400),
+      { ...noteOf(line), reason: 'Goodwill' },
+      undefined,
+    ]) {
+      const reused = await refund({ credit_note });
+      expect(reused.body).toMatchObject({ status: 409, code: 'idempotency_key_reused' });
+    }
+    const again = await refund({});
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(await notesOf(payment)).toHaveLength(1);
+  });
+
   it('of all, twice at once, is made once', async () => {
     const { payment, line } = await paid();
     const refund = () =>
@@ -142,5 +163,50 @@ describe('a refund with a credit note', () => {
     const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
     expect(answer.body).toMatchObject({ status: 409, code: 'payment_not_refundable' });
     expect(await notesOf(payment)).toEqual([]);
+  });
+});
+
+describe('a refund with a credit note by a key without the scope invoices:write', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { ...WITH_KEYS, PAYMENT_PROVIDERS: 'manual' } });
+  });
+
+  afterAll(() => engine.close());
+
+  const owner = bearing(BOOTSTRAP_KEY);
+  const post = (path: string, body: object = {}, caller: typeof owner = owner) =>
+    engine.http.post(path).set(caller).send(body);
+
+  it('is refused and changes nothing, and its key can be used again', async () => {
+    const { id: customer_id } = (await post('/v1/customers', { name: 'Ada' })).body as Line;
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const draft = await post('/v1/invoices', { customer_id, currency: 'EUR', lines });
+    const { id: invoice } = draft.body as Line;
+    const finalized = await post(`/v1/invoices/${invoice}/finalize`).expect(200);
+    const [line] = (finalized.body as { lines: Line[] }).lines;
+    const paid = await post(`/v1/invoices/${invoice}/pay`, { provider: 'manual' }).expect(201);
+    const { id: payment } = paid.body as Line;
+    const made = await post('/v1/api-keys', { name: 'Refunds', scopes: ['refunds:write'] });
+    const refunder = bearing((made.body as { secret: string }).secret);
+    const credit_note = {
+      lines: [{ invoice_line_id: line?.id, amount: 1_000 }],
+      reason: 'Outage',
+    };
+    const idempotencyKey = `refund-${payment}`;
+    const refund = (body: object) => post(`/v1/refunds/payment/${payment}`, body, refunder);
+
+    const refused = await refund({ credit_note, idempotencyKey });
+    expect(refused.body).toMatchObject({ status: 403, code: 'forbidden' });
+    const read = async (path: string) => (await engine.http.get(path).set(owner)).body as object;
+    expect(await read(`/v1/credit-notes?invoice_id=${invoice}`)).toMatchObject({ data: [] });
+    expect(await read(`/v1/refunds?payment_id=${payment}`)).toMatchObject({ data: [] });
+    expect(await read(`/v1/payments/${payment}`)).toMatchObject({
+      amount_refunded: 0,
+      amount_refund_pending: 0,
+    });
+    const plain = await refund({ amount: 400, idempotencyKey });
+    expect(plain.body).toMatchObject({ status: 'succeeded', amount: 400 });
   });
 });

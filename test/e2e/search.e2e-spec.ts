@@ -78,6 +78,9 @@ describe('a search', () => {
     expect(await titles('東京')).toEqual(['東京電力']);
     expect(await titles('ünal ÖZG')).toEqual(['Ünal Özgür']);
     expect(await titles('🦊')).toEqual(['🦊 Foxes']);
+    expect(await titles('電力')).toEqual([]);
+    expect(await titles('東京電')).toEqual(['東京電力']);
+    expect(await titles('303')).toEqual([]);
   });
 
   it('finds codes of the catalogue and numbers of invoices', async () => {

@@ -1,17 +1,9 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { createAdmin, pageOf } from '../support/admins';
-import { WITH_KEYS } from '../support/keys';
+import { runCommand } from '../support/command';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 
-const ROOT = join(__dirname, '../..');
 const PASSWORD = 'Tr0ub4dor & zwölf Zeichen';
-
-interface Result {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Each command is a process, which takes seconds on a busy machine. */
 jest.setTimeout(240_000);
@@ -26,27 +18,8 @@ describe('npm run studio', () => {
 
   afterAll(() => engine.close());
 
-  function run(words: readonly string[], input = ''): Promise<Result> {
-    const child = spawn(
-      process.execPath,
-      [join(ROOT, 'test/support/run-ts.cjs'), join(ROOT, 'src/studio.ts'), ...words],
-      {
-        env: {
-          ...process.env,
-          DATABASE_URL: engine.databaseUrl,
-          ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
-        },
-      },
-    );
-    const output = { stdout: '', stderr: '' };
-    child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
-    child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
-    child.stdin.end(input);
-    return new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code) => resolve({ code, ...output }));
-    });
-  }
+  const run = (words: readonly string[], input = '') =>
+    runCommand('studio', words, { databaseUrl: engine.databaseUrl, input });
 
   function signIn(email: string, password: string) {
     return engine.uncheckedHttp.post('/v1/session').send({ email, password });
@@ -93,6 +66,24 @@ describe('npm run studio', () => {
     expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('second factor') });
     const unknown = await run(['remove-second-factor', '--email', 'stranger@example.com']);
     expect(unknown.stderr).toContain('There is no studio admin "stranger@example.com".');
+  });
+
+  it('is the actor of its changes, in events and in the audit log', async () => {
+    const words = ['create-admin', '--password-stdin', '--email', 'actor@example.com'];
+    const { stdout } = await run(words, PASSWORD);
+    const id = stdout.split(' ', 1)[0] ?? '';
+    const actor = 'command:studio create-admin';
+    expect(
+      await engine.database.query('SELECT actor FROM event WHERE object_id = $1', [id]),
+    ).toEqual([{ actor }]);
+    const { body } = await engine.http
+      .get(`/v1/audit-log?object_id=${id}&actor_id=${encodeURIComponent(actor)}`)
+      .set(bearing(BOOTSTRAP_KEY));
+    expect(body).toMatchObject({
+      data: [
+        { actor: { type: 'command', id: actor }, operation: null, request_id: null, address: null },
+      ],
+    });
   });
 
   it.each([

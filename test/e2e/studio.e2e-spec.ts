@@ -1,3 +1,6 @@
+import { scopesOfRole } from '../../src/core/access';
+import { createAdmin as createAdminOf } from '../support/admins';
+import { bearing, createKey, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
@@ -334,6 +337,53 @@ describe('studio admins', () => {
       }
     },
   );
+});
+
+describe('an API key with studio:write', () => {
+  let engine: TestApp;
+  let secret: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+    ({ secret } = await createKey(engine, 'studio:write', 'studio:read', 'keys:write'));
+  });
+
+  afterAll(() => engine.close());
+
+  it.each(['owner', 'admin', 'support', 'viewer'] as const)(
+    'cannot create an admin with the role %s, nor take one over',
+    async (role) => {
+      const admin = { email: `new-${role}@example.com`, name: 'N', passwordHash: BCRYPT, role };
+      const { id } = await createAdminOf(engine, role);
+      const attempts = [
+        engine.http.post('/v1/studio').send(admin),
+        engine.http.patch(`/v1/studio/${id}`).send({ passwordHash: BCRYPT }),
+        engine.http.delete(`/v1/studio/${id}/second-factor`),
+      ];
+      for (const attempt of attempts) {
+        const { status, body } = await attempt.set(bearing(secret));
+        expect([status, body]).toEqual([403, expect.objectContaining({ code: 'scope_not_held' })]);
+      }
+      const { body } = await engine.http.get(`/v1/studio/${id}`).set(bearing(secret));
+      expect(body).toMatchObject({ password_scheme: 'argon2id' });
+    },
+  );
+
+  it('deactivates any admin, and with all scopes of a role creates admins of that role', async () => {
+    const { id } = await createAdminOf(engine, 'owner');
+    await createAdminOf(engine, 'owner');
+    await engine.http.delete(`/v1/studio/${id}`).set(bearing(secret)).expect(204);
+    const viewer = await createKey(engine, 'studio:write', ...scopesOfRole('viewer'));
+    const create = (role: string) =>
+      engine.http
+        .post('/v1/studio')
+        .set(bearing(viewer.secret))
+        .send({ email: `made-${role}@example.com`, name: 'N', passwordHash: BCRYPT, role });
+    await create('viewer').expect(201);
+    const refused = await create('support');
+    expect(refused.body).toMatchObject({ required_scope: 'customers:write' });
+    expect((await create('owner')).body).toMatchObject({ required_scope: '*' });
+  });
 });
 
 describe('the password hash of a studio admin', () => {

@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
-import { createPayment } from '../support/billing';
+import { createEntitlement } from '../support/allowances';
+import { createCustomer, createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { startTestApp, Story, type TestApp } from '../support/story';
@@ -289,6 +290,26 @@ describe('deleting a test clock', () => {
     const { id } = await post('/v1/test-clocks', { name: 'Empty', now: START });
     expect((await remove(String(id))).status).toBe(204);
     expect((await remove('clock_01h455vb4pex5vsknk084sn02q')).status).toBe(404);
+  });
+
+  it('answers requests for entitlements of its customers with the missing clock', async () => {
+    const { id: clockId } = await post('/v1/test-clocks', { name: 'Deleted', now: START });
+    const customerId = await createCustomer(engine, { test_clock_id: clockId });
+    const { key } = await createEntitlement(engine);
+    await engine.database.query('UPDATE test_clock SET deleted_at = now() WHERE id = $1', [
+      clockId,
+    ]);
+    const path = `/v1/customers/${customerId}/entitlements`;
+    for (const answer of [
+      await engine.http.get(path),
+      await engine.http.get(`${path}/${key}`),
+      await engine.http
+        .post(`${path}/${key}/consume`)
+        .send({ quantity: '1', idempotency_key: 'deleted' }),
+      await engine.http.post(`${path}/${key}/grants`).send({ value: '1' }),
+    ]) {
+      expect([answer.status, answer.body]).toMatchObject([404, { code: 'test_clock_not_found' }]);
+    }
   });
 
   it('does not allow deletion of ledger rows of other customers, or of parts of a transaction', async () => {

@@ -221,6 +221,33 @@ describe('a lost answer to a commit', () => {
     expect(await countOf('payment')).toBe(1);
   });
 
+  it('of the first commit of a payment or refund leaves work that is due again at once, although the process lives', async () => {
+    const engine = await startEngine();
+    const customer = await createCustomer(engine);
+    const payment = { customer_id: customer, amount: 1000, currency: 'USD' };
+    const first = await engine.http.post('/v1/payments').send(payment);
+    const { id } = first.body as { id: string };
+    for (const [table, path, body] of [
+      ['payment', '/v1/payments', payment],
+      ['refund', `/v1/refunds/payment/${id}`, { amount: 10 }],
+    ] as const) {
+      injectOnce(/^COMMIT/, 'cut');
+      const lost = await engine.http.post(path).set('Idempotency-Key', table).send(body);
+      expect(lost).toMatchObject(UNKNOWN);
+      await until(`the ${table} is given back`, async () => {
+        const rows = await engine.database.query<{ leased_by: number | null; due_at: Date }>(
+          `SELECT leased_by, due_at FROM ${table} WHERE due_at IS NOT NULL`,
+        );
+        return rows.length === 1 && rows[0]?.leased_by === null;
+      });
+      const [row] = await engine.database.query<{ due_at: Date; attempts: number }>(
+        `SELECT due_at, attempts FROM ${table} WHERE due_at IS NOT NULL`,
+      );
+      const inASecond = new Date(engine.clock.now().getTime() + 1_000);
+      expect(row).toEqual({ due_at: inASecond, attempts: 1 });
+    }
+  });
+
   it('is never reported for a read', async () => {
     const { http } = await startEngine();
     await http.get('/v1/ledger/verify').expect(200);
@@ -276,6 +303,30 @@ it('a process without answers of the database reports it, and is ready again aft
   expect(await http.get('/health/ready')).toMatchObject(UNAVAILABLE);
   proxy.release();
   await http.get('/health/ready').expect(200);
+});
+
+it('a database that accepts no connections for now is unavailable: 503, and the service goes on afterwards', async () => {
+  const { http } = await startEngine();
+  await http.get('/health/ready').expect(200);
+  undo.push(() => own.accept(true));
+  const administrator = new Client({ connectionString: own.url });
+  await administrator.connect();
+  await own.accept(false);
+  await administrator.query(TERMINATE_OTHERS);
+  await administrator.end();
+  const invoice = { customer_id: 'cus_01kq3m5x6zf0a8v7s9w2b4c6d8', currency: 'EUR' };
+  for (const send of [
+    () => http.post('/v1/customers').send(aCustomer),
+    () => http.post('/v1/invoices').set('Idempotency-Key', 'invoice').send(invoice),
+    () => http.get('/v1/invoices'),
+    () => http.get('/health/ready'),
+  ]) {
+    const refused = await send();
+    expect(refused).toMatchObject(UNAVAILABLE);
+    expect(refused.headers['retry-after']).toBe('2');
+  }
+  await own.accept(true);
+  expect((await http.post('/v1/customers').send(aCustomer)).status).toBe(201);
 });
 
 it('a read-only database is unavailable: 503, not ready, and no connection of that time remains', async () => {

@@ -1,5 +1,7 @@
 import { Client } from 'pg';
 import { STORY } from '../../src/openapi/story';
+import { Allowances, createEntitlement } from '../support/allowances';
+import { createCustomer } from '../support/billing';
 import { bodiesOf, MadeIds, type Operation, OPERATIONS, pathOf } from '../support/example-requests';
 import { type ListStatement, plantMillions, plansOf } from '../support/planted-statistics';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -15,8 +17,17 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
     reason: 'Reads the subscriptions and grants of one customer.',
   },
   {
-    fault: /^listCustomers\?q=any: sorts/,
+    fault: /^(listCustomers|search)\?q=[^:]*: sorts/,
     reason: 'Sorts the customers whose text matches, which the index of trigrams finds.',
+  },
+  {
+    fault:
+      /^consume: reads (usage_stream_pkey|customer_entitlement_pair_unique|usage_window_pkey) and leaves out/,
+    reason: 'Reads the stream, the windows and the balances of one customer by their keys.',
+  },
+  {
+    fault: /^listAuditEntries\?.* audit_(log|change)_(default|2026_0[45])/,
+    reason: 'Partitions of coming months, and of months without one, are empty.',
   },
   {
     fault: /^listUsageEvents\?.* usage_event_\d+/,
@@ -38,6 +49,9 @@ const LISTS = OPERATIONS.filter(
 /** Parameters of every list, and those that a list requires. */
 const PAGING = ['limit', 'cursor'];
 
+/** Texts to search for: of other scripts, and of letters beyond ASCII alone, which indexes of trigrams may leave out. */
+const TEXTS = ['any', 'Жукова', '東京', 'öäü'];
+
 /** Returns the queries that try a list: without a filter, with each filter, and with each value of an enumeration. */
 function queriesOf({ operation }: Operation): readonly string[] {
   const filters = (operation.parameters ?? []).filter(
@@ -58,6 +72,7 @@ function valuesOf({ name, schema }: Parameter): readonly string[] {
     return [...schema.items.enum, schema.items.enum.slice(0, 2).join(',')];
   }
   if (schema?.format === 'date-time') return ['2026-03-01T00:00:00.000Z'];
+  if (name === 'q') return TEXTS;
   if (name === 'type') return ['invoice.paid', 'invoice.*'];
   return [schema?.example ?? (name.endsWith('_id') ? 'none_01h455vb4pex5vsknk084sn02q' : 'any')];
 }
@@ -136,6 +151,24 @@ describe('every list, over a million rows', () => {
     return [...lines].filter((line) => !ALLOWED.some(({ fault }) => fault.test(line)));
   }
 
+  /** Records the statements that consumptions of many customers share. They need a balance that a first one has made. */
+  async function recordConsumption(): Promise<void> {
+    const meter = await engine.http
+      .post('/v1/meters')
+      .send({ key: 'planned', name: 'Planned', event_name: 'planned', aggregation: 'count' });
+    const { id } = meter.body as { readonly id: string };
+    const { key } = await createEntitlement(engine, { meter_id: id });
+    const customerId = await createCustomer(engine);
+    const path = new Allowances(engine, customerId).path(key);
+    await engine.http.post(`${path}/grants`).send({ value: '10' }).expect(201);
+    const consume = (name: string) =>
+      engine.http.post(`${path}/consume`).send({ quantity: '1', idempotency_key: name });
+    await consume('first').expect(200);
+    await recorder.during('consume', () => consume('second').expect(200));
+    const shared = recorder.statements.filter(({ list }) => list === 'consume');
+    expect(shared.map(({ sql }) => sql).join()).toContain('WITH answered');
+  }
+
   it('reads its page from an index with each of its filters, and sorts only few rows', async () => {
     expect(LISTS.length).toBeGreaterThan(20);
     const refused: string[] = [];
@@ -148,6 +181,12 @@ describe('every list, over a million rows', () => {
         refused.push(...(status === 200 ? [] : [`${name} ${status}`]));
       }
     }
+    for (const text of TEXTS) {
+      await recorder.during(`search?q=${text}`, () =>
+        engine.http.get(`/v1/search?q=${encodeURIComponent(text)}`),
+      );
+    }
+    await recordConsumption();
     recorder.end();
     expect(refused).toEqual([]);
 

@@ -120,6 +120,79 @@ describe('work of a process', () => {
     ]);
   });
 
+  /** Ends the sessions of the first engine: that of its number, or all others. */
+  async function endSessions(which: 'number' | 'others'): Promise<void> {
+    const { number } = sessionOf(first);
+    await second.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND
+         pid ${which === 'number' ? '= ANY' : '<> ALL'} (
+           ARRAY(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+                 AND classid = 720575 AND ($1::integer IS NULL OR objid = $1::integer::oid)))`,
+      [which === 'number' ? number : null],
+    );
+  }
+
+  it('is not begun by a process without a number, because no other would see its death', async () => {
+    await database.accept(false);
+    try {
+      await endSessions('number');
+      await until('it has no number', () => sessionOf(first).number === null);
+      const refused = await pay(first, 'unnumbered');
+      expect(refused.status).toBe(503);
+      expect(refused.body).toMatchObject({ code: 'service_unavailable' });
+      expect(refused.headers['retry-after']).toBe('2');
+      expect(await second.database.query('SELECT id FROM payment')).toEqual([]);
+      await expect(first.app.get(DuePayments).runDue()).rejects.toThrow('no session');
+    } finally {
+      await database.accept(true);
+    }
+    const { id, answer } = await inFlight('unnumbered');
+    answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/unnumbered' });
+    expect(await answer).toMatchObject({ id, status: 'succeeded' });
+  }, 30_000);
+
+  it('whose outcome could not be stored is due again within seconds, although the process lives', async () => {
+    const { id, answer } = await inFlight('not stored');
+    const { number } = sessionOf(first);
+    await database.accept(false);
+    try {
+      await endSessions('others');
+      answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/not stored' });
+      expect(await answer).toMatchObject({ code: 'outcome_unknown' });
+    } finally {
+      await database.accept(true);
+    }
+    expect(sessionOf(first).number).toBe(number);
+    await until('it is given back', async () => {
+      const [row] = await second.database.query<{ leased_by: number | null }>(
+        'SELECT leased_by FROM payment',
+      );
+      return row?.leased_by === null;
+    });
+    second.clock.advanceMs(1_000);
+    const worker = second.app.get(DuePayments);
+    await worker.runDue();
+    await worker.idle();
+    expect(await statusOf(id)).toBe('succeeded');
+    expect((await pay(second, 'not stored')).body).toMatchObject({ id, status: 'succeeded' });
+  }, 30_000);
+
+  it('is answered as it was stored, although the process that was taken over knows more by then', async () => {
+    const { id, answer } = await inFlight('two answers');
+    await loseNumber();
+    const unknown = jest
+      .spyOn(second.app.get(SandboxProvider), 'charge')
+      .mockResolvedValue({ kind: 'unknown' });
+    await takeOver();
+    unknown.mockRestore();
+    answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/two answers' });
+    const first = await answer;
+    expect(first).toMatchObject({ id, status: 'processing' });
+    expect((await pay(second, 'two answers')).body).toEqual(first);
+    expect(await statusOf(id)).toBe('succeeded');
+  }, 30_000);
+
   it('is taken over when the process has stopped', async () => {
     const { number } = sessionOf(first);
     const id = ((await pay(second, 'stopped')).body as { id: string }).id;

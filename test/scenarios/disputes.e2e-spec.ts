@@ -1,3 +1,4 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
 import { postingsOf, verifyLedger } from '../support/ledger';
@@ -18,8 +19,7 @@ describe('a dispute', () => {
   });
 
   beforeEach(() => {
-    story.stripe.faults.clear();
-    story.stripe.webhooks.fate = () => 'deliver';
+    story.reset();
   });
 
   afterEach(async () => {
@@ -27,14 +27,6 @@ describe('a dispute', () => {
   });
 
   afterAll(() => story.close());
-
-  /** Charges a customer for an invoice. */
-  async function paid(token = 'pm_card_visa'): Promise<{ customer: string; payment: string }> {
-    const { customer } = await story.customerWith(token);
-    const invoice = await story.invoice(customer, 1_000);
-    const { id } = await story.post(`/v1/invoices/${invoice}/pay`);
-    return { customer, payment: id };
-  }
 
   const disputesOf = async (payment: string): Promise<readonly Dispute[]> =>
     (await story.get<{ data: Dispute[] }>(`/v1/disputes?payment_id=${payment}`)).data;
@@ -52,7 +44,7 @@ describe('a dispute', () => {
     story.engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 100 });
 
   it('withdraws the money, stops refunds, and returns the money once it is won', async () => {
-    const { customer, payment } = await paid();
+    const { customer, payment } = await story.paid();
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
     await story.notified();
     const dispute = await disputeOf(payment);
@@ -92,7 +84,7 @@ describe('a dispute', () => {
   });
 
   it('that is lost is a loss, reopens no invoice, and leaves nothing to refund', async () => {
-    const { customer, payment } = await paid();
+    const { customer, payment } = await story.paid();
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
     story.stripe.closeDispute(reference, 'lost');
     await story.notified();
@@ -155,8 +147,132 @@ describe('a dispute', () => {
     });
   });
 
+  describe('that is lost takes credit that becomes available later', () => {
+    const balanceOf = async (customer: string) =>
+      (await story.get<{ balance: number }>(`/v1/customers/${customer}/balance`)).balance;
+
+    /** Loses a dispute about all of a payment; returns its id at Stripe. */
+    async function lose(payment: string): Promise<string> {
+      const { id } = story.stripe.openDispute(story.intentOf(payment));
+      story.stripe.closeDispute(id, 'lost');
+      await story.notified();
+      return id;
+    }
+
+    async function refunded(token: string) {
+      const { customer } = await story.customerWith(token);
+      const { id: payment } = await story.pay(customer);
+      const body = { amount: 600 };
+      const { id: refund, status } = await story.post(`/v1/refunds/payment/${payment}`, body);
+      const there = [...story.stripe.account.refunds.values()].find(
+        ({ metadata }) => metadata?.['refund_id'] === refund,
+      );
+      return { customer, payment, refund, status, there: there?.id ?? '' };
+    }
+
+    it('of a refund that fails', async () => {
+      const { customer, payment, refund, status, there } = await refunded('pm_card_pendingRefund');
+      expect(status).toBe('pending');
+      await lose(payment);
+      const { id } = await disputeOf(payment);
+      expect((await postingsOf(story.engine, id)).at(-1)).toEqual([
+        'dispute_lost',
+        { customer_credit: 400, dispute_losses: 600, disputed: -1_000 },
+      ]);
+      story.stripe.failRefund(there);
+      await story.notified();
+      expect(await story.get(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+      expect(await postingsOf(story.engine, refund)).toEqual([
+        ['dispute_lost', { customer_credit: 600, dispute_losses: -600 }],
+      ]);
+      expect(await balanceOf(customer)).toBe(0);
+    });
+
+    it('of a refund that a bank returns', async () => {
+      const { customer, payment, refund, status, there } = await refunded('pm_card_visa');
+      expect(status).toBe('succeeded');
+      const dispute = await lose(payment);
+      story.stripe.failRefund(there);
+      await story.notified();
+      expect(await postingsOf(story.engine, refund)).toEqual([
+        ['refund', { customer_credit: 600, 'cash_clearing:stripe': -600 }],
+        ['void', { customer_credit: -600, 'cash_clearing:stripe': 600 }],
+        ['dispute_lost', { customer_credit: 600, dispute_losses: -600 }],
+      ]);
+      expect(await balanceOf(customer)).toBe(0);
+
+      await story.engine.app.get(DisputesService).record(payment, {
+        providerReference: dispute,
+        status: 'won',
+        reason: 'fraudulent',
+        amount: 1_000n,
+        amountWithdrawn: 1_000n,
+        amountReinstated: 1_000n,
+        isRefundable: false,
+        evidenceDueAt: null,
+      });
+      expect(await balanceOf(customer)).toBe(1_000);
+    });
+
+    it('of an invoice that is voided, up to the loss of each payment', async () => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: first } = await story.pay(customer);
+      const { id: second } = await story.pay(customer);
+      const { id: third } = await story.pay(customer);
+      const invoice = await story.invoice(customer, 3_600);
+      await lose(first);
+      const { id: dispute } = story.stripe.openDispute(story.intentOf(second), 'fraudulent', 300);
+      story.stripe.closeDispute(dispute, 'lost');
+      await story.notified();
+      await story.engine.http.post(`/v1/invoices/${invoice}/void`).send({}).expect(200);
+      expect((await postingsOf(story.engine, invoice)).at(-1)).toEqual([
+        'dispute_lost',
+        { customer_credit: 1_300, dispute_losses: -1_300 },
+      ]);
+      expect(await balanceOf(customer)).toBe(1_700);
+      const { body } = await refund(third);
+      expect(body).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('of first invoices of several customers that expire together', async () => {
+      const plan = await story.post('/v1/plans', {
+        code: 'expiring',
+        name: 'Expiring',
+        currency: 'USD',
+        interval: 'month',
+        prices: [{ name: 'Fee', model: 'flat', timing: 'in_advance', amount: 5_000 }],
+      });
+      const customers = await Promise.all(
+        [700, 300].map(async (amount) => {
+          const { customer } = await story.customerWith('pm_card_visa');
+          const { id: payment } = await story.pay(customer, { amount });
+          const { id: subscription } = await story.post('/v1/subscriptions', {
+            customer_id: customer,
+            plan_id: plan.id,
+            payment_behavior: 'default_incomplete',
+          });
+          return { customer, payment, subscription, amount };
+        }),
+      );
+      for (const { payment } of customers) await lose(payment);
+      story.engine.clock.advanceMs(24 * 60 * 60 * 1_000);
+      await story.engine.app.get(DueSubscriptions).runDue();
+      for (const { customer, subscription, amount } of customers) {
+        const { data } = await story.get<{ data: { id: string; status: string }[] }>(
+          `/v1/invoices?subscription_id=${subscription}`,
+        );
+        expect(data).toMatchObject([{ status: 'void' }]);
+        expect((await postingsOf(story.engine, data[0]?.id ?? '')).at(-1)).toEqual([
+          'dispute_lost',
+          { customer_credit: amount, dispute_losses: -amount },
+        ]);
+        expect(await balanceOf(customer)).toBe(0);
+      }
+    });
+  });
+
   it('of a part leaves the rest to refund', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     const intent = story.intentOf(payment);
     const { id: reference } = story.stripe.openDispute(intent, 'fraudulent', 300);
     story.stripe.closeDispute(reference, 'lost');
@@ -167,7 +283,7 @@ describe('a dispute', () => {
   });
 
   it('that is an inquiry moves no money and allows refunds, until it becomes a chargeback', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment), 'inquiry');
     await story.notified();
     const { id } = await disputeOf(payment);
@@ -185,7 +301,7 @@ describe('a dispute', () => {
   });
 
   it('that ends as an inquiry is closed', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment), 'inquiry');
     await story.notified();
     story.stripe.closeDispute(reference, 'warning_closed');
@@ -197,7 +313,7 @@ describe('a dispute', () => {
   });
 
   it('that Stripe knows before us decides a refund at the same time', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     story.stripe.webhooks.fate = () => 'lose';
     story.stripe.openDispute(story.intentOf(payment));
     expect((await refund(payment)).body).toMatchObject({
@@ -208,7 +324,7 @@ describe('a dispute', () => {
   });
 
   it('of a refunded payment may take more than is left, and the books agree', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     expect((await refund(payment)).body).toMatchObject({ status: 'succeeded' });
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
     story.stripe.closeDispute(reference, 'lost');
@@ -222,7 +338,7 @@ describe('a dispute', () => {
   it.each(['twice', 'late', 'never'] as const)(
     'is recorded once if its notifications arrive %s',
     async (arrival) => {
-      const { payment } = await paid();
+      const { payment } = await story.paid();
       story.stripe.webhooks.fate = () => (arrival === 'twice' ? 'double' : 'lose');
       const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
       if (arrival === 'late') story.stripe.closeDispute(reference, 'won');
@@ -247,7 +363,7 @@ describe('a dispute', () => {
   });
 
   it('is read again if Stripe does not answer', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     story.stripe.faults.plan('error_500_before', { operation: 'disputes.retrieve', times: 10 });
     story.stripe.openDispute(story.intentOf(payment));
     await story.notified();
@@ -275,7 +391,7 @@ describe('a dispute', () => {
   });
 
   it('is listed by customer, payment and status', async () => {
-    const { customer, payment } = await paid();
+    const { customer, payment } = await story.paid();
     story.stripe.openDispute(story.intentOf(payment));
     await story.notified();
     const { id } = await disputeOf(payment);

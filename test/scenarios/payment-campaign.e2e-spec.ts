@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { randomFrom } from '../support/random';
 import { RunningService } from '../support/running-service';
 import { SEED } from '../support/seed';
@@ -12,7 +12,8 @@ import { until } from '../support/until';
 /**
  * Pays invoices through a faulty provider while processes are killed and the sessions of the database end. One half is
  * collected automatically, the other half paid by request; some payments are refunded. A fifth of the provider's answers is
- * faulty; notifications are lost, doubled and sent in another order. The short form always runs; `npm run campaign:payments`
+ * faulty; notifications are lost, doubled and sent in another order. A backup is made on the way, and restored at the end, so that
+ * what happened since is known only to the provider. The short form always runs; `npm run campaign:payments`
  * runs the full one. `SEED` repeats the choices, but not the order in which processes run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
@@ -20,12 +21,16 @@ const INVOICES = FULL ? 2_000 : 16;
 const PROCESSES = FULL ? 3 : 2;
 const KILLS = FULL ? 20 : 1;
 const DATABASE_ENDS = FULL ? 5 : 1;
+/** Part of the invoices that is begun before the backup. */
+const BACKUP_AFTER = 0.8;
 const CUSTOMERS = FULL ? 50 : 3;
 const CLIENTS = FULL ? 24 : 8;
 const FAULTY = 0.2;
 /** Time limit of a request that is repeated after a kill, from the readiness of the new process. */
 const ANSWERED_WITHIN_MS = 5_000;
-const TIME_LIMIT_MS = FULL ? 3_000_000 : 120_000;
+/** Longer than any request may take: two calls of the provider, and the wait for a key. */
+const LONGEST_ANSWER_MS = 70_000;
+const TIME_LIMIT_MS = FULL ? 3_000_000 : 240_000;
 const SECRET = 'whsec_campaign';
 /** Looks at what is open, in the quiet time, for each hour that passes. */
 const ROUNDS_OF_AN_HOUR = 25;
@@ -78,6 +83,11 @@ describe('a campaign of faults around payments', () => {
   };
 
   let database: TestDatabase;
+  let backup: TestDatabase | null = null;
+  /** Number of requests that were answered before the backup. */
+  let sentBefore = 0;
+  /** The events of the provider are to be read after it. */
+  let restoredAt = new Date(0);
   let server: Client;
   let monitor: Client;
   let stripe: StripeDouble;
@@ -86,6 +96,8 @@ describe('a campaign of faults around payments', () => {
   const sent: Sent[] = [];
   const failures: string[] = [];
   const slowest: number[] = [];
+  /** Why the last attempt of a request has no answer, by key. */
+  const unanswered = new Map<string, string>();
   let paid = 0;
   let ended = 0;
 
@@ -122,14 +134,15 @@ describe('a campaign of faults around payments', () => {
       `http://127.0.0.1:${ports[0] ?? 0}/v1/providers/stripe/webhooks`,
       SECRET,
     );
-  }, 120_000);
+  }, 300_000);
 
   afterAll(async () => {
     await Promise.all(services.map((service) => service.kill()));
     await stripe.close();
     await monitor.end();
-    await server.end();
     await database.drop();
+    await backup?.drop();
+    await server.end();
   });
 
   /** Sends a request once; null without a usable answer. */
@@ -137,16 +150,37 @@ describe('a campaign of faults around payments', () => {
     service: RunningService,
     { path, body, key }: Omit<Sent, 'answer'>,
   ): Promise<Answered | null> {
+    const startedAt = performance.now();
     try {
-      const response = await service.post(path, body, { 'Idempotency-Key': key });
+      const headers = { 'Idempotency-Key': key };
+      const response = await service.post(path, body, headers, LONGEST_ANSWER_MS);
       const { status } = response;
       const text = await response.text();
-      if (status === 503 || text.includes('"idempotency_key_in_use"')) return null;
+      if (status === 503 || text.includes('"idempotency_key_in_use"')) {
+        unanswered.set(key, `${status} ${text}`);
+        return null;
+      }
       if (status >= 500) failures.push(`${path} answered ${status} ${text}`);
       return { status, text };
-    } catch {
+    } catch (error) {
+      unanswered.set(key, String(error));
+      if (performance.now() - startedAt > LONGEST_ANSWER_MS / 2) {
+        const waiting = await sessionsNow();
+        failures.push(`${path} of ${service.url} had no answer (${String(error)}): ${waiting}`);
+      }
       return null;
     }
+  }
+
+  /** Describes what the sessions of the database wait for. */
+  async function sessionsNow(): Promise<string> {
+    const { rows } = await server.query<object>(
+      `SELECT pid, state, wait_event_type, wait_event, pg_blocking_pids(pid) AS blocked_by,
+         round(extract(epoch FROM now() - xact_start)) AS seconds, left(query, 120) AS query
+       FROM pg_stat_activity WHERE datname = $1`,
+      [new URL(database.url).pathname.slice(1)],
+    );
+    return rows.map((row) => JSON.stringify(row)).join('\n');
   }
 
   /** Repeats a request, to any process, until it is answered. */
@@ -160,7 +194,9 @@ describe('a campaign of faults around payments', () => {
         return answer !== null;
       },
       120_000,
-    );
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}: ${unanswered.get(key) ?? ''}\n${await sessionsNow()}`);
+    });
     const [answer] = answers;
     if (answer === undefined) throw new Error(`${path} has no answer.`);
     sent.push({ path, body, key, answer });
@@ -222,22 +258,72 @@ describe('a campaign of faults around payments', () => {
     await lost;
     const next = await start(slot);
     services[slot] = next;
+    const seenStates: string[] = [];
     await until('the repeated request is answered', async () => {
       const answer = await attempt(next, request);
       if (answer !== null) sent.push({ ...request, answer });
+      else seenStates.push(await stateOf(request.key));
       return answer !== null;
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${seenStates.join('\n')}`);
     });
-    slowest.push(performance.now() - next.readyAt);
+    const took = performance.now() - next.readyAt;
+    slowest.push(took);
+    if (took > ANSWERED_WITHIN_MS / 2) {
+      process.stdout.write(
+        `retry ${number} took ${Math.round(took)} ms: ${seenStates.join('\n')}\n`,
+      );
+    }
   }
 
-  /** Ends all sessions, again and again for a moment, as a restart of the database server does. */
-  async function endDatabase(): Promise<void> {
-    for (let round = 0; round < 50; round += 1) {
+  /** Describes why a request is not answered: its payment, and the lease of the process that works on it. */
+  async function stateOf(key: string): Promise<string> {
+    const { rows } = await monitor
+      .query<Record<string, unknown>>(
+        `SELECT now() AS at, key.leased_by AS key_owner, payment.id, status, due_at, payment.leased_by,
+           attempts, provider_reference
+         FROM idempotency_key AS key LEFT JOIN payment ON payment.id = key.resource_id WHERE key = $1`,
+        [key],
+      )
+      .catch((error: unknown) => ({ rows: [{ error: String(error) }] }));
+    return JSON.stringify(rows[0] ?? null);
+  }
+
+  /** Ends all sessions and refuses new ones for a moment, as a restart of the database server does. */
+  async function endDatabase(
+    meanwhile: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    await database.accept(false);
+    for (let round = 0; round < 20; round += 1) {
       await server.query(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
         [new URL(database.url).pathname.slice(1)],
       );
     }
+    await meanwhile();
+    await database.accept(true);
+    monitor = await connect();
+  }
+
+  /** Copies the database while no session is connected. */
+  async function makeBackup(): Promise<void> {
+    await endDatabase(async () => {
+      sentBefore = sent.length;
+      backup = await copyTestDatabase(database.url);
+    });
+  }
+
+  /** Goes on with the backup: what happened since is known only to the provider. */
+  async function restore(): Promise<void> {
+    if (backup === null) throw new Error('There is no backup.');
+    await Promise.all(services.map((service) => service.kill()));
+    await monitor.end();
+    await database.drop();
+    database = backup;
+    backup = null;
+    sent.length = sentBefore;
+    restoredAt = new Date();
+    services.splice(0, PROCESSES, ...(await Promise.all(ports.map((_, slot) => start(slot)))));
     monitor = await connect();
   }
 
@@ -248,6 +334,10 @@ describe('a campaign of faults around payments', () => {
     ].sort(() => random() - 0.5);
     for (const [number, kind] of kinds.entries()) {
       const progress = ((number + 1) / (kinds.length + 1)) * INVOICES;
+      if (backup === null && progress > BACKUP_AFTER * INVOICES) {
+        await until('invoices are paid', () => paid >= BACKUP_AFTER * INVOICES, TIME_LIMIT_MS);
+        await makeBackup();
+      }
       await until('invoices are paid', () => paid >= progress, TIME_LIMIT_MS);
       if (kind === 'kill') await kill(number, chosen(customers));
       else await endDatabase();
@@ -266,7 +356,9 @@ describe('a campaign of faults around payments', () => {
       SELECT (SELECT count(*) FROM payment WHERE due_at IS NOT NULL)::int
         + (SELECT count(*) FROM refund WHERE due_at IS NOT NULL)::int
         + (SELECT count(*) FROM invoice WHERE collect_at <= now())::int
-        + (SELECT count(*) FROM provider_event WHERE due_at IS NOT NULL)::int AS count`);
+        + (SELECT count(*) FROM provider_event WHERE due_at IS NOT NULL)::int
+        + (SELECT count(*) FROM provider_cursor WHERE read_until < '${restoredAt.toISOString()}')::int
+        AS count`);
 
   /** Ends the faults, and lets hours pass for planned polls until nothing is open. */
   async function quiet(): Promise<void> {
@@ -330,6 +422,13 @@ describe('a campaign of faults around payments', () => {
     return succeeded.filter((payment, index) => succeeded.indexOf(payment) !== index);
   }
 
+  function invoicesPaidTwice(): readonly string[] {
+    const paidFor = [...stripe.account.paymentIntents.values()]
+      .filter(({ status }) => status === 'succeeded')
+      .flatMap(({ metadata }) => metadata['invoice_id'] ?? []);
+    return paidFor.filter((invoice, index) => paidFor.indexOf(invoice) !== index);
+  }
+
   async function newestComparison(): Promise<Made> {
     const answer = await services[0]?.get('/v1/reconciliations?limit=1');
     const { data } = (await answer?.json()) as { readonly data: readonly Made[] };
@@ -374,11 +473,14 @@ describe('a campaign of faults around payments', () => {
       };
       const startedAt = performance.now();
       await Promise.all([...Array.from({ length: CLIENTS }, client), disturb(customers)]);
+      if (backup === null) await makeBackup();
       const loadedAt = performance.now();
+      await restore();
       await quiet();
       const quietAt = performance.now();
 
       expect(chargedTwice()).toEqual([]);
+      expect(invoicesPaidTwice()).toEqual([]);
       expect(await heldHere()).toEqual(heldAtProvider());
       expect(await reconcile()).toMatchObject({ status: 'completed', differences_found: 0 });
       const verified = await services[0]?.get('/v1/ledger/verify');

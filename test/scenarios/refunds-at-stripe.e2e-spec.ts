@@ -18,8 +18,7 @@ describe('a refund that somebody makes at Stripe', () => {
   });
 
   beforeEach(() => {
-    story.stripe.faults.clear();
-    story.stripe.webhooks.fate = () => 'deliver';
+    story.reset();
   });
 
   afterEach(async () => {
@@ -27,13 +26,6 @@ describe('a refund that somebody makes at Stripe', () => {
   });
 
   afterAll(() => story.close());
-
-  async function paid(token = 'pm_card_visa'): Promise<{ customer: string; payment: string }> {
-    const { customer } = await story.customerWith(token);
-    const invoice = await story.invoice(customer, 1_000);
-    const { id } = await story.post(`/v1/invoices/${invoice}/pay`);
-    return { customer, payment: id };
-  }
 
   /** Refunds a payment without our metadata, as the dashboard does. */
   const refundThere = (payment: string, amount?: number) =>
@@ -47,7 +39,7 @@ describe('a refund that somebody makes at Stripe', () => {
     (await story.get<{ data: Refund[] }>(`/v1/refunds?payment_id=${payment}`)).data;
 
   it('is recorded and posted, and lowers what can be refunded', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     await refundThere(payment, 300);
     await story.notified();
     const [refund, ...others] = await refundsOf(payment);
@@ -73,7 +65,7 @@ describe('a refund that somebody makes at Stripe', () => {
   });
 
   it('is recorded once, however often and in whatever order it is reported', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     story.stripe.webhooks.fate = () => 'double';
     const { id } = await refundThere(payment, 300);
     await story.stripe.webhooks.idle();
@@ -101,7 +93,7 @@ describe('a refund that somebody makes at Stripe', () => {
   });
 
   it('that is pending is followed up until it succeeds', async () => {
-    const { payment } = await paid('pm_card_pendingRefund');
+    const { payment } = await story.paid('pm_card_pendingRefund');
     await refundThere(payment, 300);
     await story.notified();
     const [refund] = await refundsOf(payment);
@@ -115,7 +107,7 @@ describe('a refund that somebody makes at Stripe', () => {
   });
 
   it('is read again if Stripe does not answer', async () => {
-    const { payment } = await paid();
+    const { payment } = await story.paid();
     story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
     await refundThere(payment, 300);
     await story.notified();

@@ -185,11 +185,31 @@ describe('with Stripe', () => {
       expect(await pay(customer)).toMatchObject({ status: 'succeeded' });
     });
 
-    it('of an amount that Stripe cannot charge fails without a request', async () => {
-      const { customer } = await customerWith('pm_card_visa');
-      const payment = await pay(customer, { amount: 100_000_000 });
+    it.each([
+      ['more than eight digits', 100_000_000, 'USD'],
+      ['below the smallest amount of the currency', 49, 'USD'],
+      ['that would round to 0, where Stripe has no decimals', 1, 'MGA'],
+      ['that would round to 0, where Stripe has fewer decimals', 4, 'IQD'],
+      ['that would round to 0, where the last decimal must be 0', 1, 'KWD'],
+      ['that would lose a decimal', 5_124, 'KWD'],
+    ])('of an amount %s fails, and the method stays usable', async (_, amount, currency) => {
+      const { customer, method } = await customerWith('pm_card_visa');
+      const payment = await pay(customer, { amount, currency });
       expect(payment).toMatchObject({ status: 'failed', failure_code: 'amount_not_chargeable' });
       expect(intentsOf(payment.id)).toEqual([]);
+      const path = `/v1/customers/${customer}/payment-methods/${method.id}`;
+      const { body } = await engine.http.get(path).expect(200);
+      expect(body).toMatchObject({ unusable_since: null });
+    });
+
+    it.each([
+      ['the smallest amount of the currency', 50, 'USD', 50],
+      ['of a currency with decimals at ISO alone', 100, 'MGA', 1],
+    ])('of %s succeeds', async (_, amount, currency, sent) => {
+      const { customer } = await customerWith('pm_card_visa');
+      const payment = await pay(customer, { amount, currency });
+      expect(payment).toMatchObject({ status: 'succeeded' });
+      expect(intentsOf(payment.id)).toMatchObject([{ amount: sent }]);
     });
 
     it.each([

@@ -13,6 +13,8 @@ export function databaseNamed(serverUrl: string, database: string): string {
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
+  /** Lets new sessions connect, or refuses them. Those that are connected stay. */
+  accept(connections: boolean): Promise<void>;
 }
 
 async function onServer(statement: string): Promise<void> {
@@ -41,6 +43,8 @@ export async function createTestDatabase(
   return {
     url: databaseNamed(serverUrl(), name),
     drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    accept: (connections) =>
+      onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(connections)}`),
   };
 }
 

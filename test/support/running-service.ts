@@ -53,8 +53,15 @@ export class RunningService {
     throw new Error('The service ended before it listened.');
   }
 
-  async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  /** @param timeoutMs after which the request is given up */
+  async post(
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+    timeoutMs = 300_000,
+  ): Promise<Response> {
     return fetch(`${this.url}${path}`, {
+      signal: AbortSignal.timeout(timeoutMs),
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -68,6 +75,12 @@ export class RunningService {
   /** Asks the process to end, and returns its exit code. */
   async stop(): Promise<unknown> {
     this.process.kill('SIGTERM');
+    const [code] = await this.ended;
+    return code;
+  }
+
+  /** Waits until the process ends by itself, and returns its exit code. */
+  async untilEnded(): Promise<unknown> {
     const [code] = await this.ended;
     return code;
   }

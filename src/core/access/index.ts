@@ -1,4 +1,4 @@
-export { ADMIN_ROLES, scopesOfAdmin } from './roles';
+export { ADMIN_ROLES, scopesOfAdmin, scopesOfRole } from './roles';
 export type { AdminRole } from './roles';
 export { ALL_SCOPES } from './scopes';
 export type { Access, GrantedScope, Scope } from './scopes';

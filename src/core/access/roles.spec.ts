@@ -31,7 +31,7 @@ describe('the scopes of a role', () => {
     const hidden = ALL_SCOPES.filter(
       (scope) => scope.endsWith(':read') && !scopesOfRole(role).includes(scope),
     );
-    expect(hidden).toEqual(['keys:read', 'metrics:read', 'studio:read']);
+    expect(hidden).toEqual(['audit:read', 'keys:read', 'metrics:read', 'studio:read']);
   });
 
   it('have no scope twice', () => {

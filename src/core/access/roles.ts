@@ -6,8 +6,13 @@ export type AdminRole = (typeof ADMIN_ROLES)[number];
 /** Scopes of owners only, who could give themselves every other scope with them. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
-/** Scopes to read that only owners and admins hold: who has access, and how the service does. */
-const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set(['keys:read', 'metrics:read', 'studio:read']);
+/** Scopes to read that only owners and admins hold: who has access and does what, and how the service does. */
+const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
+  'audit:read',
+  'keys:read',
+  'metrics:read',
+  'studio:read',
+]);
 
 const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_STAFF.has(scope));
 

@@ -1,6 +1,7 @@
 /** Every scope, with what it allows. A scope to write does not include the scope to read. */
 export const SCOPES = {
-  'analytics:read': 'Read sums over the invoices of all customers.',
+  'analytics:read':
+    'Read sums over the subscriptions, invoices, payments and books of all customers, and what each subscription costs per month.',
   'audit:read': 'Read and verify the audit log, with the changed values in it.',
   'catalog:read': 'Read plans, add-ons, prices, meters and tax rates.',
   'catalog:write': 'Create and change plans, add-ons, prices, meters and tax rates.',
@@ -10,7 +11,8 @@ export const SCOPES = {
   'customers:write': 'Create, change and delete customers, and issue their tokens.',
   'entitlements:read': 'Read features, and check what customers have access to.',
   'entitlements:write': 'Create and change features, and grant them to customers.',
-  'events:read': 'Read the events of all resources, with the resources in them.',
+  'events:read':
+    'Read the events of all resources, with the resources in them; those of API keys with `keys:read`, and of admins with `studio:read`, only.',
   'invoices:read': 'Read invoices, credit notes and credit balances, and simulate prices.',
   'invoices:write': 'Create, change, finalize and void invoices and credit notes.',
   'keys:read': 'Read API keys, without their secrets.',

@@ -5,6 +5,7 @@ export {
   postDisputeReinstated,
   postDisputeWithdrawn,
   postInvoice,
+  postLossRecovered,
   postPayment,
   postPaymentReturned,
   postRecovery,

@@ -199,6 +199,19 @@ export function postDisputeReinstated(reinstated: {
   ]);
 }
 
+/** Credit of a disputed payment that became available after the loss, and makes up for a part of it. */
+export function postLossRecovered(recovered: {
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}): LedgerTransaction {
+  const { currency, amountMinor } = recovered;
+  assertPart(0n, amountMinor);
+  return transaction('dispute_lost', currency, [
+    debit('customer_credit', amountMinor),
+    credit('dispute_losses', amountMinor),
+  ]);
+}
+
 /**
  * A credit note: takes back revenue (what is still deferred of it from deferred revenue) and tax,
  * and settles them on what is owed, on the customer's credit, or as a refund to come.

@@ -1,1 +1,1 @@
-export { searchPatterns } from './search-patterns';
+export { searchedParts } from './searched-parts';

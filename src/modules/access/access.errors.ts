@@ -56,18 +56,6 @@ export const limitAboveCeiling = defineProblem({
   }),
 });
 
-export const scopeNotHeldByCaller = defineProblem({
-  code: 'scope_not_held',
-  kind: 'forbidden',
-  title: 'The caller does not hold a scope of the API key',
-  meaning:
-    'A caller cannot hand out, or obtain the secret of, an API key with scopes that it does not hold itself. `required_scope` names the first one that is missing.',
-  occurrence: (scope: string) => ({
-    detail: `The API key has, or would have, the scope ${scope}, which your credential does not hold.`,
-    extensions: { required_scope: scope },
-  }),
-});
-
 export const customerTokenNotFound = defineProblem({
   code: 'customer_token_not_found',
   kind: 'not_found',

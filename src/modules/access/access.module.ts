@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
+import { StudioModule } from '../studio';
 import { ApiKeysController } from './api-keys.controller';
 import { ApiKeysRepository } from './api-keys.repository';
 import { ApiKeysService } from './api-keys.service';
@@ -10,7 +11,7 @@ import { CustomerTokensRepository } from './customer-tokens.repository';
 import { CustomerTokensService } from './customer-tokens.service';
 
 @Module({
-  imports: [CustomersModule],
+  imports: [CustomersModule, StudioModule],
   controllers: [ApiKeysController, CustomerTokensController],
   providers: [
     ApiKeysRepository,

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
+import { scopeNotHeld } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -20,7 +21,6 @@ import {
   apiKeyRolling,
   expiryNotInFuture,
   limitAboveCeiling,
-  scopeNotHeldByCaller,
 } from './access.errors';
 import { ApiKeysService } from './api-keys.service';
 import {
@@ -56,7 +56,7 @@ export class ApiKeysController {
     answer: ApiKeyWithSecretDto,
     reads: 'post',
     key: 'optional',
-    problems: [scopeNotHeldByCaller, expiryNotInFuture, limitAboveCeiling],
+    problems: [scopeNotHeld, expiryNotInFuture, limitAboveCeiling],
   })
   async createApiKey(
     @Body() body: CreateApiKeyDto,
@@ -100,13 +100,7 @@ export class ApiKeysController {
     access: 'keys:write',
     answer: ApiKeyDto,
     reads: 'change',
-    problems: [
-      apiKeyNotFound,
-      apiKeyRevoked,
-      scopeNotHeldByCaller,
-      expiryNotInFuture,
-      limitAboveCeiling,
-    ],
+    problems: [apiKeyNotFound, apiKeyRevoked, scopeNotHeld, expiryNotInFuture, limitAboveCeiling],
   })
   async updateApiKey(
     @Param('id', keyId) id: string,
@@ -131,7 +125,7 @@ export class ApiKeysController {
     answer: ApiKeyWithSecretDto,
     reads: 'post',
     key: 'optional',
-    problems: [apiKeyNotFound, apiKeyRevoked, apiKeyRolling, scopeNotHeldByCaller],
+    problems: [apiKeyNotFound, apiKeyRevoked, apiKeyRolling, scopeNotHeld],
   })
   async rollApiKey(
     @Param('id', keyId) id: string,

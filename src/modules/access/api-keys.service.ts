@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import type { GrantedScope } from '../../core/access';
-import { hashOf, newSecret, type Principal } from '../../platform/access';
+import { hashOf, newSecret, type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
 import {
@@ -19,7 +18,6 @@ import {
   apiKeyRolling,
   expiryNotInFuture,
   limitAboveCeiling,
-  scopeNotHeldByCaller,
 } from './access.errors';
 import { apiKeyCreated, apiKeyRevokedEvent, apiKeyRolled, apiKeyUpdated } from './access.events';
 import { ApiKeysRepository } from './api-keys.repository';
@@ -30,7 +28,6 @@ import {
   type ApiKeyTerms,
   isRolling,
   revoked,
-  scopeNotHeld,
   withChange,
 } from './domain/api-key';
 
@@ -63,7 +60,7 @@ export class ApiKeysService {
     terms: ApiKeyTerms,
     caller: Pick<Principal, 'id' | 'scopes'>,
   ): Promise<KeyWithSecret> {
-    requireScopes(terms.scopes, caller);
+    requireHeldScopes(terms.scopes, caller);
     this.requireFuture(terms.expiresAt);
     this.requireBelowCeilings(terms);
     const secret = newSecret(this.prefix);
@@ -116,7 +113,7 @@ export class ApiKeysService {
       assertVersion(expected, before);
       const after = withChange(before, change, this.clock.now());
       if (after === before) return before;
-      requireScopes(after.scopes, caller);
+      requireHeldScopes(after.scopes, caller);
       if (after.expiresAt !== before.expiresAt) this.requireFuture(after.expiresAt);
       this.requireBelowCeilings({
         requestsPerMinute: change.requestsPerMinute ?? null,
@@ -196,7 +193,7 @@ export class ApiKeysService {
   private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {
     const key = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
     if (key.revokedAt !== null) throw apiKeyRevoked(id);
-    requireScopes(key.scopes, caller);
+    requireHeldScopes(key.scopes, caller);
     return key;
   }
 
@@ -220,11 +217,6 @@ export class ApiKeysService {
   private get prefix(): string {
     return `sk_${this.configuration.environmentName}_`;
   }
-}
-
-function requireScopes(scopes: readonly GrantedScope[], caller: Pick<Principal, 'scopes'>): void {
-  const missing = scopeNotHeld(scopes, caller.scopes);
-  if (missing !== null) throw scopeNotHeldByCaller(missing);
 }
 
 const PREFIX = /^sk_[a-z0-9]{1,16}_/;

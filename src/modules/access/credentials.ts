@@ -8,8 +8,9 @@ import {
 } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
+import { AdminAccounts } from '../studio';
 import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
-import { CustomerTokensRepository, type TokenHolderRow } from './customer-tokens.repository';
+import { CustomerTokensRepository } from './customer-tokens.repository';
 
 /**
  * Time for which a verified credential is not read again. A revocation takes effect in every process within it, and
@@ -18,6 +19,7 @@ import { CustomerTokensRepository, type TokenHolderRow } from './customer-tokens
 const FRESH_MS = 750;
 const MOST_CACHED = 10_000;
 const TOKEN_PREFIX = 'ct_';
+const ADMIN_PREFIX = 'admin_';
 const TOUCH_MS = 60_000;
 
 interface Holder {
@@ -40,6 +42,7 @@ export class Credentials {
   constructor(
     private readonly keys: ApiKeysRepository,
     private readonly tokens: CustomerTokensRepository,
+    private readonly admins: AdminAccounts,
     private readonly clock: Clock,
   ) {}
 
@@ -63,7 +66,7 @@ export class Credentials {
     try {
       const freshUntil = performance.now() + FRESH_MS;
       const holder = isToken
-        ? tokenHolder(await this.tokens.findHolder(hash), freshUntil)
+        ? await this.tokenHolder(hash, freshUntil)
         : keyHolder(await this.keys.findHolder(hash), freshUntil);
       if (holder === null) throw unauthenticated('unknown');
       if (this.cache.size >= MOST_CACHED) this.cache.clear();
@@ -72,6 +75,26 @@ export class Credentials {
     } finally {
       this.loading.delete(hash);
     }
+  }
+
+  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it. */
+  private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
+    const row = await this.tokens.findHolder(hash);
+    if (row === null) return null;
+    const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
+    return {
+      principal: principalWith('customer_token', row.id, row.scopes, row.customer_id),
+      revokedAt: row.issuer_revoked_at ?? (await this.deactivationOf(row.created_by)),
+      expiresAtMs: Math.min(...ends),
+      freshUntil,
+    };
+  }
+
+  /** Returns since when the admin with this id is inactive; null if it is active, or the id is not that of an admin. */
+  private async deactivationOf(id: string): Promise<Date | null> {
+    if (!id.startsWith(ADMIN_PREFIX)) return null;
+    const admin = await this.admins.find(id);
+    return admin?.isActive === false ? admin.sessionsValidFrom : null;
   }
 
   private admit({ principal, revokedAt, expiresAtMs }: Holder): Principal {
@@ -112,16 +135,6 @@ function keyHolder(row: KeyHolderRow | null, freshUntil: number): Holder | null 
     },
     revokedAt: row.revoked_at,
     expiresAtMs: Math.min(...ends, Infinity),
-    freshUntil,
-  };
-}
-
-function tokenHolder(row: TokenHolderRow | null, freshUntil: number): Holder | null {
-  if (row === null) return null;
-  return {
-    principal: principalWith('customer_token', row.id, row.scopes, row.customer_id),
-    revokedAt: null,
-    expiresAtMs: row.expires_at.getTime(),
     freshUntil,
   };
 }

@@ -1,10 +1,11 @@
 import { Body, Controller, Delete, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
+import { scopeNotHeld } from '../../platform/errors';
 import { IdPipe, Operation } from '../../platform/http';
 import { SecretAnswer } from '../../platform/idempotency';
 import { customerNotFound } from '../customers';
-import { customerTokenNotFound, scopeNotHeldByCaller } from './access.errors';
+import { customerTokenNotFound } from './access.errors';
 import { CustomerTokensService } from './customer-tokens.service';
 import {
   CreateCustomerTokenDto,
@@ -33,7 +34,7 @@ export class CustomerTokensController {
     answer: CustomerTokenWithSecretDto,
     reads: 'post',
     key: 'optional',
-    problems: [customerNotFound, scopeNotHeldByCaller],
+    problems: [customerNotFound, scopeNotHeld],
   })
   async createCustomerToken(
     @Param('id', customerId) id: string,

@@ -9,10 +9,18 @@ export interface TokenHolderRow {
   readonly customer_id: string;
   readonly scopes: readonly CustomerScope[];
   readonly expires_at: Date;
+  /** Principal that issued the token. */
+  readonly created_by: string;
+  /** State of the API key that issued the token; null if something else did. */
+  readonly issuer_revoked_at: Date | null;
+  readonly issuer_expires_at: Date | null;
 }
 
-const FIND_HOLDER =
-  'SELECT id, customer_id, scopes, expires_at FROM customer_token WHERE hash = $1';
+const FIND_HOLDER = `
+  SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by,
+    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at
+  FROM customer_token AS token LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
+  WHERE token.hash = $1`;
 
 const REMOVE_EXPIRED = `
   DELETE FROM customer_token WHERE id IN (

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import { hashOf, newSecret, type Principal } from '../../platform/access';
+import { hashOf, newSecret, type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
@@ -8,11 +8,10 @@ import { newId } from '../../platform/ids';
 import { Jobs } from '../../platform/jobs';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
-import { customerTokenNotFound, scopeNotHeldByCaller } from './access.errors';
+import { customerTokenNotFound } from './access.errors';
 import { customerTokenCreated, customerTokenRevoked } from './access.events';
 import { Credentials } from './credentials';
 import { CustomerTokensRepository } from './customer-tokens.repository';
-import { scopeNotHeld } from './domain/api-key';
 import type { CustomerToken, CustomerTokenTerms } from './domain/customer-token';
 
 const AT_ONCE = 1_000;
@@ -51,8 +50,7 @@ export class CustomerTokensService implements OnModuleInit {
     { scopes, lifetimeMs }: CustomerTokenTerms,
     caller: Principal,
   ): Promise<IssuedToken> {
-    const missing = scopeNotHeld(scopes, caller.scopes);
-    if (missing !== null) throw scopeNotHeldByCaller(missing);
+    requireHeldScopes(scopes, caller);
     const now = this.clock.now();
     const secret = newSecret(`ct_${this.configuration.environmentName}_`);
     const token: CustomerToken = {

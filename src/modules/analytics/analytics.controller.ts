@@ -1,5 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
+import { tooManyReports } from '../../platform/errors';
 import { Operation } from '../../platform/http';
 import { ReceivablesDto, ReceivablesQueryDto, toReceivablesDto } from './dto/receivables.dto';
 import { ReceivablesService } from './receivables.service';
@@ -16,14 +18,19 @@ export class AnalyticsController {
     summary: 'Read the receivables by age',
     description:
       'What open invoices still owe now, by how long they are overdue. Customers on test clocks are left out, and so are ' +
-      'invoices that were written off. The total is the balance of the account `accounts_receivable` of these customers.',
+      'invoices that were written off. The total is the balance of the account `accounts_receivable` of these customers. ' +
+      'Names of customers are left out for callers without `customers:read`.',
     access: 'analytics:read',
     answer: ReceivablesDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
-  async getReceivables(@Query() query: ReceivablesQueryDto): Promise<ReceivablesDto> {
+  async getReceivables(
+    @Query() query: ReceivablesQueryDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<ReceivablesDto> {
     const isByCustomer = query.group_by === 'customer';
     const { at, rows } = await this.receivables.read(isByCustomer, query.limit ?? MOST_CUSTOMERS);
-    return toReceivablesDto(at, rows);
+    return toReceivablesDto(at, rows, scopes.has('customers:read'));
   }
 }

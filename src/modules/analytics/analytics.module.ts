@@ -1,10 +1,25 @@
 import { Module } from '@nestjs/common';
+import { RecurringRevenueModule } from '../recurring-revenue';
 import { AnalyticsController } from './analytics.controller';
+import { BooksController } from './books.controller';
+import { BooksService } from './books.service';
+import { CollectionRepository } from './collection.repository';
+import { MrrController } from './mrr.controller';
+import { MrrService } from './mrr.service';
 import { ReceivablesRepository } from './receivables.repository';
 import { ReceivablesService } from './receivables.service';
+import { RevenueRepository } from './revenue.repository';
 
 @Module({
-  controllers: [AnalyticsController],
-  providers: [ReceivablesRepository, ReceivablesService],
+  imports: [RecurringRevenueModule],
+  controllers: [AnalyticsController, BooksController, MrrController],
+  providers: [
+    BooksService,
+    CollectionRepository,
+    MrrService,
+    RevenueRepository,
+    ReceivablesRepository,
+    ReceivablesService,
+  ],
 })
 export class AnalyticsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database';
+import { Reports } from '../../platform/database';
 import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
@@ -33,23 +33,24 @@ const IN_TOTAL = `
 
 const BY_CUSTOMER = `
   ${OPEN}, owing AS (
-    SELECT currency, customer_id, ${SUMS} FROM open GROUP BY currency, customer_id
-    ORDER BY sum(owed) DESC, customer_id, currency LIMIT $2)
+    SELECT currency, customer_id, ${SUMS},
+      row_number() OVER (PARTITION BY currency ORDER BY sum(owed) DESC, customer_id) AS place
+    FROM open GROUP BY currency, customer_id)
   SELECT owing.*, customer_id AS "customerId", customer.name AS "customerName"
-  FROM owing JOIN customer ON customer.id = customer_id
+  FROM owing JOIN customer ON customer.id = customer_id WHERE place <= $2
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
 /** Reads the tables of other modules, and writes none. */
 @Injectable()
 export class ReceivablesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly reports: Reports) {}
 
   inTotal(now: Date): Promise<readonly Receivables[]> {
-    return this.database.query<Receivables>(IN_TOTAL, [now]);
+    return this.reports.query<Receivables>('analytics', IN_TOTAL, [now]);
   }
 
-  /** Returns the customers that owe most. */
+  /** Returns the customers that owe most of each currency. */
   byCustomer(now: Date, most: number): Promise<readonly Receivables[]> {
-    return this.database.query<Receivables>(BY_CUSTOMER, [now, most]);
+    return this.reports.query<Receivables>('analytics', BY_CUSTOMER, [now, most]);
   }
 }

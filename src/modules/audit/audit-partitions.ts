@@ -1,6 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Configuration } from '../../platform/config';
 import { Partitions } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 
@@ -20,7 +19,6 @@ export class AuditPartitions implements OnModuleInit {
     private readonly partitions: Partitions,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
-    private readonly configuration: Configuration,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -32,10 +30,13 @@ export class AuditPartitions implements OnModuleInit {
         return false;
       },
     });
-    if (this.configuration.doesDueWork) await this.createFirst();
+    await this.createFirst();
   }
 
-  /** Creates the partitions before the first entry, which would otherwise put its month into the default partition. */
+  /**
+   * Creates the partitions before the first entry, which would otherwise put its month into the default partition, from which
+   * the retention drops nothing. Also in processes without due work, and for commands: they may write first.
+   */
   private async createFirst(): Promise<void> {
     try {
       await this.runDue();

@@ -5,6 +5,7 @@ import { EntitlementsModule } from '../entitlements';
 import { InvoicingModule } from '../invoicing';
 import { MeteringModule } from '../metering';
 import { PaymentsModule } from '../payments';
+import { RecurringRevenueModule } from '../recurring-revenue';
 import { RefundsModule } from '../refunds';
 import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
@@ -24,14 +25,17 @@ import { RegenerateInvoiceWorkflow } from './invoices/regenerate-invoice.workflo
 import { VoidInvoiceWorkflow } from './invoices/void-invoice.workflow';
 import { WithdrawInvoicesWorkflow } from './invoices/withdraw-invoices.workflow';
 import { ApplyDiscrepancyWorkflow } from './payments/apply-discrepancy.workflow';
+import { AdoptPaymentWorkflow } from './payments/adopt-payment.workflow';
 import { ApplyProviderEventWorkflow } from './payments/apply-provider-event.workflow';
 import { CloseCollectionWorkflow } from './payments/close-collection.workflow';
 import { CollectInvoicesWorkflow } from './payments/collect-invoices.workflow';
 import { DiscrepancyCommandsController } from './payments/discrepancy-commands.controller';
 import { DueCollections } from './payments/due-collections';
 import { DuePayments } from './payments/due-payments';
+import { DueSetups } from './payments/due-setups';
 import { DueProviderEvents } from './payments/due-provider-events';
 import { InvoicePaymentsController } from './payments/invoice-payments.controller';
+import { CompleteSetupWorkflow } from './payments/complete-setup.workflow';
 import { KeepPaymentMethodWorkflow } from './payments/keep-payment-method.workflow';
 import { PaymentCommandsController } from './payments/payment-commands.controller';
 import { PaymentMethodCommandsController } from './payments/payment-method-commands.controller';
@@ -44,6 +48,7 @@ import { RefundedAmounts } from './refunded-amounts';
 import { ApplyOutcomesWorkflow } from './subscriptions/apply-outcomes.workflow';
 import { BillLateUsageWorkflow } from './subscriptions/bill-late-usage.workflow';
 import { ChangeSubscriptionWorkflow } from './subscriptions/change-subscription.workflow';
+import { DerivedState } from './subscriptions/derived-state';
 import { DueLateUsage } from './subscriptions/due-late-usage';
 import { DueSubscriptions } from './subscriptions/due-subscriptions';
 import { FirstPaymentsWorkflow } from './subscriptions/first-payments.workflow';
@@ -66,6 +71,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     InvoicingModule,
     MeteringModule,
     PaymentsModule,
+    RecurringRevenueModule,
     RefundsModule,
     SubscriptionsModule,
     TestClocksModule,
@@ -112,8 +118,10 @@ import { UsageProofController } from './usage/usage-proof.controller';
     ResumePaymentWorkflow,
     CollectInvoicesWorkflow,
     CloseCollectionWorkflow,
+    CompleteSetupWorkflow,
     KeepPaymentMethodWorkflow,
     ApplyDiscrepancyWorkflow,
+    AdoptPaymentWorkflow,
     ApplyProviderEventWorkflow,
     RefundPaymentWorkflow,
     // Usage and customers.
@@ -123,9 +131,11 @@ import { UsageProofController } from './usage/usage-proof.controller';
     // Due work. Of work that is due at the same instant of a test clock, what is listed first is done first.
     DueSubscriptions,
     DueDrafts,
+    DerivedState,
     DueLateUsage,
     DueCollections,
     DuePayments,
+    DueSetups,
     DueProviderEvents,
   ],
   exports: [ResumePaymentWorkflow],

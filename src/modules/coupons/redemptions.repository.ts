@@ -75,6 +75,14 @@ export class RedemptionsRepository {
     );
   }
 
+  /** Returns all redemptions of subscriptions with their coupons, oldest first. */
+  async findOf(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
+    const tail = 'WHERE subscription_id = ANY ($1) ORDER BY id';
+    return this.withCoupons(
+      await this.database.select(CouponRedemptionEntity, tail, [subscriptionIds]),
+    );
+  }
+
   async findAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (ids.length === 0) return [];
     const byId = 'WHERE id = ANY ($1) ORDER BY id';

@@ -94,6 +94,14 @@ export class RedemptionsService {
     return groupBy(running, ({ redemption }) => redemption.subscriptionId);
   }
 
+  /** Returns all redemptions of subscriptions, ended ones included, by subscription, in the order of redemption. */
+  async redemptionsOf(
+    subscriptionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
+    const found = await this.redemptions.findOf(subscriptionIds);
+    return groupBy(found, ({ redemption }) => redemption.subscriptionId);
+  }
+
   /**
    * Returns the redemptions that are not used up, by id, locked until the caller's transaction ends. Does not check whether
    * they have ended.

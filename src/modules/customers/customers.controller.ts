@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound, tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -73,6 +73,7 @@ export class CustomersController {
     access: 'customers:read',
     answer: CustomerSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizeCustomers(@Query() query: CustomerFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.customers.summarize(toCustomerFilter(query)));

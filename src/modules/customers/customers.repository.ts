@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { searchPatterns } from '../../core/search-text';
+import { searchedParts } from '../../core/search-text';
 import {
+  containsPart,
   Database,
   ListQuery,
   type ListSummary,
   type Page,
   type PageRequest,
+  Reports,
+  searchedText,
   violatedConstraint,
 } from '../../platform/database';
 import { CustomerEntity } from './customer.entity';
@@ -26,12 +29,15 @@ const LOCK_MODES = {
 const NO_CLOCK = 'none';
 
 /** Searched text of a customer, as the index of trigrams has it. */
-const SEARCHED_TEXT = `lower(' ' || name || ' ' || coalesce(email, '') || ' ' || coalesce(external_id, ''))`;
+const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
 /** Reads and writes customers. Methods do not return deleted customers unless they say so. */
 @Injectable()
 export class CustomersRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   /** @throws {ProblemError} `customer_external_id_taken` */
   async insert(customer: Customer): Promise<void> {
@@ -94,7 +100,7 @@ export class CustomersRepository {
   }
 
   summarize(filter: CustomerFilter): Promise<readonly ListSummary[]> {
-    return customerQuery(filter).summarize(this.database, {});
+    return customerQuery(filter).summarize(this.reports, {});
   }
 
   /**
@@ -172,8 +178,8 @@ function customerQuery(filter: CustomerFilter): ListQuery {
     .when(testClockId === NO_CLOCK, 'test_clock_id IS NULL')
     .where('test_clock_id = $', testClockId === NO_CLOCK ? null : testClockId)
     .between('created_at', created);
-  for (const pattern of searchPatterns(text ?? '')) {
-    query.where(`${SEARCHED_TEXT} LIKE lower($)`, pattern);
+  for (const part of searchedParts(text ?? '')) {
+    query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
   return query;
 }

@@ -16,6 +16,13 @@ export interface MovedBalance {
   readonly now: Date;
 }
 
+/** A balance with new usage, and the thresholds that it reaches, in percent. */
+export interface ReachedBalance {
+  readonly record: BalanceRecord;
+  readonly percents: readonly number[];
+  readonly now: Date;
+}
+
 /** Writes usage and records the events of thresholds that it reaches. */
 @Injectable()
 export class BalanceUsageService {
@@ -26,17 +33,15 @@ export class BalanceUsageService {
 
   /** Writes the usage of balances that the caller has locked. Returns the updated records. */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
-    const after = moved.map(({ record: { entitlement, row }, used, now }) => {
-      const counted = { entitlement, row: withUsed(row, used, row.allowance) };
-      const percents = newlyReached(balanceOf(counted), [...entitlement.thresholds, LIMIT_PERCENT]);
-      const record = {
-        entitlement,
-        row: { ...counted.row, notifiedThresholds: [...row.notifiedThresholds, ...percents] },
-      };
-      return { record, percents, now };
-    });
+    const after = moved.map(withUsage);
     await this.balances.writeUsage(after.map(({ record, now }) => ({ row: record.row, now })));
-    const reached = after.flatMap(({ record, percents, now }) =>
+    await this.recordReached(after);
+    return after.map(({ record }) => record);
+  }
+
+  /** Records the events of thresholds that balances have reached. */
+  async recordReached(balances: readonly ReachedBalance[]): Promise<void> {
+    const reached = balances.flatMap(({ record, percents, now }) =>
       percents.map((percent) => ({ after: { record, percent }, occurredAt: now })),
     );
     await this.outbox.recordAll(
@@ -47,6 +52,17 @@ export class BalanceUsageService {
         ...(change.after.percent === LIMIT_PERCENT ? [toEventRecord(limitReached, change)] : []),
       ]),
     );
-    return after.map(({ record }) => record);
   }
+}
+
+/** Returns a balance with its new usage, and the thresholds that it reaches. */
+export function withUsage({
+  record: { entitlement, row },
+  used,
+  now,
+}: MovedBalance): ReachedBalance {
+  const counted = { entitlement, row: withUsed(row, used, row.allowance) };
+  const percents = newlyReached(balanceOf(counted), [...entitlement.thresholds, LIMIT_PERCENT]);
+  const notifiedThresholds = [...row.notifiedThresholds, ...percents];
+  return { record: { entitlement, row: { ...counted.row, notifiedThresholds } }, percents, now };
 }

@@ -24,9 +24,12 @@ export interface CountedBalance {
   readonly used: Rational;
 }
 
-/** Matches a window with a period; a window without an end is registered until the year 9999. */
+/** End of the registered window of a balance; one without an end is registered until the year 9999. */
+export const windowEnd = (endAt: string): string => `coalesce(${endAt}, '9999-12-31T00:00:00Z')`;
+
+/** Matches the window of a balance with a registered window. */
 const windowSpans = (startAt: string, endAt: string): string => `
-  h.window_start_at = ${startAt} AND coalesce(h.window_end_at, '9999-12-31T00:00:00Z') = ${endAt}`;
+  h.window_start_at = ${startAt} AND ${windowEnd('h.window_end_at')} = ${endAt}`;
 
 const LOCK_COUNTED = `
   SELECT moved.used AS moved_to, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS},

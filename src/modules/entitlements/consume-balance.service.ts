@@ -100,7 +100,7 @@ export class ConsumeBalanceService {
     now: Date,
   ): Promise<void> {
     if (record.entitlement.meterId === null) await this.balanceUsage.write([{ record, used, now }]);
-    else await this.usage.append([{ record, allowed }], now);
+    else await this.usage.append(record, allowed, now);
   }
 }
 

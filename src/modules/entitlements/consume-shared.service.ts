@@ -1,23 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Rational } from '../../core/decimal';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Clock } from '../../platform/clock';
 import { Database, isDatabaseUnavailable, isLockTimeout } from '../../platform/database';
-import { BalanceUsageService } from './balance-usage.service';
+import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-usage.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
-import {
-  type ConsumptionTarget,
-  ConsumptionsRepository,
-  type DecidedConsumptions,
-} from './consumptions.repository';
-import {
-  type Consumption,
-  type ConsumptionDecision,
-  type ConsumptionRequest,
-  decide,
-} from './domain/consumption';
-import type { BalanceRecord } from './domain/customer-entitlement';
+import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
+import { type Consumption, type ConsumptionRequest, decide } from './domain/consumption';
 import { MeteredUsageService } from './metered-usage.service';
+import {
+  type SharedBalance,
+  SharedConsumptionsRepository,
+  type SharedWrite,
+} from './shared-consumptions.repository';
 
 const MAX_CACHED_KEYS = 10_000;
 
@@ -32,18 +26,18 @@ interface AskedBalance extends ConsumptionTarget {
 }
 
 /** A locked balance with its requests. */
-interface LockedBalance extends AskedBalance {
-  readonly record: BalanceRecord;
+interface LockedBalance extends SharedBalance {
+  readonly asked: AskedBalance;
 }
 
 /** A balance with the decisions about its requests. */
-interface DecidedBalance extends DecidedConsumptions {
-  readonly balance: LockedBalance;
-  /** Usage after the requests. */
-  readonly used: Rational;
+interface DecidedBalance {
+  readonly asked: AskedBalance;
+  readonly write: SharedWrite;
+  /** The balance after its requests, if one of them was allowed. */
+  readonly reached: ReachedBalance | null;
   /** Answers to all requests of the balance. */
   readonly answers: Answers;
-  readonly allowed: readonly ConsumptionDecision[];
 }
 
 /** Thrown if a key of the group has an answer already. */
@@ -55,14 +49,15 @@ class AlreadyAnswered extends Error {}
  */
 @Injectable()
 export class ConsumeSharedService {
-  /** Meters of entitlements, by key. An entitlement keeps its meter; its key may be used again after its deletion. */
-  private readonly meterIds = new Map<string, string | null>();
+  /** Event names of entitlements, by key. An entitlement keeps its meter; its key may be used again after its deletion. */
+  private readonly eventNames = new Map<string, string | null>();
 
   private readonly logger = new Logger('consumptions');
 
   constructor(
     private readonly database: Database,
     private readonly consumptions: ConsumptionsRepository,
+    private readonly shared: SharedConsumptionsRepository,
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
     private readonly clock: Clock,
@@ -112,60 +107,83 @@ export class ConsumeSharedService {
     const locked = await this.lock(asked, now);
     if (locked.length === 0) return new Map();
     const known = isRepeated ? await this.findAnswers(locked) : [];
-    const decided = locked.map((balance, index) => decideBalance(balance, known[index]));
-    const count = decided.reduce((sum, { decisions }) => sum + decisions.length, 0);
-    if ((await this.consumptions.store(decided, now)) < count) throw new AlreadyAnswered();
-    const counted = decided.filter(({ allowed }) => allowed.length > 0);
-    const [metered, others] = partition(
-      counted,
-      ({ record }) => record.entitlement.meterId !== null,
+    const decided: DecidedBalance[] = [];
+    for (const [index, balance] of locked.entries()) {
+      const one = await this.decideBalance(balance, now, known[index]);
+      if (one !== null) decided.push(one);
+    }
+    const isWritten = await this.shared.write(
+      decided.map(({ write }) => write),
+      now,
     );
-    if (metered.length > 0) await this.usage.append(metered, now);
-    await this.balanceUsage.write(others.map(({ record, used }) => ({ record, used, now })));
-    return new Map(decided.map(({ balance, answers }) => [targetOf(balance), answers]));
+    if (!isWritten) throw new AlreadyAnswered();
+    await this.balanceUsage.recordReached(decided.flatMap(({ reached }) => reached ?? []));
+    return new Map(decided.map(({ asked: one, answers }) => [targetOf(one), answers]));
   }
 
   /** Locks the streams of meters, then the balances. */
   private async lock(asked: readonly AskedBalance[], now: Date): Promise<readonly LockedBalance[]> {
-    const meterIds = await this.meterIdsOf(asked);
-    const isOpenIn = await this.usage.tryLock(
-      asked.map(({ customerId, key }) => ({ customerId, meterId: meterIds.get(key) ?? null })),
-    );
-    const records = await this.consumptions.lockFree(asked, now);
-    const locked: LockedBalance[] = [];
-    for (const [index, balance] of asked.entries()) {
-      const record = records[index];
-      if (record === undefined) continue;
-      const { meterId } = record.entitlement;
-      if (meterId !== meterIds.get(balance.key)) this.meterIds.delete(balance.key);
-      else if (meterId === null) locked.push({ ...balance, record });
-      else if (isOpenIn(record) && (await this.usage.canAppend(meterId, balance.requests))) {
-        locked.push({ ...balance, record });
-      }
-    }
-    return locked;
+    const eventNames = await this.eventNamesOf(asked);
+    const targets = asked.flatMap((balance) => {
+      const eventName = eventNames.get(balance.key);
+      return eventName === undefined ? [] : { ...balance, eventName };
+    });
+    const found = await this.shared.lock(targets, now);
+    return targets.flatMap((balance, index) => {
+      const shared = found[index];
+      if (shared !== undefined) return { asked: balance, ...shared };
+      // Another entitlement may have this key since.
+      this.eventNames.delete(balance.key);
+      return [];
+    });
   }
 
-  /** Returns the meters of entitlements, by key. The caller compares them with the locked balances. */
-  private async meterIdsOf(
+  /** Decides the requests of a balance; null if its meter cannot count one of them, which is an error of its own. */
+  private async decideBalance(
+    { asked, record, stream }: LockedBalance,
+    now: Date,
+    known: Answers = new Map(),
+  ): Promise<DecidedBalance | null> {
+    const { decisions, used } = decide(record, unanswered(asked.requests, known));
+    if ((await this.usage.eventsOf(record, asked.requests)) === null) return null;
+    const allowed = decisions.filter(({ answer }) => answer.isAllowed);
+    const events = (await this.usage.eventsOf(record, allowed)) ?? [];
+    const reached = allowed.length > 0 ? withUsage({ record, used, now }) : null;
+    return {
+      asked,
+      write: { record, after: reached?.record ?? null, stream, decisions, events },
+      reached,
+      answers: new Map([
+        ...known,
+        ...decisions.map((decision) => [decision.idempotencyKey, decision] as const),
+      ]),
+    };
+  }
+
+  /**
+   * Returns the names of the events of metered entitlements, by key; null for one that no meter counts. A name may be of an
+   * entitlement that was deleted since: its balance is then not locked.
+   */
+  private async eventNamesOf(
     asked: readonly AskedBalance[],
   ): Promise<ReadonlyMap<string, string | null>> {
-    const unknown = asked.filter(({ key }) => !this.meterIds.has(key));
+    const unknown = asked.filter(({ key }) => !this.eventNames.has(key));
     if (unknown.length > 0) {
-      if (this.meterIds.size > MAX_CACHED_KEYS) this.meterIds.clear();
+      if (this.eventNames.size > MAX_CACHED_KEYS) this.eventNames.clear();
       const keys = [...new Set(unknown.map(({ key }) => key))];
       for (const { key, meterId } of await this.consumptions.findMeterIds(keys)) {
-        this.meterIds.set(key, meterId);
+        const eventName = meterId === null ? null : await this.usage.eventNameOf(meterId);
+        this.eventNames.set(key, eventName);
       }
     }
-    return this.meterIds;
+    return this.eventNames;
   }
 
   private findAnswers(locked: readonly LockedBalance[]): Promise<readonly Answers[]> {
     return this.consumptions.find(
-      locked.map(({ record: { row }, requests }) => ({
+      locked.map(({ record: { row }, asked }) => ({
         key: row,
-        idempotencyKeys: requests.map(({ idempotencyKey }) => idempotencyKey),
+        idempotencyKeys: asked.requests.map(({ idempotencyKey }) => idempotencyKey),
       })),
     );
   }
@@ -184,27 +202,4 @@ function balancesOf(asked: readonly AskedConsumption[]): readonly AskedBalance[]
     else balance.requests.push(request);
   }
   return [...balances.values()];
-}
-
-function decideBalance(balance: LockedBalance, known: Answers = new Map()): DecidedBalance {
-  const { record, requests } = balance;
-  const { decisions, used } = decide(record, unanswered(requests, known));
-  return {
-    balance,
-    record,
-    decisions,
-    used,
-    allowed: decisions.filter(({ answer }) => answer.isAllowed),
-    answers: new Map([
-      ...known,
-      ...decisions.map((decision) => [decision.idempotencyKey, decision] as const),
-    ]),
-  };
-}
-
-function partition<Item>(
-  items: readonly Item[],
-  isFirst: (item: Item) => boolean,
-): readonly [readonly Item[], readonly Item[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { parseExact, type Rational } from '../../core/decimal';
 import { Database, violatedConstraint } from '../../platform/database';
-import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
 import type { BalanceKey } from './balances.repository';
 import { toNumeric } from './decimal-column';
 import type { Consumption, ConsumptionDecision } from './domain/consumption';
@@ -32,22 +31,6 @@ interface StoredAnswerRow extends BalanceKey {
   readonly answer: object;
 }
 
-/**
- * Locks balances in ascending order. Skips balances that another transaction has locked, that must be recalculated, or whose
- * customer is on a test clock or being deleted.
- */
-const LOCK_FREE = `
-  SELECT asked.number, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS}
-  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (customer_id, key, number)
-  JOIN customer c ON c.id = asked.customer_id
-  JOIN customer_access a ON a.customer_id = asked.customer_id
-  JOIN entitlement e ON e.key = asked.key
-  JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
-    AND h.access_version = a.version AND h.rules_version = e.rules_version
-  WHERE h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $3)
-  ORDER BY h.id
-  FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
-
 const FIND_METERS = `
   SELECT key, meter_id AS "meterId" FROM entitlement WHERE key = ANY ($1) AND type = 'metered'`;
 
@@ -58,9 +41,12 @@ const FIND = `
   JOIN entitlement_consumption c ON c.customer_id = asked.customer_id AND c.entitlement_id = asked.entitlement_id
     AND c.idempotency_key = asked.idempotency_key`;
 
+export const INTO_ANSWERS = `
+  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)`;
+
 /** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
 const STORE = `
-  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
+  ${INTO_ANSWERS}
   SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, $6
   FROM unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::jsonb[])
     AS new (customer_id, entitlement_id, idempotency_key, quantity, answer)
@@ -68,31 +54,10 @@ const STORE = `
   ON CONFLICT DO NOTHING
   RETURNING 1`;
 
-/** Stores the answers to consumptions, and locks the balances that several of them consume. */
+/** Stores the answers to consumptions. */
 @Injectable()
 export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
-
-  /**
-   * Returns the current balance of each target, locked until the transaction ends; undefined for one that another transaction
-   * has locked, that must be recalculated, or whose customer is on a test clock. Never waits.
-   */
-  async lockFree(
-    targets: readonly ConsumptionTarget[],
-    now: Date,
-  ): Promise<readonly (BalanceRecord | undefined)[]> {
-    this.database.requireTransaction();
-    const rows = await this.database.prepared<RawBalanceRow & { readonly number: string }>(
-      'balances-lock-free',
-      LOCK_FREE,
-      [targets.map(({ customerId }) => customerId), targets.map(({ key }) => key), now],
-    );
-    const found = new Map(rows.map((row) => [Number(row.number), row]));
-    return targets.map((_, index) => {
-      const row = found.get(index + 1);
-      return row === undefined ? undefined : toBalanceRecord(row);
-    });
-  }
 
   /** Returns the meters of metered entitlements, by key; null for one that no meter counts. */
   findMeterIds(

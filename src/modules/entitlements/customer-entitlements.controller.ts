@@ -11,7 +11,7 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { customerNotFound } from '../customers';
-import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { testClockAdvancing, testClockFailed, testClockNotFound } from '../test-clocks';
 import { ConsumeService } from './consume.service';
 import {
   ConsumeEntitlementDto,
@@ -40,7 +40,8 @@ const customerId = new IdPipe('cus', customerNotFound);
 const entitlementKey = new KeyPipe();
 const grantId = new IdPipe('grant', grantNotFound);
 
-const READS = [customerNotFound, entitlementKeyNotFound];
+/** A customer whose test clock is being deleted can still be found. */
+const READS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
 const CHANGES = [...READS, testClockAdvancing, testClockFailed];
 
 @ApiTags('Entitlements')
@@ -61,7 +62,7 @@ export class CustomerEntitlementsController {
     customerToken: { path: 'id' },
     answer: pageOf(CustomerEntitlementDto),
     reads: 'list',
-    problems: [customerNotFound],
+    problems: [customerNotFound, testClockNotFound],
   })
   async listCustomerEntitlements(
     @Param('id', customerId) id: string,

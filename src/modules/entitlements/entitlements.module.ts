@@ -27,6 +27,7 @@ import { BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
+import { SharedConsumptionsRepository } from './shared-consumptions.repository';
 import { SourcesService } from './sources.service';
 import { SubscriptionBalancesService } from './subscription-balances.service';
 import { EntitlementUsageHooks } from './entitlement-usage-hooks';
@@ -60,6 +61,7 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     BalancesService,
     CustomerEntitlementsService,
     ConsumptionsRepository,
+    SharedConsumptionsRepository,
     ConsumeBalanceService,
     ConsumeSharedService,
     ConsumeService,

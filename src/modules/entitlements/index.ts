@@ -1,3 +1,6 @@
 export { EntitlementsModule } from './entitlements.module';
-export { SubscriptionBalancesService } from './subscription-balances.service';
+export {
+  SubscriptionBalancesService,
+  type SubscriptionChange,
+} from './subscription-balances.service';
 export { isConsumeRequest } from './consume-route';

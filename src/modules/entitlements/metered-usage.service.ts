@@ -3,32 +3,19 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
-import {
-  type IncomingEvent,
-  type StreamName,
-  UsageStore,
-  type UsageWindow,
-  UsageWindows,
-} from '../metering';
+import { UsageStore, type UsageWindow, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import type { ConsumptionRequest } from './domain/consumption';
 import { eventPropertiesOf } from './domain/consumption-event';
-import { type BalanceRecord, type BalanceRow, windowOf } from './domain/customer-entitlement';
+import { type BalanceRecord, type BalanceRow } from './domain/customer-entitlement';
 import { type ResetWindow, spanOf } from './domain/reset-window';
 import { consumptionRefused, entitlementNotConsumable } from './entitlements.errors';
 import { BalanceWindowsRepository } from './balance-windows.repository';
 
-/** Allowed consumptions of one balance, to be stored as usage events of its meter. */
-export interface AllowedConsumptions {
-  readonly record: BalanceRecord;
-  readonly allowed: readonly ConsumptionRequest[];
-}
-
-/** Customer whose stream of a meter is to be locked. */
-export interface MeteredCustomer {
-  readonly customerId: string;
-  /** Null: no stream. */
-  readonly meterId: string | null;
+/** A usage event of a consumption. */
+export interface ConsumptionEvent {
+  readonly idempotencyKey: string;
+  readonly properties: Readonly<Record<string, string>>;
 }
 
 /** Reads and writes metered usage in the reset windows of entitlements. */
@@ -68,6 +55,11 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
+  /** Outdates what others have read of the stream of a meter, because another balance counts by one of its windows. */
+  async outdate(customerId: string, meterId: string): Promise<void> {
+    await this.usage.outdate({ customerId, eventName: await this.eventNameOf(meterId) });
+  }
+
   /** Returns the usage in a part of a window, without keeping that part open. */
   async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
     const part = { reset: 'never', ...period } as const;
@@ -76,60 +68,47 @@ export class MeteredUsageService {
     return used;
   }
 
-  /**
-   * Locks the streams of customers until the transaction ends, without waiting.
-   * @returns decides whether a balance counts by a window that is open in a locked stream
-   */
-  async tryLock(
-    customers: readonly MeteredCustomer[],
-  ): Promise<(record: BalanceRecord) => boolean> {
-    const meters = new Map<string, Meter>();
-    const streams: StreamName[] = [];
-    for (const { customerId, meterId } of customers) {
-      if (meterId === null) continue;
-      const meter = meters.get(meterId) ?? (await this.meterOf(meterId));
-      meters.set(meterId, meter);
-      streams.push({ customerId, eventName: meter.eventName });
-    }
-    const isOpen = await this.usage.tryLock(streams);
-    return ({ entitlement: { meterId }, row }) => {
-      const [meter, window] = [meters.get(meterId ?? ''), windowOf(row)];
-      if (meter === undefined || window === null) return false;
-      return isOpen({ customerId: row.customerId, meter, period: spanOf(window) });
-    };
+  /** Returns the name of the events that a meter counts. */
+  async eventNameOf(meterId: string): Promise<string> {
+    return (await this.meterOf(meterId)).eventName;
   }
 
-  /** Returns true if a meter counts exactly the quantity of each request. */
-  async canAppend(meterId: string, requests: readonly ConsumptionRequest[]): Promise<boolean> {
+  /** Returns the usage events of requests; null if the meter does not count exactly the quantity of each. */
+  async eventsOf(
+    { entitlement: { meterId }, row }: BalanceRecord,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<readonly ConsumptionEvent[] | null> {
+    if (meterId === null) return [];
     const meter = await this.meterOf(meterId);
-    return requests.every(({ quantity }) => eventPropertiesOf(meter, quantity) !== null);
+    const events: ConsumptionEvent[] = [];
+    for (const { idempotencyKey, quantity } of requests) {
+      const properties = eventPropertiesOf(meter, quantity);
+      if (properties === null) return null;
+      events.push({ idempotencyKey: eventKeyOf(row, idempotencyKey), properties });
+    }
+    return events;
   }
 
   /**
-   * Stores consumptions as usage events in the caller's transaction, so that they are billed as well. Stores all of them
-   * or throws.
+   * Stores consumptions of a balance as usage events in the caller's transaction, so that they are billed as well. Stores all
+   * of them or throws.
    * @throws {ProblemError} `entitlement_not_consumable`, `consumption_refused`
    */
-  async append(consumed: readonly AllowedConsumptions[], now: Date): Promise<void> {
-    const events: IncomingEvent[] = [];
-    for (const { record, allowed } of consumed) {
-      const { entitlement, row } = record;
-      invariant(entitlement.meterId !== null, 'The entitlement has a meter.');
-      const meter = await this.meterOf(entitlement.meterId);
-      for (const { idempotencyKey, quantity } of allowed) {
-        const properties = eventPropertiesOf(meter, quantity);
-        if (properties === null) throw entitlementNotConsumable(entitlement.key, meter.key);
-        events.push({
-          index: events.length,
-          idempotencyKey: eventKeyOf(row, idempotencyKey),
-          customerId: row.customerId,
-          eventName: meter.eventName,
-          timestamp: now,
-          properties,
-        });
-      }
-    }
-    const { accepted, rejected } = await this.store.append(events);
+  async append(
+    record: BalanceRecord,
+    allowed: readonly ConsumptionRequest[],
+    now: Date,
+  ): Promise<void> {
+    const { entitlement, row } = record;
+    invariant(entitlement.meterId !== null, 'The entitlement has a meter.');
+    const meter = await this.meterOf(entitlement.meterId);
+    const events = await this.eventsOf(record, allowed);
+    if (events === null) throw entitlementNotConsumable(entitlement.key, meter.key);
+    const { customerId } = row;
+    const { eventName } = meter;
+    const { accepted, rejected } = await this.store.append(
+      events.map((event, index) => ({ ...event, index, customerId, eventName, timestamp: now })),
+    );
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
     invariant(accepted === events.length, 'Each consumption is stored as one event.');

@@ -178,6 +178,8 @@ export class RecalculateBalanceService {
     if (meterId === null || isSameSpan(former, current)) return record;
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
+    // The window may have been registered before, for another balance.
+    await this.usage.outdate(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
-import { LedgerService, type PostedTransaction } from '../ledger';
+import { ALL_TRANSACTIONS, LedgerService, type PostedTransaction } from '../ledger';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import {
   type CreditBalance,
@@ -56,7 +56,10 @@ export class CreditBalanceService {
    */
   async transactionsOf(customerId: string, request: PageRequest): Promise<Page<PostedTransaction>> {
     await this.customers.get(customerId);
-    return this.ledger.list({ customerId, sourceId: null, account: 'customer_credit' }, request);
+    return this.ledger.list(
+      { ...ALL_TRANSACTIONS, customerId, account: 'customer_credit' },
+      request,
+    );
   }
 
   /** Adds money of a payment to the balance, in the caller's transaction, which has locked the payment. */
@@ -73,6 +76,11 @@ export class CreditBalanceService {
     });
     const remaining = amount - reserved - refunded - lost;
     await this.grants.add({ ...grant, remaining, reserved, refunded, lost });
+  }
+
+  /** Returns what credits come from: invoices, credit notes and payments. */
+  sourcesOf(creditIds: readonly string[]): Promise<readonly string[]> {
+    return this.grants.sourcesOf(creditIds);
   }
 
   /** Locks the credit that a locked payment became, until the caller's transaction ends. */

@@ -56,6 +56,8 @@ const RELEASE_RESERVED = `
 const REFUNDED = `
   SELECT source_id, (refunded + reserved + lost)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
 
+const SOURCES = 'SELECT source_id FROM credit_grant WHERE id = ANY ($1)';
+
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
     coalesce(sum(reserved), 0)::text AS reserved
@@ -112,6 +114,13 @@ export class CreditGrantsRepository {
     return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
       sourceId,
     ]);
+  }
+
+  /** Returns the sources of credits. */
+  async sourcesOf(ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.database.query<{ source_id: string }>(SOURCES, [ids]);
+    return rows.map(({ source_id: id }) => id);
   }
 
   /** Returns what refunds gave back or have reserved, and disputes took, of the credit of sources, in minor units by source. */

@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -49,6 +50,7 @@ export class CreditNotesController {
     access: 'invoices:read',
     answer: CreditNoteSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizeCreditNotes(@Query() query: CreditNoteFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.notes.summarize(toCreditNoteFilter(query)));

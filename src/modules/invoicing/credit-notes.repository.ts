@@ -5,6 +5,7 @@ import {
   type ListSummary,
   type Page,
   type PageRequest,
+  Reports,
 } from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
 import type { CreditNote, CreditNoteFilter } from './domain/credit-note';
@@ -15,7 +16,10 @@ const GIVEN = `
 
 @Injectable()
 export class CreditNotesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   async insert(note: CreditNote): Promise<void> {
     await this.database.insert(CreditNoteEntity, note);
@@ -30,7 +34,7 @@ export class CreditNotesRepository {
   }
 
   summarize(filter: CreditNoteFilter): Promise<readonly ListSummary[]> {
-    return creditNoteQuery(filter).summarize(this.database, { total: 'total' });
+    return creditNoteQuery(filter).summarize(this.reports, { total: 'total' });
   }
 
   /** Writes what a void changes. */

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Caller, mayReadCustomer, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound, tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -100,6 +100,7 @@ export class InvoicesController {
     access: 'invoices:read',
     answer: InvoiceSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizeInvoices(@Query() query: InvoiceFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.invoices.summarize(toInvoiceFilter(query)));

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Database, type ListSummary, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  type ListSummary,
+  type Page,
+  type PageRequest,
+  Reports,
+} from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
@@ -43,7 +49,10 @@ const REMOVE = [
 
 @Injectable()
 export class InvoicesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   async insert(invoice: Invoice): Promise<void> {
     await this.insertAll([invoice]);
@@ -85,7 +94,7 @@ export class InvoicesRepository {
   }
 
   summarize(filter: InvoiceFilter): Promise<readonly ListSummary[]> {
-    return invoiceQuery(filter).summarize(this.database, {
+    return invoiceQuery(filter).summarize(this.reports, {
       total: 'total',
       amount_due: 'amount_due',
       amount_paid: 'amount_paid',

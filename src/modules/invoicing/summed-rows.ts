@@ -2,37 +2,37 @@
 
 /** Amounts owed for open invoices. */
 export const RECEIVABLE_ROWS = `
-  SELECT customer_id AS key, currency, amount_due - amount_paid - amount_credited AS amount
+  SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
 /** Amounts paid of invoices. */
 export const INVOICES_PAID_ROWS = `
-  SELECT customer_id AS key, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
+  SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
 /** Amounts of invoices reserved for payments that have not ended. */
 export const INVOICES_RESERVED_ROWS = `
-  SELECT customer_id AS key, currency, amount_pending AS amount
+  SELECT customer_id AS key, customer_id, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
 
 /** Credit balances: available, and reserved by pending refunds. */
 export const CREDIT_BALANCE_ROWS = `
-  SELECT customer_id AS key, currency, remaining + reserved AS amount
+  SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
 /** Credit that payments became. Ids of payments begin with their prefix. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
-  SELECT customer_id AS key, currency, amount
+  SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
 /** Credit that refunds gave back, negative. */
 export const REFUNDED_CREDIT_ROWS = `
-  SELECT customer_id AS key, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
+  SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
 /** Credit that lost disputes took, negative. */
 export const LOST_CREDIT_ROWS = `
-  SELECT customer_id AS key, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
+  SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
 /** Amounts to refund of credit notes that are not void, negative. */
 export const NOTED_REFUND_ROWS = `
-  SELECT customer_id AS key, currency, -to_refund AS amount
+  SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

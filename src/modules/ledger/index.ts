@@ -1,4 +1,4 @@
-export type { PostedTransaction } from './domain/posted-transaction';
+export { ALL_TRANSACTIONS, type PostedTransaction } from './domain/posted-transaction';
 export { LedgerChecks } from './ledger-checks';
 export { POSTED_CASH_ROWS, postedRows } from './ledger-rows';
 export { LedgerModule } from './ledger.module';

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { Reports } from '../../platform/database';
+import { firstIdAt } from '../../platform/ids';
 import { Metrics } from '../../platform/observability';
 import {
   type CheckResult,
@@ -50,11 +51,16 @@ export class LedgerChecks implements OnModuleInit {
   onModuleInit(): void {
     this.register({
       name: 'every_transaction_sums_to_zero',
-      run: () => this.ledger.findUnbalanced(),
+      run: (since) => this.ledger.findUnbalanced(since),
     });
     this.register({
       name: 'every_posting_has_its_transaction',
-      run: () => this.ledger.findOrphaned(),
+      run: (since) => this.ledger.findOrphaned(since),
+    });
+    this.register({
+      name: 'totals_of_accounts_equal_postings',
+      run: () => this.ledger.findWrongTotals(),
+      needsAll: true,
     });
   }
 
@@ -68,7 +74,7 @@ export class LedgerChecks implements OnModuleInit {
 
   /** Adds a check that two sides have equal sums for every key and currency. */
   registerSums({ name, left, right }: SumsCheck): void {
-    this.register({ name, run: () => this.ledger.findDifferences(left, right) });
+    this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
   /** Sets the source of the last comparison with a payment provider. Call it when a module starts. */
@@ -78,22 +84,27 @@ export class LedgerChecks implements OnModuleInit {
 
   /**
    * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
+   * @param changedSince checks only transactions made from then on, and the customers who have one; null: the whole ledger
    * @throws {ProblemError} `too_many_reports`
    */
-  async run(): Promise<Verification> {
-    const verification = await this.runAll();
+  async run(changedSince: Date | null = null): Promise<Verification> {
+    const verification = await this.runAll(
+      changedSince === null ? null : firstIdAt('ltx', changedSince),
+    );
     const { results } = verification;
+    if (changedSince !== null) return verification;
     this.verifiedAt.setToCurrentTime();
     this.failedChecks.set(results.filter(({ offending }) => offending.length > 0).length);
     return verification;
   }
 
-  private runAll(): Promise<Verification> {
+  private runAll(since: string | null): Promise<Verification> {
     return this.reports.run('verification', async () => {
       await this.ledger.allowLongReads();
       const results: CheckResult[] = [];
-      for (const { name, run } of this.checks) {
-        results.push({ name, offending: (await run()).slice(0, MOST_OFFENDING) });
+      for (const { name, run, needsAll } of this.checks) {
+        if (needsAll === true && since !== null) continue;
+        results.push({ name, offending: (await run(since)).slice(0, MOST_OFFENDING) });
       }
       return { results, lastReconciliation: await this.findReconciliation() };
     });

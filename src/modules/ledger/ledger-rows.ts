@@ -5,13 +5,13 @@ const CASH_CLEARING = 'cash_clearing:';
 /** Returns SQL for a sums check: postings to an account, by customer. `sign` -1 counts credits as positive. */
 export function postedRows(account: LedgerAccount, sign: 1 | -1 = 1): string {
   return `
-    SELECT customer_id AS key, currency, ${sign} * amount_minor AS amount
+    SELECT customer_id AS key, customer_id, currency, ${sign} * amount_minor AS amount
     FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
     WHERE account = '${account}'`;
 }
 
 /** SQL for a sums check: money held by providers, by provider. */
 export const POSTED_CASH_ROWS = `
-  SELECT substr(account, ${CASH_CLEARING.length + 1}) AS key, currency, amount_minor AS amount
+  SELECT substr(account, ${CASH_CLEARING.length + 1}) AS key, customer_id, currency, amount_minor AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
   WHERE starts_with(account, '${CASH_CLEARING}')`;

@@ -7,6 +7,9 @@ import type { PostedTransaction } from './domain/posted-transaction';
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
 @Index('ledger_transaction_customer_index', ['customerId', 'id'])
+@Index('ledger_transaction_currency_index', ['currency', 'id'])
+@Index('ledger_transaction_kind_index', ['kind', 'id'])
+@Index('ledger_transaction_occurred_index', ['occurredAt', 'id'])
 @Check(
   'ledger_transaction_kind_check',
   `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release', 'credit_applied', 'dispute_withdrawn', 'dispute_reinstated', 'dispute_lost')`,

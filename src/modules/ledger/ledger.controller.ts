@@ -13,7 +13,12 @@ import {
   toLedgerTransactionDto,
   toTransactionFilter,
 } from './dto/ledger-transaction.dto';
-import { LedgerVerificationDto, toLedgerVerificationDto } from './dto/ledger-verification.dto';
+import {
+  LedgerVerificationDto,
+  toChangedSince,
+  toLedgerVerificationDto,
+  VerifyLedgerDto,
+} from './dto/ledger-verification.dto';
 import { LedgerChecks } from './ledger-checks';
 import { LedgerService } from './ledger.service';
 
@@ -28,13 +33,16 @@ export class LedgerController {
   @Get('accounts')
   @Operation({
     summary: 'List the accounts of the ledger',
-    description: 'Returns the accounts with their balances, for all customers or for one.',
+    description:
+      'Returns the accounts with their balances, for all customers or for one, now or at an instant.',
     access: 'ledger:read',
     answer: LedgerAccountsDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async listLedgerAccounts(@Query() query: ListLedgerAccountsDto): Promise<LedgerAccountsDto> {
-    return toLedgerAccountsDto(await this.ledger.balances(query.customer_id ?? null));
+    const before = query.at === undefined ? null : new Date(query.at);
+    return toLedgerAccountsDto(await this.ledger.balances(query.customer_id ?? null, before));
   }
 
   @Get('transactions')
@@ -56,14 +64,14 @@ export class LedgerController {
   @Operation({
     summary: 'Verify the ledger',
     description:
-      'Reads the whole ledger in one snapshot and checks every invariant. Calls no payment provider: `last_reconciliation` is the last comparison with one.',
+      'Reads the whole ledger in one snapshot and checks every invariant. With `changed_since` it checks the transactions made from then on, and every invariant of the customers who have one. Calls no payment provider: `last_reconciliation` is the last comparison with one.',
     access: 'ledger:read',
     answer: LedgerVerificationDto,
-    reads: 'path',
+    reads: 'query',
     problems: [tooManyReports],
   })
-  async verifyLedger(): Promise<LedgerVerificationDto> {
-    const { results, lastReconciliation } = await this.checks.run();
+  async verifyLedger(@Query() query: VerifyLedgerDto): Promise<LedgerVerificationDto> {
+    const { results, lastReconciliation } = await this.checks.run(toChangedSince(query));
     return toLedgerVerificationDto(results, lastReconciliation);
   }
 }

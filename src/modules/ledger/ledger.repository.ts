@@ -5,8 +5,9 @@ import { InvariantError } from '../../core/invariant';
 import {
   Database,
   type Page,
-  pageById,
+  ListQuery,
   type PageRequest,
+  Reports,
   violatedConstraint,
 } from '../../platform/database';
 import {
@@ -29,20 +30,39 @@ const INSERT = `
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
-  WHERE $1::varchar IS NULL OR customer_id = $1
+  WHERE ($1::varchar IS NULL OR customer_id = $1)
+    AND ($2::timestamptz IS NULL OR occurred_at < $2)
   GROUP BY account, currency ORDER BY account, currency`;
 
+const TOTALS = `
+  SELECT account, currency, sum(amount_minor)::text AS amount
+  FROM ledger_total
+  GROUP BY account, currency HAVING sum(postings) > 0 ORDER BY account, currency`;
+
+const WRONG_TOTALS = `
+  SELECT account || ' ' || currency || ': kept ' || sum(kept) || ', posted ' || sum(posted) AS id
+  FROM (
+    SELECT account, currency::text AS currency, amount_minor AS kept, 0 AS posted, postings FROM ledger_total
+    UNION ALL
+    SELECT account, currency::text, 0, amount_minor, -1
+    FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
+  ) AS row
+  GROUP BY account, currency HAVING sum(kept) <> sum(posted) OR sum(postings) <> 0
+  ORDER BY 1 LIMIT $1`;
+
+/** `$2` is the id of the first transaction to check; the empty text is before all. */
 const UNBALANCED = `
   SELECT id FROM ledger_transaction LEFT JOIN ledger_posting ON transaction_id = id
+  WHERE id >= $2
   GROUP BY id HAVING count(transaction_id) = 0 OR sum(amount_minor) <> 0 ORDER BY id LIMIT $1`;
 
 const ORPHANED = `
   SELECT DISTINCT transaction_id AS id FROM ledger_posting
-  WHERE NOT EXISTS (SELECT FROM ledger_transaction WHERE id = transaction_id)
+  WHERE transaction_id >= $2 AND NOT EXISTS (SELECT FROM ledger_transaction WHERE id = transaction_id)
   ORDER BY 1 LIMIT $1`;
 
 const POSTS_TO = `EXISTS (
-  SELECT FROM ledger_posting WHERE transaction_id = posted.id AND account = :account)`;
+  SELECT FROM ledger_posting WHERE transaction_id = ledger_transaction.id AND account = $)`;
 
 /** Triggers allow this deletion only for customers on test clocks. */
 const REMOVE_POSTINGS = `
@@ -51,30 +71,47 @@ const REMOVE_POSTINGS = `
 
 const REMOVE_TRANSACTIONS = 'DELETE FROM ledger_transaction WHERE customer_id = ANY ($1)';
 
-/** Sums both sides in the database and returns only the keys that differ. */
-const differences = (left: SummedRows, right: SummedRows): string => `
+/**
+ * Sums both sides in the database and returns only the keys that differ.
+ * @param customers condition on `customer_id`
+ */
+const differences = (left: SummedRows, right: SummedRows, customers: string): string => `
   SELECT key, currency, sum(left_amount)::text AS "left", sum(right_amount)::text AS "right"
   FROM (
     ${[
-      ...left.sql.map((sql) => amountsOf(sql, 'amount', '0')),
-      ...right.sql.map((sql) => amountsOf(sql, '0', 'amount')),
+      ...left.sql.map((sql) => amountsOf(sql, 'amount', '0', customers)),
+      ...right.sql.map((sql) => amountsOf(sql, '0', 'amount', customers)),
     ].join(' UNION ALL ')}
   ) AS amounts
   GROUP BY key, currency HAVING sum(left_amount) <> sum(right_amount)
   ORDER BY key, currency LIMIT $1`;
 
-const amountsOf = (sql: string, left: string, right: string): string => `
+const ALL_CUSTOMERS = '$2::text IS NULL';
+/** Customers who have a transaction from an id on. */
+const POSTED_SINCE =
+  'customer_id IN (SELECT customer_id FROM ledger_transaction WHERE id >= $2::text)';
+
+const amountsOf = (sql: string, left: string, right: string, customers: string): string => `
   SELECT key, currency::text AS currency, ${left}::bigint AS left_amount, ${right}::bigint AS right_amount
-  FROM (${sql}) AS row`;
+  FROM (${sql}) AS row WHERE ${customers}`;
 
 /** Reading the whole ledger takes longer than any other request. */
 const MORE_TIME = { statementMs: 300_000 };
+
+interface AccountRow {
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  readonly amount: string;
+}
 
 type TransactionRow = Omit<PostedTransaction, 'postings'>;
 
 @Injectable()
 export class LedgerRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   /** @throws {InvariantError} when a source has already posted a kind */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
@@ -105,15 +142,15 @@ export class LedgerRepository {
     }
   }
 
-  async page(
-    { customerId, sourceId, account }: TransactionFilter,
-    request: PageRequest,
-  ): Promise<Page<PostedTransaction>> {
-    const query = this.transactions.createQueryBuilder('posted');
-    if (customerId !== null) query.andWhere('posted.customerId = :customerId', { customerId });
-    if (sourceId !== null) query.andWhere('posted.sourceId = :sourceId', { sourceId });
-    if (account !== null) query.andWhere(POSTS_TO, { account });
-    const { items, next } = await pageById(query, request);
+  async page(filter: TransactionFilter, request: PageRequest): Promise<Page<PostedTransaction>> {
+    const { items, next } = await new ListQuery('ledger_transaction')
+      .where('customer_id = $', filter.customerId)
+      .where('source_id = $', filter.sourceId)
+      .where(POSTS_TO, filter.account)
+      .where('currency = $', filter.currency)
+      .oneOf('kind', filter.kinds)
+      .between('occurred_at', filter.occurred)
+      .page(this.database, LedgerTransactionEntity, request);
     return { items: await this.withPostings(items), next };
   }
 
@@ -124,12 +161,12 @@ export class LedgerRepository {
     );
   }
 
-  async balances(customerId: string | null): Promise<readonly AccountBalance[]> {
-    const rows = await this.database.query<{
-      readonly account: LedgerAccount;
-      readonly currency: string;
-      readonly amount: string;
-    }>(BALANCES, [customerId]);
+  /** Returns the balances of all accounts, from their totals, or the sums of the postings of one customer or before an instant. */
+  async balances(
+    customerId: string | null,
+    before: Date | null,
+  ): Promise<readonly AccountBalance[]> {
+    const rows = await this.balanceRows(customerId, before);
     return rows.map(({ account, currency, amount }) => ({
       account,
       currency,
@@ -137,24 +174,34 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns transactions that do not sum to zero or have no postings. */
-  findUnbalanced(): Promise<readonly string[]> {
-    return this.idsOf(UNBALANCED);
+  /** Returns accounts whose kept total is not that of their postings. */
+  findWrongTotals(): Promise<readonly string[]> {
+    return this.idsOf(WRONG_TOTALS, []);
   }
 
-  /** Returns ids of missing transactions that postings refer to. */
-  findOrphaned(): Promise<readonly string[]> {
-    return this.idsOf(ORPHANED);
+  /** Returns transactions, from an id on or all, that do not sum to zero or have no postings. */
+  findUnbalanced(since: string | null): Promise<readonly string[]> {
+    return this.idsOf(UNBALANCED, [since ?? '']);
   }
 
-  /** Returns the keys whose sums differ, with both sums. */
-  async findDifferences(left: SummedRows, right: SummedRows): Promise<readonly string[]> {
+  /** Returns ids, from one on or all, of missing transactions that postings refer to. */
+  findOrphaned(since: string | null): Promise<readonly string[]> {
+    return this.idsOf(ORPHANED, [since ?? '']);
+  }
+
+  /** Returns the keys whose sums differ, with both sums; only of customers who have posted from an id on, or of all. */
+  async findDifferences(
+    left: SummedRows,
+    right: SummedRows,
+    since: string | null,
+  ): Promise<readonly string[]> {
+    const sql = differences(left, right, since === null ? ALL_CUSTOMERS : POSTED_SINCE);
     const rows = await this.database.query<{
       readonly key: string;
       readonly currency: string;
       readonly left: string;
       readonly right: string;
-    }>(differences(left, right), [MOST_OFFENDING]);
+    }>(sql, [MOST_OFFENDING, since]);
     return rows.map(
       (row) => `${row.key} ${row.currency}: ${left.name} ${row.left}, ${right.name} ${row.right}`,
     );
@@ -165,6 +212,15 @@ export class LedgerRepository {
     await this.database.allowLongWork(MORE_TIME);
   }
 
+  private balanceRows(
+    customerId: string | null,
+    before: Date | null,
+  ): Promise<readonly AccountRow[]> {
+    if (customerId !== null) return this.database.query(BALANCES, [customerId, before]);
+    if (before === null) return this.database.query(TOTALS);
+    return this.reports.query('summary', BALANCES, [customerId, before]);
+  }
+
   /** Deletes the transactions of customers on test clocks. The database refuses it for others. There are no events. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -173,8 +229,11 @@ export class LedgerRepository {
     return [];
   }
 
-  private async idsOf(sql: string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(sql, [MOST_OFFENDING]);
+  private async idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(sql, [
+      MOST_OFFENDING,
+      ...parameters,
+    ]);
     return rows.map(({ id }) => id);
   }
 

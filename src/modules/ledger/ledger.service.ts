@@ -54,8 +54,11 @@ export class LedgerService {
     return this.ledger.page(filter, request);
   }
 
-  /** Returns every account with postings, by currency. */
-  balances(customerId: string | null = null): Promise<readonly AccountBalance[]> {
-    return this.ledger.balances(customerId);
+  /**
+   * Returns every account with postings before an instant, or ever where it is null, by currency.
+   * @throws {ProblemError} `too_many_reports`
+   */
+  balances(customerId: string | null, before: Date | null): Promise<readonly AccountBalance[]> {
+    return this.ledger.balances(customerId, before);
   }
 }

@@ -4,14 +4,8 @@ export { MeteringModule } from './metering.module';
 export { MeterUsageService } from './meter-usage.service';
 export { MeterPeriodDto, toPeriod } from './dto/meter-usage-query.dto';
 export { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
-export { tooManyEventsToProve, usagePeriodEmpty } from './usage.errors';
-export {
-  type EventPage,
-  type IncomingEvent,
-  type UsageProof,
-  type UsageQuery,
-  UsageStore,
-} from './usage-store';
+export { tooManyEventsToProve, tooManyWindows, usagePeriodEmpty } from './usage.errors';
+export { type EventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
@@ -19,4 +13,11 @@ export type { ChangedWindow } from './usage-hooks';
 export { UsageBillingService } from './usage-billing.service';
 export { UsageService } from './usage.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
-export { type StreamName, UsageStreams } from './store/usage-streams';
+export { UsageStreams } from './store/usage-streams';
+export {
+  ingestSlotOf,
+  isOnlyIn,
+  joinedAppend,
+  lockedStreams,
+  usageKeyDigest,
+} from './ingest/joined-append';

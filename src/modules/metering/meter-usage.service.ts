@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational, ZERO } from '../../core/decimal';
-import type { Period } from '../../core/time';
+import { type Period, windowsOf } from '../../core/time';
 import type { GroupUsage } from '../../core/usage';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
 import { meterBackfilling, MetersService } from '../meters';
-import { type UsageInterval, windowsOf } from './domain/usage-intervals';
+import type { UsageInterval } from './domain/usage-intervals';
 import { type ProofQuery, UsageStore } from './usage-store';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 

@@ -10,6 +10,7 @@ export {
 } from './domain/payment';
 export { paymentDisputed } from './disputes/disputes.errors';
 export { DisputesService } from './disputes/disputes.service';
+export { LostCreditService } from './disputes/lost-credit.service';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
 export {
   discrepancyNotApplicable,
@@ -19,7 +20,14 @@ export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy'
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
 export type { Lease, Payment } from './domain/payment';
 export type { SentQuery } from './domain/sent-query';
-export { isAnswer, type MadeRefund, type ProviderOutcome } from './domain/payment-provider';
+export {
+  isAnswer,
+  type MadeCharge,
+  type MadeRefund,
+  type ProviderName,
+  type ProviderOutcome,
+  type SetupLook,
+} from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
   paymentContradictsInvoice,
@@ -37,11 +45,15 @@ export {
 export { PaymentsModule } from './payments.module';
 export { ReturnPaymentsService } from './return-payments.service';
 export type {
+  AttachedPaymentMethod,
   ChosenMethod,
   NewPaymentMethod,
   PaymentMethod,
 } from './methods/domain/payment-method';
 export { AttachMethodsService } from './methods/attach-methods.service';
+export type { PaymentMethodSetup } from './methods/setups/domain/payment-method-setup';
+export { PaymentMethodSetupsRepository } from './methods/setups/payment-method-setups.repository';
+export { PaymentMethodSetupsService } from './methods/setups/payment-method-setups.service';
 export { PaymentMethodsService } from './methods/payment-methods.service';
 export { PaymentStartsService } from './payment-starts.service';
 export { ProviderGateway } from './providers/provider-gateway';

@@ -4,6 +4,7 @@ import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
+import { LostCreditService } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
 import { decideRefund, goneOf, isAllApplied, type Payment, refundableOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
@@ -27,6 +28,7 @@ export class PaymentRefundsService {
     private readonly credit: CreditBalanceService,
     private readonly invoices: InvoicePaymentsService,
     private readonly returns: ReturnPaymentsService,
+    private readonly losses: LostCreditService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
   ) {}
@@ -70,6 +72,17 @@ export class PaymentRefundsService {
     return payment;
   }
 
+  /**
+   * Reserves an amount of a locked payment for a refund that succeeded after all, in the caller's transaction, whatever a dispute
+   * took meanwhile.
+   * @throws {ProblemError} `refund_amount_exceeds_refundable`
+   */
+  async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
+    const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
+    const reserved = await this.reserveMade(payment.id, amount, now);
+    return reserved ?? raise(refundAmountExceedsRefundable(left));
+  }
+
   /** The payment, locked: before its refunds, as everywhere. */
   async lock(paymentId: string): Promise<Payment> {
     const payment = await this.payments.lock(paymentId);
@@ -86,11 +99,15 @@ export class PaymentRefundsService {
     return isAllApplied(payment) ? 0n : this.credit.takeRefund(payment.id, amount);
   }
 
-  /** Frees a reserved amount of a locked payment and tells of it, in the caller's transaction. */
-  async released(payment: Payment, amount: bigint, now: Date): Promise<void> {
+  /**
+   * Frees a reserved amount of a locked payment and tells of it, in the caller's transaction. A lost dispute takes the credit
+   * that becomes available.
+   */
+  async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
     if (isAllApplied(payment)) return;
     await this.credit.releaseRefund(payment.id, payment.amountRefundPending - amount);
+    await this.takeLoss(refundId, payment, now);
   }
 
   /**
@@ -101,6 +118,12 @@ export class PaymentRefundsService {
     await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
     if (isAllApplied(payment)) return 0n;
     return this.credit.returnRefund(payment.id, payment.amountRefunded - amount);
+  }
+
+  /** Lets a lost dispute take credit of a locked payment that a refund made available. */
+  async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
+    if (isAllApplied(payment)) return;
+    await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
   }
 
   /** Asks the payment's provider to give money back. */

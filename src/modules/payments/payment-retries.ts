@@ -1,16 +1,55 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration } from '../../platform/config';
+import { isId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
 import type { RetryPlan } from '../invoicing';
 import { nextAttemptAt } from './collection/domain/attempt';
+import { hasEnded, type Payment } from './domain/payment';
+import { finalDeclineOf, type ProviderOutcome } from './domain/payment-provider';
+import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-method';
+import { paymentMethodUpdated } from './methods/payment-methods.events';
+import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
-/** Plans automatic attempts at invoices by the configured pauses. */
+/** Plans automatic attempts at invoices: by the configured pauses, and with usable payment methods. */
 @Injectable()
 export class PaymentRetries {
-  constructor(private readonly configuration: Configuration) {}
+  constructor(
+    private readonly configuration: Configuration,
+    private readonly methods: PaymentMethodsRepository,
+    private readonly outbox: Outbox,
+  ) {}
 
   /** @param endAt instant from which on nothing is attempted; null: there is none */
   planUntil(endAt: Date | null): RetryPlan {
     return (attemptCount, now) =>
       nextAttemptAt(attemptCount, this.configuration.paymentRetryDays, now, endAt);
+  }
+
+  /**
+   * Locks the payment method that an outcome may make unusable, before the subscription of the payment is locked. Returns null
+   * if the outcome does not, or the method is unusable or deleted.
+   */
+  async lockDeclined(
+    payment: Payment | null,
+    outcome: ProviderOutcome,
+  ): Promise<PaymentMethod | null> {
+    if (finalDeclineOf(outcome) === null || payment === null || hasEnded(payment)) return null;
+    const { paymentMethodId } = payment;
+    if (paymentMethodId === null || !isId('pm', paymentMethodId)) return null;
+    const method = await this.methods.lock(paymentMethodId);
+    return method?.unusableSince === null ? method : null;
+  }
+
+  /** Makes a locked method unusable if this outcome was the final one of its payment, and records the event. */
+  async noteDecline(
+    before: PaymentMethod | null,
+    outcome: ProviderOutcome,
+    now: Date,
+  ): Promise<void> {
+    const failureCode = finalDeclineOf(outcome);
+    if (before === null || failureCode === null) return;
+    const after = withFinalDecline(before, failureCode, now);
+    await this.methods.update(after);
+    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: now });
   }
 }

@@ -12,6 +12,7 @@ import {
   pollLease,
   type StartedPayment,
 } from './domain/payment';
+import type { MadeCharge } from './domain/payment-provider';
 import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -26,21 +27,33 @@ export class PaymentStartsService {
     private readonly session: ProcessSession,
   ) {}
 
-  /** Starts a payment for a request, and claims its idempotency key for it. */
-  async claim(): Promise<StartedPayment> {
-    const started = this.start();
-    await this.idempotency.claimFor(started.id, started.lease);
-    return started;
+  /**
+   * Starts a payment, under a lease of this process.
+   * @throws {ProblemError} `service_unavailable` while this process has no session on the database
+   */
+  async start(): Promise<StartedPayment> {
+    const owner = await this.session.requireNumber();
+    const startedAt = this.clock.now();
+    return { id: newId('pay'), lease: pollLease(startedAt, owner), startedAt };
   }
 
-  /** Starts a payment that no request asked for. */
-  start(): StartedPayment {
-    const startedAt = this.clock.now();
-    return {
-      id: newId('pay'),
-      lease: pollLease(startedAt, this.session.number),
-      startedAt,
-    };
+  /** Claims the idempotency key of the request for a started payment, first in the caller's transaction. */
+  async claimKey({ id, lease }: StartedPayment): Promise<void> {
+    await this.idempotency.claimFor(id, lease);
+  }
+
+  /**
+   * Writes a payment whose charge its provider has made already, under a lease of this process.
+   * @param now time of the customer
+   */
+  async adopt(
+    { paymentId: id, reference, createdAt: startedAt }: MadeCharge,
+    order: Omit<NewPayment, 'actor' | 'collectionAttempt' | 'paymentMethodId' | 'metadata'>,
+    now: Date,
+  ): Promise<Payment> {
+    const { lease } = await this.start();
+    const unknown = { collectionAttempt: null, paymentMethodId: null, metadata: {} };
+    return this.insert({ id, lease, startedAt, reference }, { ...order, ...unknown }, now);
   }
 
   /**

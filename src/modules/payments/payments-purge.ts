@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { TestClockParticipants } from '../test-clocks';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { DisputesRepository } from './disputes/disputes.repository';
+import { PaymentMethodSetupsRepository } from './methods/setups/payment-method-setups.repository';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderCustomersRepository } from './providers/provider-customers.repository';
@@ -14,6 +15,7 @@ export class PaymentsPurge implements OnModuleInit {
     private readonly discrepancies: DiscrepanciesRepository,
     private readonly disputes: DisputesRepository,
     private readonly payments: PaymentsRepository,
+    private readonly setups: PaymentMethodSetupsRepository,
     private readonly methods: PaymentMethodsRepository,
     private readonly providerCustomers: ProviderCustomersRepository,
   ) {}
@@ -27,6 +29,7 @@ export class PaymentsPurge implements OnModuleInit {
           ...(await this.discrepancies.removeOf(customerIds)),
           ...(await this.disputes.removeOf(customerIds)),
           ...(await this.payments.removeOf(customerIds)),
+          ...(await this.setups.removeOf(customerIds)),
           ...(await this.methods.removeOf(customerIds)),
         ];
       },

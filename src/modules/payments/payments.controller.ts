@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -57,6 +58,7 @@ export class PaymentsController {
     access: 'payments:read',
     answer: PaymentSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizePayments(@Query() query: PaymentFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.payments.summarize(toPaymentFilter(query)));

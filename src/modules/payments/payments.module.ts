@@ -10,8 +10,12 @@ import { AutomaticChargesService } from './collection/automatic-charges.service'
 import { DisputesController } from './disputes/disputes.controller';
 import { DisputesRepository } from './disputes/disputes.repository';
 import { DisputesService } from './disputes/disputes.service';
+import { LostCreditService } from './disputes/lost-credit.service';
 import { ClientActionsService } from './client-actions.service';
 import { AttachMethodsService } from './methods/attach-methods.service';
+import { PaymentMethodSetupsController } from './methods/setups/payment-method-setups.controller';
+import { PaymentMethodSetupsRepository } from './methods/setups/payment-method-setups.repository';
+import { PaymentMethodSetupsService } from './methods/setups/payment-method-setups.service';
 import { PaymentMethodsController } from './methods/payment-methods.controller';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentMethodsService } from './methods/payment-methods.service';
@@ -47,6 +51,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     DisputesController,
     PaymentsController,
     PaymentMethodsController,
+    PaymentMethodSetupsController,
     ProviderWebhooksController,
   ],
   providers: [
@@ -57,6 +62,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     DiscrepanciesService,
     DisputesRepository,
     DisputesService,
+    LostCreditService,
     MissedProviderEvents,
     ProviderEventsRepository,
     ProviderEventsService,
@@ -65,6 +71,8 @@ import { ReturnPaymentsService } from './return-payments.service';
     ManualProvider,
     PaymentLedgerCheck,
     PaymentMethodsRepository,
+    PaymentMethodSetupsRepository,
+    PaymentMethodSetupsService,
     PaymentMethodsService,
     PaymentRecordsService,
     PaymentRetries,
@@ -83,11 +91,14 @@ import { ReturnPaymentsService } from './return-payments.service';
     StripeProvider,
   ],
   exports: [
+    PaymentMethodSetupsRepository,
+    PaymentMethodSetupsService,
     AttachMethodsService,
     AutomaticChargesService,
     ProviderEventsRepository,
     DiscrepanciesService,
     DisputesService,
+    LostCreditService,
     PaymentMethodsService,
     PaymentRecordsService,
     PaymentRefundsService,

@@ -6,6 +6,7 @@ import {
   type ListSummary,
   type Page,
   type PageRequest,
+  Reports,
 } from '../../platform/database';
 import type { Lease, Payment } from './domain/payment';
 import type { PaymentFilter } from './domain/payment-filter';
@@ -62,7 +63,10 @@ const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 export class PaymentsRepository {
   readonly table = 'payment';
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   async insert(payment: Payment): Promise<void> {
     await this.database.insert(PaymentEntity, payment);
@@ -78,12 +82,19 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
+  /** Locks those of the ids that are payments, until the transaction ends. */
+  async lockAll(ids: readonly string[]): Promise<readonly Payment[]> {
+    this.database.requireTransaction();
+    if (ids.length === 0) return [];
+    return this.database.select(PaymentEntity, 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE', [ids]);
+  }
+
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
     return paymentQuery(filter).page(this.database, PaymentEntity, request);
   }
 
   summarize(filter: PaymentFilter): Promise<readonly ListSummary[]> {
-    return paymentQuery(filter).summarize(this.database, {
+    return paymentQuery(filter).summarize(this.reports, {
       amount: 'amount',
       amount_refunded: 'amount_refunded',
     });

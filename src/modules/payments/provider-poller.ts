@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import type { Clock } from '../../platform/clock';
 import type { Jobs } from '../../platform/jobs';
-import type { ProcessSession } from '../../platform/processes';
+import type { ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { PollingLimiter } from './polling-limiter';
 import { pollLease, type Lease } from './domain/payment';
 
@@ -14,8 +14,10 @@ const EVERY_MS = 1_000;
 
 /** Objects without a final outcome. */
 export interface PolledRepository {
-  /** Table with the column `due_at`. */
+  /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
+  /** True where a claim plans the next attempt, so that failed work keeps its lease until then. */
+  readonly plansAttempts?: boolean;
   /** Returns up to `most` due ids, leased to the caller. */
   readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
@@ -43,6 +45,7 @@ export abstract class ProviderPoller
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     private readonly session: ProcessSession,
+    private readonly leases: ReturnedLeases,
     private readonly repository: PolledRepository,
     private readonly service: PolledService,
   ) {
@@ -77,14 +80,17 @@ export abstract class ProviderPoller
     return this.limiter.idle();
   }
 
-  private claim(most: number): Promise<readonly string[]> {
+  private async claim(most: number): Promise<readonly string[]> {
+    const owner = await this.session.requireNumber();
     const now = this.clock.now();
-    return this.repository.claimDue(now, pollLease(now, this.session.number), most);
+    return this.repository.claimDue(now, pollLease(now, owner), most);
   }
 
   private async finish(id: string): Promise<void> {
     try {
-      await this.service.resume(id);
+      const { table, plansAttempts } = this.repository;
+      const work = (): Promise<unknown> => this.service.resume(id);
+      await (plansAttempts === true ? work() : this.leases.finish({ table, id }, work));
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }

@@ -2,38 +2,38 @@
 
 /** Money that each provider holds. */
 export const HELD_ROWS = `
-  SELECT provider AS key, currency, amount - amount_refunded AS amount
+  SELECT provider AS key, customer_id, currency, amount - amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
 /** Payments that paid invoices, by customer. */
 export const APPLIED_ROWS = `
-  SELECT customer_id AS key, currency, amount_applied AS amount
+  SELECT customer_id AS key, customer_id, currency, amount_applied AS amount
   FROM payment WHERE status = 'succeeded'`;
 
 /** Money that paid no invoice, by customer. */
 export const NOT_APPLIED_ROWS = `
-  SELECT customer_id AS key, currency, amount - amount_applied AS amount
+  SELECT customer_id AS key, customer_id, currency, amount - amount_applied AS amount
   FROM payment WHERE status = 'succeeded'`;
 
 /** Money that refunds gave back, by customer. */
 export const REFUNDED_ROWS = `
-  SELECT customer_id AS key, currency, amount_refunded AS amount
+  SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
 /** Payments of invoices in flight, by customer. */
 export const IN_FLIGHT_ROWS = `
-  SELECT customer_id AS key, currency, amount
+  SELECT customer_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
 /** Funds that disputes withdrew and did not pay back, negative, by provider. */
 export const DISPUTED_CASH_ROWS = `
-  SELECT provider AS key, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
+  SELECT provider AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 
 /** Withdrawn funds of disputes that are not lost, by customer. */
 export const DISPUTED_ROWS = `
-  SELECT customer_id AS key, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
+  SELECT customer_id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
   FROM dispute`;
 
 /** Funds lost in disputes, by customer. */
 export const LOST_ROWS = `
-  SELECT customer_id AS key, currency, amount_lost AS amount FROM dispute`;
+  SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
-import { AbandonedWork, ProcessSession } from '../../platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { ProviderPoller } from '../payments';
 import { ReconciliationsRepository } from './reconciliations.repository';
 import { RECONCILIATIONS_WORK, ReconciliationsService } from './reconciliations.service';
@@ -17,12 +17,13 @@ export class DueReconciliations extends ProviderPoller {
     private readonly work: Jobs,
     clock: Clock,
     session: ProcessSession,
+    leases: ReturnedLeases,
     private readonly abandoned: AbandonedWork,
     repository: ReconciliationsRepository,
     private readonly reconciliations: ReconciliationsService,
     running: RunReconciliationsService,
   ) {
-    super(RECONCILIATIONS_WORK, work, clock, session, repository, running);
+    super(RECONCILIATIONS_WORK, work, clock, session, leases, repository, running);
   }
 
   override onModuleInit(): void {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
-import { AbandonedWork, ProcessSession } from '../../platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { ProviderPoller } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
@@ -15,11 +15,12 @@ export class DueRefunds extends ProviderPoller {
     jobs: Jobs,
     clock: Clock,
     session: ProcessSession,
+    leases: ReturnedLeases,
     private readonly abandoned: AbandonedWork,
     repository: RefundsRepository,
     refunds: RefundsService,
   ) {
-    super(WORK, jobs, clock, session, repository, refunds);
+    super(WORK, jobs, clock, session, leases, repository, refunds);
   }
 
   override onModuleInit(): void {

@@ -1,3 +1,4 @@
+export { isSameNote } from './domain/refund';
 export type { Refund, RefundLimits, RefundNote, RefundRequest } from './domain/refund';
 export { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
 export { RefundDto, toRefundDto } from './dto/refund.dto';
@@ -8,6 +9,11 @@ export {
 } from './refunds.errors';
 export { RefundsModule } from './refunds.module';
 export { RefundsRepository } from './refunds.repository';
-export { type RefundedNote, RefundsService } from './refunds.service';
+export {
+  type BegunRefund,
+  type RefundedNote,
+  RefundsService,
+  type StartedRefund,
+} from './refunds.service';
 export { SandboxRefundsModule } from './sandbox-refunds.module';
 export { SettleRefundService } from './settle-refund.service';

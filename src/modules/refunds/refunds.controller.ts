@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -47,6 +48,7 @@ export class RefundsController {
     access: 'refunds:read',
     answer: RefundSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizeRefunds(@Query() query: RefundFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.refunds.summarize(toRefundFilter(query)));

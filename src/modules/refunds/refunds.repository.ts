@@ -5,6 +5,7 @@ import {
   type ListSummary,
   type Page,
   type PageRequest,
+  Reports,
 } from '../../platform/database';
 import type { Lease, SentQuery } from '../payments';
 import type { Refund, RefundFilter } from './domain/refund';
@@ -34,7 +35,10 @@ const REMOVE = 'DELETE FROM refund WHERE payment_id = ANY ($1) RETURNING id';
 export class RefundsRepository {
   readonly table = 'refund';
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   async insert(refund: Refund): Promise<void> {
     await this.database.insert(RefundEntity, refund);
@@ -72,7 +76,7 @@ export class RefundsRepository {
   }
 
   summarize(filter: RefundFilter): Promise<readonly ListSummary[]> {
-    return refundQuery(filter).summarize(this.database, { amount: 'amount' });
+    return refundQuery(filter).summarize(this.reports, { amount: 'amount' });
   }
 
   /** Writes what an outcome may change. */

@@ -32,13 +32,12 @@ import { refundAnswer, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { SettleRefundService } from './settle-refund.service';
 
-/** Key that is claimed for a refund. */
-export interface ClaimedRefund {
+/** A refund that is about to be written. */
+export interface StartedRefund {
   readonly id: string;
+  /** Right of this process to ask the provider. */
   readonly lease: Lease;
   readonly now: Date;
-  /** The refund that the key made before. */
-  readonly made: Refund | null;
 }
 
 /** A pending refund, and the payment with its reserve. */
@@ -116,19 +115,26 @@ export class RefundsService {
   }
 
   /**
+   * Starts a refund, under a lease of this process.
+   * @throws {ProblemError} `service_unavailable` while this process has no session on the database
+   */
+  async start(): Promise<StartedRefund> {
+    const owner = await this.session.requireNumber();
+    const now = this.clock.now();
+    return { id: newId('ref'), lease: pollLease(now, owner), now };
+  }
+
+  /**
    * Claims the key of a request, first in the caller's transaction. A key that made a refund before returns that refund,
-   * however old, and stores the answer again.
+   * however old, and stores the answer again; null for a new one.
    * @throws {ProblemError} `idempotency_key_reused`
    */
-  async claim(request: RefundRequest): Promise<ClaimedRefund> {
+  async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
     this.database.requireTransaction();
-    const now = this.clock.now();
-    const id = newId('ref');
-    const lease = pollLease(now, this.session.number);
     await this.idempotency.claimFor(id, lease);
     const made = await this.madeBefore(request);
     if (made !== null) await this.idempotency.completeFor(id, refundAnswer(made));
-    return { id, lease, now, made };
+    return made;
   }
 
   /**
@@ -139,7 +145,7 @@ export class RefundsService {
    *   `refund_amount_exceeds_refundable`, `refund_limit_exceeded`
    */
   async begin(
-    { id, lease, now }: ClaimedRefund,
+    { id, lease, now }: StartedRefund,
     { creditNote: _, ...request }: RefundRequest,
     note: RefundedNote | null,
     limits: RefundLimits,
@@ -177,15 +183,19 @@ export class RefundsService {
   }
 
   /**
-   * Records a refund that somebody made at the provider, and what became of it. One that moved no money is not recorded.
+   * Records a refund that is not known here, and what became of it: somebody made it at the provider, or the database is a
+   * restored backup. One that moved no money is not recorded.
    * Returns false if the payment does not hold the amount: a pending refund of ours may have to end first.
    */
   recordMade(paymentId: string, made: MadeRefund): Promise<boolean> {
-    const { reference, amount, outcome, reason } = made;
+    const { reference, refundId, amount, outcome, reason } = made;
     const now = this.clock.now();
     return this.database.transaction(async () => {
       await this.payments.lock(paymentId);
-      const known = await this.refunds.findMadeElsewhere(paymentId, reference);
+      const known =
+        refundId === null
+          ? await this.refunds.findMadeElsewhere(paymentId, reference)
+          : await this.refunds.find(refundId);
       if (known !== null) {
         await this.settlement.settle(known, outcome);
         return true;
@@ -195,7 +205,7 @@ export class RefundsService {
       if (payment === null) return false;
       const refund = newRefund(
         {
-          id: newId('ref'),
+          id: refundId ?? newId('ref'),
           paymentId,
           amount,
           currency: payment.currency,

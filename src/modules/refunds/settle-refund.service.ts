@@ -50,14 +50,14 @@ export class SettleRefundService {
     const now = this.clock.now();
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
-    await this.payments.lock(paymentId);
+    const locked = await this.payments.lock(paymentId);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     if ((await this.ledger.transactionsOf(id)).length > 0) {
       throw discrepancyNotApplicable(discrepancy);
     }
     // The failure freed the reserve.
-    const { payment } = await this.payments.reserve(paymentId, amount, now);
+    const payment = await this.payments.reserveMoved(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
     await this.conclude(before, after, payment);
@@ -97,8 +97,9 @@ export class SettleRefundService {
     } else if (before.status === 'succeeded') {
       const toCreditMinor = await this.payments.returned(payment, after.amount, after.updatedAt);
       await this.postReturned(after, payment, toCreditMinor);
+      await this.payments.takeLoss(after.id, payment, after.updatedAt);
     } else {
-      await this.payments.released(payment, after.amount, after.updatedAt);
+      await this.payments.released(after.id, payment, after.amount, after.updatedAt);
     }
     await this.outbox.record(REFUND_EVENTS[after.status], {
       after,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database';
+import { containsPart, Database, searchedText } from '../../platform/database';
 import type { SearchResult, SearchType } from './domain/search-type';
 
 interface SearchSource {
@@ -25,41 +25,41 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.name',
     detail: 'coalesce(one.email, one.external_id)',
     customerId: 'one.id',
-    text: `lower(' ' || one.name || ' ' || coalesce(one.email, '') || ' ' || coalesce(one.external_id, ''))`,
+    text: searchedText('one.name', "coalesce(one.email, '')", "coalesce(one.external_id, '')"),
   },
   invoice: {
     from: 'invoice AS one LEFT JOIN customer ON customer.id = one.customer_id',
     title: 'coalesce(one.number, one.id)',
     detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
-    text: `lower(' ' || one.number)`,
+    text: searchedText('one.number'),
   },
   plan: {
     from: 'plan AS one',
     where: 'one.archived_at IS NULL',
     title: 'one.name',
     detail: 'one.code',
-    text: `lower(' ' || one.code || ' ' || one.name)`,
+    text: searchedText('one.code', 'one.name'),
   },
   addon: {
     from: 'addon AS one',
     where: 'one.archived_at IS NULL',
     title: 'one.name',
     detail: 'one.code',
-    text: `lower(' ' || one.code || ' ' || one.name)`,
+    text: searchedText('one.code', 'one.name'),
   },
   coupon: {
     from: 'coupon AS one',
     title: 'one.code',
     detail: 'one.name',
-    text: `lower(' ' || one.code || ' ' || coalesce(one.name, ''))`,
+    text: searchedText('one.code', "coalesce(one.name, '')"),
   },
   meter: {
     from: 'meter AS one',
     where: 'one.archived_at IS NULL',
     title: 'one.name',
     detail: 'one.key',
-    text: `lower(' ' || one.key || ' ' || one.name)`,
+    text: searchedText('one.key', 'one.name'),
   },
   subscription: {
     from: 'subscription AS one LEFT JOIN customer ON customer.id = one.customer_id',
@@ -135,20 +135,20 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects whose text matches every pattern. First those whose title or detail is the text, then those where one
+   * Returns objects whose text contains every part. First those whose title or detail is the text, then those where one
    * begins with it, then all others, by title.
    * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(
     types: readonly SearchType[],
-    { text, patterns }: { readonly text: string; readonly patterns: readonly string[] },
+    { text, parts }: { readonly text: string; readonly parts: readonly string[] },
     namesCustomers: boolean,
     most: number,
   ): Promise<readonly SearchResult[]> {
     const sources = types.flatMap((type) => {
       const { text: searched, from, where } = SOURCES[type];
       if (searched === undefined) return [];
-      const matches = patterns.map((_, index) => `${searched} LIKE lower($${index + 3})`);
+      const matches = parts.map((_, index) => containsPart(searched, `$${index + 3}`));
       const conditions = [...matches, ...(where === undefined ? [] : [where])].join(' AND ');
       const columns = columnsOf(type, namesCustomers);
       return [`(SELECT ${columns} FROM ${from} WHERE ${conditions} LIMIT ${MOST_RANKED})`];
@@ -160,7 +160,7 @@ export class SearchRepository {
          starts_with(lower(title), lower($1)) OR starts_with(lower(coalesce(detail, '')), lower($1)) DESC,
          lower(title), id
        LIMIT $2`,
-      [text, most, ...patterns],
+      [text, most, ...parts],
     );
   }
 }

@@ -1,7 +1,10 @@
 import { Controller, Delete, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { scopesOfRole } from '../../core/access';
+import { Caller, type Principal, requireHeldScopes } from '../../platform/access';
+import { raise, scopeNotHeld } from '../../platform/errors';
 import { IdPipe, Operation } from '../../platform/http';
-import { AdminAccounts, studioAdminNotFound } from '../studio';
+import { type AdminAccount, AdminAccounts, studioAdminNotFound } from '../studio';
 import { SecondFactorDto, toSecondFactorDto } from './dto/second-factor.dto';
 import { SecondFactorsService } from './second-factors.service';
 import { secondFactorNotFound } from './sessions.errors';
@@ -27,7 +30,7 @@ export class AdminSecondFactorsController {
     problems: [studioAdminNotFound, secondFactorNotFound],
   })
   async getAdminSecondFactor(@Param('id', adminId) id: string): Promise<SecondFactorDto> {
-    await this.requireAdmin(id);
+    await this.adminOf(id);
     return toSecondFactorDto(await this.secondFactors.get(id));
   }
 
@@ -35,18 +38,23 @@ export class AdminSecondFactorsController {
   @Operation({
     summary: 'Remove the second factor of a studio admin',
     description:
-      'For an admin who has lost the authenticator and the recovery codes. Ends the sessions of the admin at once, in every process.',
+      'For an admin who has lost the authenticator and the recovery codes. Ends the sessions of the admin at once, in ' +
+      'every process. The caller must hold all scopes of the role of the admin.',
     access: 'studio:write',
     reads: 'path',
-    problems: [studioAdminNotFound, secondFactorNotFound],
+    problems: [studioAdminNotFound, scopeNotHeld, secondFactorNotFound],
   })
-  async removeAdminSecondFactor(@Param('id', adminId) id: string): Promise<void> {
-    await this.requireAdmin(id);
+  async removeAdminSecondFactor(
+    @Param('id', adminId) id: string,
+    @Caller() caller: Principal,
+  ): Promise<void> {
+    const { role } = await this.adminOf(id);
+    requireHeldScopes(scopesOfRole(role), caller);
     await this.secondFactors.remove(id);
   }
 
   /** @throws {ProblemError} `studio_admin_not_found` */
-  private async requireAdmin(id: string): Promise<void> {
-    if ((await this.admins.find(id)) === null) throw studioAdminNotFound(id);
+  private async adminOf(id: string): Promise<AdminAccount> {
+    return (await this.admins.find(id)) ?? raise(studioAdminNotFound(id));
   }
 }

@@ -52,7 +52,7 @@ export class ProvidedAdmins {
     const { email, name, role } = person;
     const details = { email, name, role: role ?? ('viewer' as const), passwordHash: NO_PASSWORD };
     try {
-      return toAccount(await this.studio.create(details));
+      return toAccount(await this.studio.createAsProvided(details));
     } catch (error) {
       const isTaken =
         error instanceof ProblemError && error.definition === studioAdminEmailTaken.definition;

@@ -1,6 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
+import { scopeNotHeld } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -28,16 +30,20 @@ export class StudioController {
   @Post()
   @Operation({
     summary: 'Create a studio admin',
-    description: 'The password is sent as a hash, stored as sent, and never returned.',
+    description:
+      'The password is sent as a hash, stored as sent, and never returned. The caller must hold all scopes of the role.',
     access: 'studio:write',
     status: 201,
     answer: StudioAdminDto,
     reads: 'post',
     key: 'optional',
-    problems: [studioAdminEmailTaken],
+    problems: [scopeNotHeld, studioAdminEmailTaken],
   })
-  async createStudioAdmin(@Body() body: CreateStudioAdminDto): Promise<StudioAdminDto> {
-    return withETag(await this.studio.create(toAdminDetails(body)), toStudioAdminDto);
+  async createStudioAdmin(
+    @Body() body: CreateStudioAdminDto,
+    @Caller() caller: Principal,
+  ): Promise<StudioAdminDto> {
+    return withETag(await this.studio.create(toAdminDetails(body), caller), toStudioAdminDto);
   }
 
   @Get()
@@ -69,18 +75,21 @@ export class StudioController {
   @Operation({
     summary: 'Update a studio admin',
     description:
-      'Changes the name, the password or both. A new password ends the sessions of the admin. An empty body changes nothing.',
+      'Changes the name, the password or both. A new password ends the sessions of the admin. An empty body changes nothing. ' +
+      'The caller must hold all scopes of the role of the admin.',
     access: 'studio:write',
     answer: StudioAdminDto,
     reads: 'change',
-    problems: [studioAdminNotFound],
+    problems: [studioAdminNotFound, scopeNotHeld],
   })
   async updateStudioAdmin(
     @Param('id', adminId) id: string,
     @Body() body: UpdateStudioAdminDto,
     @IfMatch() expected: VersionCondition,
+    @Caller() caller: Principal,
   ): Promise<StudioAdminDto> {
-    return withETag(await this.studio.update(id, toAdminChange(body), expected), toStudioAdminDto);
+    const admin = await this.studio.update(id, toAdminChange(body), { expected, caller });
+    return withETag(admin, toStudioAdminDto);
   }
 
   @Delete(':id')

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { scopesOfRole } from '../../core/access';
+import { type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -23,6 +25,9 @@ import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 
+/** Caller of a change of admins. It can give, or take over, only the roles whose scopes it holds itself. */
+type AdminEditor = Pick<Principal, 'scopes'>;
+
 @Injectable()
 export class StudioService {
   constructor(
@@ -32,8 +37,17 @@ export class StudioService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `studio_admin_email_taken` */
-  async create(details: AdminDetails): Promise<StudioAdmin> {
+  /** @throws {ProblemError} `scope_not_held`, `studio_admin_email_taken` */
+  async create(details: AdminDetails, caller: AdminEditor): Promise<StudioAdmin> {
+    requireHeldScopes(scopesOfRole(details.role), caller);
+    return this.createAsProvided(details);
+  }
+
+  /**
+   * Creates an admin for whom the OpenID provider vouches. The operator lets the provider give every role.
+   * @throws {ProblemError} `studio_admin_email_taken`
+   */
+  async createAsProvided(details: AdminDetails): Promise<StudioAdmin> {
     const now = this.clock.now();
     const admin: StudioAdmin = {
       ...details,
@@ -76,11 +90,16 @@ export class StudioService {
   /**
    * Changes the name or the password of an admin. A new password ends the sessions of the admin. A no-op update writes
    * nothing and records no event.
-   * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`
+   * @throws {ProblemError} `studio_admin_not_found`, `scope_not_held`, `precondition_failed`
    */
-  update(id: string, change: AdminChange, expected: VersionCondition): Promise<StudioAdmin> {
+  update(
+    id: string,
+    change: AdminChange,
+    { expected, caller }: { readonly expected: VersionCondition; readonly caller: AdminEditor },
+  ): Promise<StudioAdmin> {
     return this.database.transaction(async () => {
       const before = (await this.admins.lock(id)) ?? raise(studioAdminNotFound(id));
+      requireHeldScopes(scopesOfRole(before.role), caller);
       assertVersion(expected, before);
       return this.write(before, withChange(before, change, this.clock.now()));
     });

@@ -7,6 +7,7 @@ export {
   type PaymentBehavior,
   type Snapshot,
   type Subscription,
+  type SubscriptionItem,
   SUBSCRIPTION_TRANSITIONS,
 } from './domain/subscription';
 export { SubscriptionsModule } from './subscriptions.module';
@@ -42,3 +43,4 @@ export { SUBSCRIPTION_IDS } from './new-ids';
 export { StartSubscriptionService } from './start-subscription.service';
 export { decideAbandon, decideDue } from './domain/decide';
 export { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
+export { isMetered } from './domain/items';

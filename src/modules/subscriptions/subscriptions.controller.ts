@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Patch, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge, tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -62,6 +62,7 @@ export class SubscriptionsController {
     access: 'subscriptions:read',
     answer: SubscriptionSummaryDto,
     reads: 'query',
+    problems: [tooManyReports],
   })
   async summarizeSubscriptions(@Query() query: SubscriptionFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.subscriptions.summarize(toSubscriptionFilter(query)));

@@ -7,6 +7,7 @@ import {
   type Page,
   pageById,
   type PageRequest,
+  Reports,
 } from '../../platform/database';
 import type { DueTable } from '../test-clocks';
 import type { Outcome } from './domain/outcome';
@@ -65,7 +66,10 @@ const REMOVE = 'DELETE FROM subscription WHERE customer_id = ANY ($1) RETURNING 
 
 @Injectable()
 export class SubscriptionsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   find(id: string): Promise<Subscription | null> {
     return this.subscriptions.findOneBy({ id });
@@ -76,7 +80,7 @@ export class SubscriptionsRepository {
   }
 
   summarize(filter: SubscriptionFilter): Promise<readonly ListSummary[]> {
-    return subscriptionQuery(filter).summarize(this.database, {});
+    return subscriptionQuery(filter).summarize(this.reports, {});
   }
 
   /** Returns a customer's subscriptions that have not ended, oldest first. */
@@ -180,6 +184,27 @@ export class SubscriptionsRepository {
         pending: pending.get(id) ?? null,
       };
     });
+  }
+
+  /** Returns the items of these subscriptions that are billed for time after an instant, or all where it is null. */
+  itemsBeyond(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
+    const tail = `WHERE subscription_id = ANY ($1)
+      AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
+    return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
+  }
+
+  /** Returns subscriptions in real time that have not ended, by ascending id after the given one. */
+  runningAfter(id: string, most: number): Promise<readonly Subscription[]> {
+    const tail = `WHERE id > $1 AND test_clock_id IS NULL
+      AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;
+    return this.database.select(SubscriptionEntity, tail, [id, most]);
+  }
+
+  /** Returns subscriptions with their locks, which last until the transaction ends, by ascending id. */
+  lockMany(ids: readonly string[]): Promise<readonly Subscription[]> {
+    this.database.requireTransaction();
+    const tail = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+    return this.database.select(SubscriptionEntity, tail, [ids]);
   }
 
   /** When these items ended, or are to end; those that go on are left out. */

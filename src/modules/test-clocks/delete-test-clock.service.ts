@@ -53,7 +53,7 @@ export class DeleteTestClockService implements OnModuleInit {
       if (clock === null) throw testClockNotFound(id);
       const now = this.clock.now();
       if (isBeingMoved(clock, now)) throw testClockAdvancing(id);
-      await this.clocks.markDeleted(id, now, this.lease(now));
+      await this.clocks.markDeleted(id, now, await this.lease(now));
       const purged = await this.participants.countCustomers(id);
       await this.audit.record({
         action: 'test_clock.deleted',
@@ -67,7 +67,7 @@ export class DeleteTestClockService implements OnModuleInit {
   /** Purges one portion of a deletion that no request continues. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
-    const id = await this.clocks.claimDeleted(now, this.lease(now));
+    const id = await this.clocks.claimDeleted(now, await this.lease(now));
     if (id === null) return false;
     const size = this.portions.get(id) ?? FIRST_PORTION;
     const next = await this.purgePortion(id, size, UNLEASED);
@@ -80,7 +80,7 @@ export class DeleteTestClockService implements OnModuleInit {
     const endsAt = performance.now() + LONGEST_REQUEST_MS;
     let size: number | null = FIRST_PORTION;
     while (size !== null && performance.now() < endsAt) {
-      size = await this.purgePortion(id, size, this.lease(this.clock.now()));
+      size = await this.purgePortion(id, size, await this.lease(this.clock.now()));
     }
     if (size === null) return;
     await this.clocks.renewLease(id, UNLEASED);
@@ -106,7 +106,8 @@ export class DeleteTestClockService implements OnModuleInit {
     });
   }
 
-  private lease(now: Date): TestClockLease {
-    return { endsAt: new Date(now.getTime() + LEASE_MS), owner: this.session.number };
+  private async lease(now: Date): Promise<TestClockLease> {
+    const owner = await this.session.requireNumber();
+    return { endsAt: new Date(now.getTime() + LEASE_MS), owner };
   }
 }

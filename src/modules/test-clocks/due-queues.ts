@@ -16,6 +16,8 @@ export interface DueQueue<Row extends DueRow> {
   readonly rows: DueTable<Row>;
   /** Does the work of all given rows in one commit, or of none. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
+  /** Returns true while the work in real time waits. */
+  readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. Without it they are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /** Refused work on a test clock: `postpone` tries again a day later, `fail` stops the clock, as a defect does. */
@@ -41,7 +43,7 @@ export class DueQueues {
     this.jobs.register({
       name,
       idleMs: IDLE_MS,
-      runDue: () => this.runDue(queue),
+      runDue: async () => !(await queue.isHeld?.()) && this.runDue(queue),
       waiting: { table: rows.table, dueAt: rows.dueColumn, where: 'test_clock_id IS NULL' },
     });
     this.claims.register({ work: name, table: rows.table, leaseColumn: 'lease_ends_at' });

@@ -1,6 +1,6 @@
 export { type DueQueue, DueQueues } from './due-queues';
 export type { DueTable } from './due-rows.repository';
 export { TestClockParticipants } from './test-clock-participants';
-export { testClockAdvancing, testClockFailed } from './test-clocks.errors';
+export { testClockAdvancing, testClockFailed, testClockNotFound } from './test-clocks.errors';
 export { TestClocksModule } from './test-clocks.module';
 export { TestClocksService } from './test-clocks.service';

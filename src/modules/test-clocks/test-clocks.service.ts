@@ -150,7 +150,8 @@ export class TestClocksService implements OnModuleInit {
     return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
   }
 
-  private begin(id: string, to: Date): Promise<TestClock> {
+  private async begin(id: string, to: Date): Promise<TestClock> {
+    const leasedBy = await this.session.requireNumber();
     return this.change(id, (clock, now) => {
       switch (advanceRefusal(clock, to, now)) {
         case 'failed':
@@ -162,17 +163,18 @@ export class TestClocksService implements OnModuleInit {
         case 'too_far':
           throw testClockCannotReach(id, clock.instant.toISOString());
         case null:
-          return { ...clock, status: 'advancing', targetAt: to, ...this.lease(now) };
+          return { ...clock, status: 'advancing', targetAt: to, ...lease(now, leasedBy) };
       }
     });
   }
 
   /** Sets the clock to the due time of a job. Overdue jobs run at the current time of the clock. */
-  private show(id: string, dueAt: Date): Promise<TestClock> {
+  private async show(id: string, dueAt: Date): Promise<TestClock> {
+    const leasedBy = await this.session.requireNumber();
     return this.change(id, (clock, now) => ({
       ...clock,
       instant: dueAt > clock.instant ? dueAt : clock.instant,
-      ...this.lease(now),
+      ...lease(now, leasedBy),
     }));
   }
 
@@ -187,13 +189,6 @@ export class TestClocksService implements OnModuleInit {
     }));
   }
 
-  private lease(now: Date): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
-    return {
-      leaseEndsAt: new Date(now.getTime() + LEASE_MS),
-      leasedBy: this.session.number,
-    };
-  }
-
   private change(
     id: string,
     changed: (clock: TestClock, now: Date) => TestClock,
@@ -206,4 +201,9 @@ export class TestClocksService implements OnModuleInit {
       return after;
     });
   }
+}
+
+/** @param leasedBy number of the process */
+function lease(now: Date, leasedBy: number): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
+  return { leaseEndsAt: new Date(now.getTime() + LEASE_MS), leasedBy };
 }

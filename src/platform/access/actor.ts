@@ -1,14 +1,15 @@
 import type { NextFunction, Request, Response } from 'express';
 import { CallScope } from '../database';
-import { type Principal, principalOf } from './principal';
+import { type Principal, principalOf, principalWith } from './principal';
 
 /** Actor of due work, and of other changes that no request asks for, such as a threshold that usage reaches. */
 const WORKER = 'worker';
 
-/** A request that may change something, and its caller. */
+/** A request or a command that may change something, and its caller. */
 interface Call {
   readonly principal: Principal;
-  readonly request: Request;
+  /** Null for a command. */
+  readonly request: Request | null;
 }
 
 const calls = new CallScope<Call>();
@@ -18,9 +19,22 @@ export function currentActor(): string {
   return calls.current?.principal.id ?? WORKER;
 }
 
-/** Returns the request that the current call belongs to; undefined for the engine's own work. */
+/** Returns the call that the current work belongs to; undefined for the engine's own work. */
 export function currentCall(): Call | undefined {
   return calls.current;
+}
+
+/**
+ * Runs a command, which may do everything: its user can write to the database. Its changes have the actor
+ * `command:<name>`.
+ * @param name such as `keys create`
+ */
+export function actAsCommand(
+  name: string,
+  work: (caller: Principal) => Promise<void>,
+): Promise<void> {
+  const principal = principalWith('command', `command:${name}`, ['*']);
+  return calls.run({ principal, request: null }, () => work(principal));
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,4 +1,4 @@
-export { actAsCaller, currentActor, currentCall } from './actor';
+export { actAsCaller, actAsCommand, currentActor, currentCall } from './actor';
 export { admitEveryone, authenticate } from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';
@@ -8,7 +8,7 @@ export { clearFlowCookie, flowCookieOf, setFlowCookie } from './flow-cookie';
 export { operationOf } from './operation-name';
 export { mayReadCustomer, principalOf, principalWith } from './principal';
 export type { Principal } from './principal';
-export { RequireAccess, requireScope } from './require-access';
+export { RequireAccess, requireHeldScopes, requireScope } from './require-access';
 export type { CustomerPlace } from './require-access';
 export { hashOf, isSecret, newSecret } from './secret';
 export { SECURITY_SCHEMES } from './security-schemes';

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
- * Caller of an operation. `open`: a call without a credential where `AUTH` is `open`. `anonymous`: a call without a
+ * Caller of an operation. `command`: a command line on the machine of the service. `open`: a call without a credential where `AUTH` is `open`. `anonymous`: a call without a
  * credential where it is `required`.
  */
 export interface Principal {
-  readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token';
-  /** Id of the key, the admin or the customer token; otherwise the kind. Recorded as the actor of changes. */
+  readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
+  /** Id of the key, the admin or the customer token, or name of the command; otherwise the kind. The actor of changes. */
   readonly id: string;
   /** Includes every scope if it includes `*`. */
   readonly scopes: ReadonlySet<GrantedScope>;

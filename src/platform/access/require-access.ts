@@ -6,10 +6,10 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { forbidden, notForCustomerToken, unauthenticated } from '../errors';
+import { forbidden, notForCustomerToken, scopeNotHeld, unauthenticated } from '../errors';
 import { setOperation } from './operation-name';
 import { type Principal, principalOf } from './principal';
-import type { Access, Scope } from '../../core/access';
+import type { Access, GrantedScope, Scope } from '../../core/access';
 
 /** Metadata of a handler: its `Access`. */
 export const ACCESS = 'access';
@@ -21,6 +21,18 @@ export const ACCESS = 'access';
 export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scope): void {
   if (scopes.has(scope)) return;
   throw kind === 'anonymous' ? unauthenticated('missing') : forbidden(scope, mustEnrol);
+}
+
+/**
+ * Requires that the caller holds all of the scopes that it hands out, or takes over.
+ * @throws {ProblemError} `scope_not_held`
+ */
+export function requireHeldScopes(
+  scopes: readonly GrantedScope[],
+  caller: Pick<Principal, 'scopes'>,
+): void {
+  const missing = scopes.find((scope) => !caller.scopes.has(scope));
+  if (missing !== undefined) throw scopeNotHeld(missing);
 }
 
 /**

@@ -13,7 +13,7 @@ export interface AuditedOperation {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null for the engine's own work. */
+  /** Null without a request. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
@@ -86,14 +86,15 @@ export class AuditTrail {
     const subject = call ?? this.database.transactionIdentity;
     const known = this.entries.get(subject);
     if (known !== undefined) return known;
+    const request = call?.request ?? null;
     const made: AuditedOperation = {
       id: newId('aud'),
       createdAt: this.clock.now(),
       actorType: call?.principal.kind ?? 'worker',
       actorId: call?.principal.id ?? 'worker',
-      operation: call === undefined ? null : operationOf(call.request),
-      requestId: call === undefined ? null : requestIdOf(call.request),
-      address: call === undefined ? null : addressOf(call.request),
+      operation: request === null ? null : operationOf(request),
+      requestId: request === null ? null : requestIdOf(request),
+      address: request === null ? null : addressOf(request),
     };
     this.entries.set(subject, made);
     return made;

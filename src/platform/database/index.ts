@@ -33,5 +33,6 @@ export { PoolerError } from './require-dedicated-sessions';
 export { ListQuery, type ListSummary, orderOf } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
+export { containsPart, searchedText } from './search-sql';
 export { assertVersion, revise } from './versions';
 export type { VersionCondition } from './versions';

@@ -3,6 +3,7 @@ import type { InstantRange } from '../../core/time';
 import { invalidCursor } from '../errors';
 import type { Database } from './database';
 import type { Page, PageRequest } from './keyset';
+import type { Reports } from './reports';
 
 /** Order of a list: by a column, and by id among equal values. Rows without a value are left out. */
 export interface ListOrder {
@@ -80,9 +81,12 @@ export class ListQuery {
     return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** Counts the rows by currency and sums amounts of each, in minor units as text. */
+  /**
+   * Counts the rows by currency and sums amounts of each, in minor units as text. Reads the whole table if there is no filter.
+   * @throws {ProblemError} `too_many_reports`
+   */
   async summarize(
-    database: Database,
+    reports: Reports,
     amounts: Readonly<Record<string, string>>,
   ): Promise<readonly ListSummary[]> {
     const sums = Object.entries(amounts).map(
@@ -92,7 +96,8 @@ export class ListQuery {
       const { column, values } = this.merged;
       this.conditions.push(`${column} = ANY (${this.bind(values)})`);
     }
-    return database.query<ListSummary>(
+    return reports.query<ListSummary>(
+      'summary',
       `SELECT currency, count(*)::integer AS count, json_build_object(${sums.join(', ')}) AS sums
        FROM ${this.table} ${this.whole()} GROUP BY currency ORDER BY currency NULLS LAST`,
       this.parameters,

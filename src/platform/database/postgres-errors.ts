@@ -67,6 +67,9 @@ const SOCKET_FAILURES = new Set([
 /** SQLSTATEs. */
 const OUT_OF_REACH = new Set([
   '3D000', // no such database
+  '55000', // it accepts no connections for now; no statement of this service needs such a state
+  '25P03', // the session waited too long in a transaction
+  '25P04', // the transaction took too long
   READ_ONLY,
 ]);
 

@@ -8,12 +8,16 @@ import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
 /** As many connections as reports that may run at once. */
-const POOL_SIZE = 6;
+const POOL_SIZE = 10;
+
+/** Sums over all customers take longer than the answer to a request may. */
+const ANALYTICS_TIME = { statementMs: 120_000 };
 
 /** Limits a report to one core, regardless of table sizes. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
 
-export type ReportKind = 'verification' | 'simulation' | 'proof' | 'replay';
+export type ReportKind =
+  'verification' | 'simulation' | 'proof' | 'replay' | 'summary' | 'analytics';
 
 /**
  * Runs reports, which are long reads, on a small connection pool of their own, so that they do not block requests and
@@ -27,6 +31,8 @@ export class Reports implements OnApplicationShutdown {
     simulation: new ConcurrencyLimiter(2, 4),
     proof: new ConcurrencyLimiter(2, 16),
     replay: new ConcurrencyLimiter(1),
+    summary: new ConcurrencyLimiter(2, 16),
+    analytics: new ConcurrencyLimiter(2, 16),
   };
   /** Opened by the first report, because many processes never run one. */
   private source: Promise<DataSource> | null = null;
@@ -48,10 +54,21 @@ export class Reports implements OnApplicationShutdown {
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(kind);
     try {
-      return await this.read(reads);
+      return await this.read(async () => {
+        if (kind === 'analytics') await this.database.allowLongWork(ANALYTICS_TIME);
+        return reads();
+      });
     } finally {
       leave();
     }
+  }
+
+  /**
+   * Returns the rows of a report that is one statement.
+   * @throws {ProblemError} `too_many_reports`
+   */
+  query<Row>(kind: ReportKind, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    return this.run(kind, () => this.database.query<Row>(sql, parameters));
   }
 
   /** Runs one step of work that reads as much as a report, in a transaction that may write. */

@@ -43,6 +43,18 @@ export const forbidden = defineProblem({
   }),
 });
 
+export const scopeNotHeld = defineProblem({
+  code: 'scope_not_held',
+  kind: 'forbidden',
+  title: 'The caller lacks a scope that it would hand out or take over',
+  meaning:
+    'A caller cannot create, change or obtain the secret of an API key, a customer token or an admin with scopes that it does not hold itself; the scopes of an admin are those of its role. `required_scope` names the first one that is missing; `*` stands for all scopes.',
+  occurrence: (scope: string) => ({
+    detail: `This would give, or take over, the scope ${scope}, which your credential does not hold.`,
+    extensions: { required_scope: scope },
+  }),
+});
+
 export const notForCustomerToken = defineProblem({
   code: 'not_for_customer_token',
   kind: 'forbidden',

@@ -1,6 +1,12 @@
 export { allProblems, defineProblem, ProblemError, raise } from './problem';
 export type { Problem, ProblemDefinition, ProblemItem, ProblemKind } from './problem';
-export { forbidden, notForCustomerToken, rateLimited, unauthenticated } from './access.errors';
+export {
+  forbidden,
+  notForCustomerToken,
+  rateLimited,
+  scopeNotHeld,
+  unauthenticated,
+} from './access.errors';
 export {
   crossSiteRequest,
   hostNotLoopback,

@@ -115,8 +115,13 @@ export function HasNoRepeats(): PropertyDecorator {
 }
 
 /** Non-negative decimal number as text, with at most 20 digits before and 12 after the point. */
+export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
+
+/** An idempotency key in a body. */
+export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
+
 export function IsDecimal(): PropertyDecorator {
-  return Matches(/^(0|[1-9]\d{0,19})(\.\d{1,12})?$/, {
+  return Matches(DECIMAL_TEXT, {
     message: 'must be a decimal string such as "10.625"',
   });
 }

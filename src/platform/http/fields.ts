@@ -27,6 +27,7 @@ import {
   IsMinorUnits,
   IsText,
   IsTimeZone,
+  KEY_TEXT,
   Nullable,
   Omittable,
   RequiredOrNull,
@@ -110,7 +111,7 @@ export function PatternField(
 export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
   const message = 'must be 1 to 255 printable ASCII characters';
   const schema = { type: String, minLength: 1, maxLength: 255 };
-  return Field(schema, [Matches(/^[\x20-\x7e]{1,255}$/, { message })], description, options);
+  return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
 /** Id of a resource. Its shape is not checked: an unknown id is looked up and not found. */

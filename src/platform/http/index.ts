@@ -2,7 +2,7 @@ export { announcedBytes, limitBodiesInFlight } from './body-budget';
 export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export { requireReadEncoding } from './encodings';
-export { HasNoRepeats, isInstant, IsText, isText } from './field-rules';
+export { DECIMAL_TEXT, HasNoRepeats, isInstant, IsText, isText, KEY_TEXT } from './field-rules';
 export {
   BooleanField,
   CountryField,

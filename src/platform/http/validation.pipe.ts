@@ -4,12 +4,30 @@ import type { ProblemError, ProblemItem } from '../errors';
 import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD, FreeForm } from './free-form';
 
+/**
+ * A DTO class with a test of its own. Bodies that pass it are valid, and skip the decorators, which cost fifty times as much.
+ * All others are validated by the decorators, which name their faults.
+ */
+interface TestedDto {
+  isValid(body: unknown): boolean;
+}
+
+function isValid({ type, metatype }: ArgumentMetadata, value: unknown): boolean {
+  return (
+    type === 'body' &&
+    metatype !== undefined &&
+    'isValid' in metatype &&
+    (metatype as unknown as TestedDto).isValid(value)
+  );
+}
+
 class FieldsPipe implements PipeTransform {
   constructor(private readonly fields: ValidationPipe) {}
 
   transform(value: unknown, argument: ArgumentMetadata): unknown {
     // Path texts have no fields. Skipping them saves two promises each.
     if (argument.type === 'param' && argument.metatype === String) return value;
+    if (isValid(argument, value)) return value;
     const isFreeForm =
       argument.type === 'body' &&
       typeof value === 'object' &&

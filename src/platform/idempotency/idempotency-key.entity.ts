@@ -18,7 +18,7 @@ export class IdempotencyKeyEntity {
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
   /** End of the lease of the request that is answering. Null: it answers in the transaction of its claim. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
-  /** Number of the process that is answering. Its death ends the lease. Null: the process has no number. */
+  /** Number of the process that is answering. Its death ends the lease. Null: a process of a former version. */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;
   @Column({ type: 'json', nullable: true }) readonly answerHeaders!: Record<string, string> | null;

@@ -62,7 +62,9 @@ export class Idempotency {
       const current = { request, claimed: false };
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
       if (!current.claimed) await this.keep(request, answer);
-      return answer;
+      // Another process, or a notification, may have answered first.
+      const known = current.claimed ? await this.find(request) : null;
+      return isAnswered(known) ? known.answer : answer;
     });
   }
 
@@ -175,8 +177,8 @@ export class Idempotency {
   }
 
   /**
-   * A process with a number answers soon, or dies and is replaced soon. Work of a process without a number may have to
-   * wait for the end of its lease.
+   * A process with a number answers soon, or dies and is replaced soon. Work of a former version without a number may have
+   * to wait for the end of its lease.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

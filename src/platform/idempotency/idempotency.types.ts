@@ -8,7 +8,7 @@ export interface Answer {
 /** Time that a process has to answer a request in a later transaction. */
 export interface KeyLease {
   readonly endsAt: Date;
-  /** Number of the process; the lease ends early if it dies. Null: it has no number. */
+  /** Number of the process; the lease ends early if it dies. Null: unknown, in keys of former versions. */
   readonly owner: number | null;
 }
 

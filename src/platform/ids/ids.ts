@@ -23,10 +23,12 @@ export type IdPrefix =
   | 'key'
   | 'ltx'
   | 'meter'
+  | 'mrrc'
   | 'pay'
   | 'plan'
   | 'planv'
   | 'pm'
+  | 'pms'
   | 'price'
   | 'rcdf'
   | 'rcon'
@@ -59,6 +61,16 @@ export function newId(prefix: IdPrefix): string {
 /** Returns the id for 16 bytes that are already unique, such as a digest. */
 export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
+}
+
+/** Returns the least id that can be made at an instant. */
+export function firstIdAt(prefix: IdPrefix, instant: Date): string {
+  const bytes = new Uint8Array(16);
+  // UUIDv7 begins with the milliseconds since 1970, in 48 bits.
+  const ms = Buffer.alloc(8);
+  ms.writeBigUInt64BE(BigInt(Math.max(0, instant.getTime())));
+  bytes.set(ms.subarray(2));
+  return idOfBytes(prefix, bytes);
 }
 
 /** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */

@@ -1,2 +1,2 @@
-export { idOfBytes, isId, newId } from './ids';
+export { firstIdAt, idOfBytes, isId, newId } from './ids';
 export type { IdPrefix } from './ids';

@@ -5,6 +5,8 @@ export interface EventLogFilter {
   /** A type, or `resource.*`; null for all. */
   readonly type: string | null;
   readonly objectId: string | null;
+  /** Resources whose events are left out, such as `api_key`. */
+  readonly hiddenResources: readonly string[];
   /** First instant, inclusive. */
   readonly from: Date | null;
   /** Last instant, exclusive. */
@@ -45,9 +47,12 @@ export function eventPage(
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
-  const { type, objectId, from, to } = filter;
+  const { type, objectId, hiddenResources, from, to } = filter;
   const order = isByTime(filter) ? 'occurred_at DESC, id DESC' : 'id DESC';
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
+  if (hiddenResources.length > 0) {
+    conditions.push(`split_part(type, '.', 1) <> ALL (${bind(hiddenResources)}::text[])`);
+  }
   if (from !== null) conditions.push(`occurred_at >= ${bind(from)}`);
   if (to !== null) conditions.push(`occurred_at < ${bind(to)}`);
   if (after !== null) {

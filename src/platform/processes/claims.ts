@@ -42,16 +42,17 @@ export class Claims {
   /**
    * Claims rows in a transaction that also records them, and returns them.
    * @param claimRows leases rows until that instant; returns them or their ids
+   * @throws {ProblemError} `service_unavailable` while this process has no number
    */
-  claim<Row extends string | { readonly id: string }>(
+  async claim<Row extends string | { readonly id: string }>(
     work: string,
     leaseEndsAt: Date,
     claimRows: () => Promise<readonly Row[]>,
   ): Promise<readonly Row[]> {
+    const number = await this.session.requireNumber();
     return this.database.transaction(async () => {
       const rows = await claimRows();
-      const { number } = this.session;
-      if (rows.length > 0 && number !== null) {
+      if (rows.length > 0) {
         const ids = rows.map((row) => (typeof row === 'string' ? row : row.id));
         await this.database.query(RECORD, [number, work, ids, leaseEndsAt]);
       }

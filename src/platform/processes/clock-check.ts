@@ -15,7 +15,8 @@ const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::fl
 
 /**
  * Compares the clock of this process with that of the database, at the start and every minute. A process that is more
- * than 5 s off runs no due work and is not ready: due times and lease ends would be wrong.
+ * than 5 s off runs no due work and is not ready: due times and lease ends would be wrong. Without a session there is no due
+ * work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -38,7 +39,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
       help: 'Seconds by which the clock of this process is ahead of that of the database.',
       registers: [metrics.registry],
     });
-    jobs.pauseWhile(() => this.isOff);
+    jobs.pauseWhile(() => this.isOff || session.number === null);
   }
 
   /** Makes the first comparison before any due work. */

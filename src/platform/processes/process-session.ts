@@ -1,11 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Client } from 'pg';
+import { ConfigurationError } from '../config';
 import { Database, openConnection } from '../database';
-import { SEALING_LOCK_CLASS, SecretBox } from '../secrets';
+import { serviceUnavailable } from '../errors';
+import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 
 /** First key of the advisory locks of processes. The second key is the number of the process. */
 export const PROCESS_LOCK_CLASS = 720_575;
-const RECONNECT_MS = 1_000;
+const RECONNECT_MS = 250;
+/** Longest time that work waits for a number, and how often it looks for one. */
+const NUMBER_WAIT_MS = 3_000;
+const NUMBER_LOOK_MS = 25;
 
 const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
@@ -18,7 +24,7 @@ const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS},
  * Holds the connection that proves that this process is alive, with an advisory lock on the number of the process.
  * Leases carry that number, and are taken over as soon as its lock is free. A lost connection is replaced under a new
  * number. Work under the old number may then be taken over while this process still runs it, so the new owner queries
- * its state before it repeats any.
+ * its state before it repeats any. Without a number no work is begun, because no other process would see that this one died.
  */
 @Injectable()
 export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
@@ -33,18 +39,38 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly secrets: SecretBox,
+    private readonly keyUses: EncryptionKeyUses,
   ) {}
 
-  /** Number of this process; null while it has none. Its work is then protected by lease expiry only. */
+  /** Number of this process; null while it has none. */
   get number(): number | null {
     return this.current;
   }
 
+  /**
+   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none.
+   * @throws {ProblemError} `service_unavailable` when it gets none meanwhile
+   */
+  async requireNumber(): Promise<number> {
+    const givesUpAt = performance.now() + NUMBER_WAIT_MS;
+    while (this.current === null) {
+      if (performance.now() >= givesUpAt) {
+        throw serviceUnavailable('This process has no session on the database.');
+      }
+      await sleep(NUMBER_LOOK_MS);
+    }
+    return this.current;
+  }
+
+  /** @throws {ConfigurationError} when the encryption key was retired after the process checked its keys */
   async onModuleInit(): Promise<void> {
     await this.ready();
   }
 
-  /** Resolves after the first attempt to connect. */
+  /**
+   * Resolves after the first attempt to connect.
+   * @throws {ConfigurationError} as `onModuleInit`
+   */
   ready(): Promise<void> {
     this.firstAttempt ??= this.connect();
     return this.firstAttempt;
@@ -73,19 +99,28 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** @throws {ConfigurationError} when this process must not seal with its key any more */
   private async connect(): Promise<void> {
     let client: Client | null = null;
     try {
       const opened = await openConnection(this.database.url);
       client = opened;
-      opened.on('error', (error) => {
+      const ended: Error[] = [];
+      const noteEnd = (error: Error): void => {
+        ended.push(error);
         this.lose(opened, error);
-      });
+      };
+      opened.on('error', noteEnd);
       opened.on('end', () => {
-        this.lose(opened, new Error('The connection ended.'));
+        noteEnd(new Error('The connection ended.'));
       });
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
+      // Before it had the lock, the rotation of encryption keys may have retired the key of this process.
+      await this.keyUses.verify(this.secrets);
+      // The lock of a connection that ended meanwhile is free.
+      const [end] = ended;
+      if (end !== undefined) throw end;
       this.current = number;
       this.client = opened;
       if (this.isFailing) {
@@ -93,8 +128,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       }
       this.isFailing = false;
     } catch (error) {
-      this.logFailure(error);
       void client?.end().catch(() => undefined);
+      if (error instanceof ConfigurationError) throw error;
+      this.logFailure(error);
       this.connectAgain();
     }
   }
@@ -113,8 +149,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private logFailure(error: unknown): void {
     if (this.isFailing) return;
     this.isFailing = true;
-    const text =
-      'this process has lost its number: if it dies now, its work waits for the end of the lease';
+    const text = 'this process has lost its number: it begins no work until it has another';
     this.logger.warn({ err: error, number: this.current }, text);
   }
 
@@ -122,8 +157,17 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     if (this.stopped || this.reconnect !== null) return;
     this.reconnect = setTimeout(() => {
       this.reconnect = null;
-      void this.connect();
+      this.connect().catch((error: unknown) => {
+        this.endProcess(error);
+      });
     }, RECONNECT_MS);
+  }
+
+  /** Stops the process as a signal does, with exit code 1: other processes could not open what it seals from now on. */
+  private endProcess(error: unknown): void {
+    this.logger.fatal(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+    process.kill(process.pid, 'SIGTERM');
   }
 }
 

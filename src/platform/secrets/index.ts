@@ -1,4 +1,4 @@
-export { SEALING_LOCK_CLASS } from './encryption-key-uses';
+export { EncryptionKeyUses, SEALING_LOCK_CLASS } from './encryption-key-uses';
 export { KeyRotation } from './key-rotation';
 export { SealedColumns } from './sealed-columns';
 export { SealedTextError, SecretBox } from './secret-box';

@@ -27,7 +27,7 @@ import { SecretBox } from './secret-box';
       },
     },
   ],
-  exports: [KeyRotation, SealedColumns, SecretBox],
+  exports: [EncryptionKeyUses, KeyRotation, SealedColumns, SecretBox],
 })
 export class SecretsModule {}
 

@@ -45,3 +45,15 @@ export function parseMoney(text: string, currency: string): number | null {
   const minor = Number((match[1] ?? '') + fraction.padEnd(digits, '0'));
   return Number.isSafeInteger(minor) ? minor : null;
 }
+
+/** Returns minor units as a short amount for the axis of a chart: 1250000 USD is `$12.5K`. */
+export function shortMoney(minor: number, currency: string): string {
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    notation: 'compact',
+    minimumFractionDigits: 0,
+    maximumFractionDigits: 1,
+  });
+  return format.format(toDecimal(Math.round(minor), currency) as Intl.StringNumericLiteral);
+}

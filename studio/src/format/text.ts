@@ -9,6 +9,11 @@ const instant = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'short',
   timeZone: 'UTC',
 });
+const month = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
 const number = new Intl.NumberFormat();
 
 type OptionalText = string | null | undefined;
@@ -16,6 +21,11 @@ type OptionalText = string | null | undefined;
 /** Returns the date in UTC, which is named in the heading of its column. */
 export function showDay(text: OptionalText): string {
   return isNone(text) ? NONE : day.format(new Date(text));
+}
+
+/** Returns the month of an instant in UTC. */
+export function showMonth(text: string): string {
+  return month.format(new Date(text));
 }
 
 export function showInstant(text: OptionalText): string {

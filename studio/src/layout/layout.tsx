@@ -7,6 +7,7 @@ import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { Problem } from '../ui/page';
 import { Toast } from '../ui/toast';
+import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
 import { Palette } from './palette';
 import type { CurrentSession } from '../api/objects';
@@ -94,13 +95,17 @@ function Menu({
   readonly isOpen: boolean;
   readonly onChosen: () => void;
 }): ReactNode {
+  const mayRead = useAccess();
+  const groups = NAVIGATION.map(
+    ([group, pages]) => [group, pages.filter(({ needs }) => mayRead(needs))] as const,
+  ).filter(([, pages]) => pages.length > 0);
   return (
     <nav className="side" aria-label="Main" data-open={isOpen}>
       <div className="brand">
         <img src="/studio/icon.svg" width="20" height="20" alt="" />
         Billing
       </div>
-      {NAVIGATION.map(([group, pages]) => [
+      {groups.map(([group, pages]) => [
         group !== '' && <h2 key={group}>{group}</h2>,
         ...pages.map(({ to, label }) => (
           <Link key={to} to={to} onClick={onChosen} activeOptions={{ exact: to === '/' }}>

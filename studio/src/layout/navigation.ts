@@ -1,6 +1,10 @@
+import type { Scope } from './access';
+
 export interface Destination {
   readonly to: string;
   readonly label: string;
+  /** Scope to read the page; none for pages that everybody may open. */
+  readonly needs?: Scope;
 }
 
 /** The pages of the menu, by group. */
@@ -8,35 +12,39 @@ export const NAVIGATION: readonly (readonly [group: string, pages: readonly Dest
   [
     '',
     [
-      { to: '/customers', label: 'Customers' },
-      { to: '/subscriptions', label: 'Subscriptions' },
+      { to: '/', label: 'Home' },
+      { to: '/customers', needs: 'customers:read', label: 'Customers' },
+      { to: '/subscriptions', needs: 'subscriptions:read', label: 'Subscriptions' },
     ],
   ],
   [
     'Money',
     [
-      { to: '/invoices', label: 'Invoices' },
-      { to: '/payments', label: 'Payments' },
-      { to: '/credit-notes', label: 'Credit notes' },
-      { to: '/ledger', label: 'Ledger' },
+      { to: '/invoices', needs: 'invoices:read', label: 'Invoices' },
+      { to: '/payments', needs: 'payments:read', label: 'Payments' },
+      { to: '/refunds', needs: 'refunds:read', label: 'Refunds' },
+      { to: '/credit-notes', needs: 'invoices:read', label: 'Credit notes' },
+      { to: '/disputes', needs: 'payments:read', label: 'Disputes' },
+      { to: '/ledger', needs: 'ledger:read', label: 'Ledger' },
+      { to: '/reports', needs: 'analytics:read', label: 'Reports' },
     ],
   ],
   [
     'Product',
     [
-      { to: '/plans', label: 'Plans' },
-      { to: '/addons', label: 'Add-ons' },
-      { to: '/coupons', label: 'Coupons' },
-      { to: '/meters', label: 'Meters' },
-      { to: '/simulations', label: 'Simulations' },
+      { to: '/plans', needs: 'catalog:read', label: 'Plans' },
+      { to: '/addons', needs: 'catalog:read', label: 'Add-ons' },
+      { to: '/coupons', needs: 'coupons:read', label: 'Coupons' },
+      { to: '/meters', needs: 'catalog:read', label: 'Meters' },
+      { to: '/simulations', needs: 'invoices:read', label: 'Simulations' },
     ],
   ],
   [
     'Developers',
     [
-      { to: '/events', label: 'Events' },
-      { to: '/webhooks', label: 'Webhooks' },
-      { to: '/test-clocks', label: 'Test clocks' },
+      { to: '/events', needs: 'events:read', label: 'Events' },
+      { to: '/webhooks', needs: 'webhooks:read', label: 'Webhooks' },
+      { to: '/test-clocks', needs: 'test-clocks:read', label: 'Test clocks' },
       { to: '/settings', label: 'Settings' },
     ],
   ],

@@ -10,6 +10,7 @@ import {
 } from 'react';
 import { api, read } from '../api/client';
 import { showCode } from '../format/text';
+import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
 import { pageOfId } from './object-pages';
 
@@ -33,6 +34,7 @@ async function search(text: string): Promise<readonly Entry[]> {
 
 function useEntries(text: string): { readonly entries: readonly Entry[]; isLoading: boolean } {
   const wanted = text.trim();
+  const mayRead = useAccess();
   const results = useQuery({
     queryKey: ['search', wanted],
     enabled: wanted.length > 1,
@@ -44,7 +46,7 @@ function useEntries(text: string): { readonly entries: readonly Entry[]; isLoadi
     return { entries: [{ to: page, label: wanted, hint: 'Open this id' }], isLoading: false };
   }
   const destinations = NAVIGATION.flatMap(([, pages]) => pages)
-    .filter(({ label }) => folded(label).includes(folded(wanted)))
+    .filter(({ label, needs }) => mayRead(needs) && folded(label).includes(folded(wanted)))
     .map(({ to, label }) => ({ to, label, hint: 'Page' }));
   return { entries: [...(results.data ?? []), ...destinations], isLoading: results.isLoading };
 }

@@ -1,29 +1,33 @@
 import type { ReactNode } from 'react';
-import { api, read, type Schemas } from '../api/client';
+import type { Schemas } from '../api/client';
 import { money } from '../format/money';
-import { showCode, showDay, showText } from '../format/text';
+import { showDay, showText } from '../format/text';
 import { ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { Status } from '../ui/status';
-import { List } from '../ui/table';
+import type { Column } from '../ui/table';
+
+/** Columns that plans and add-ons share. */
+const SOLD: readonly Column<Schemas['PlanDto'] | Schemas['AddonDto']>[] = [
+  {
+    title: 'Name',
+    full: ({ name }) => name,
+    cell: ({ id, name }) => <ObjectLink id={id} label={name} />,
+  },
+  { title: 'Code', full: ({ code }) => code, cell: ({ code }) => code },
+  { title: 'Currency', cell: ({ currency }) => currency },
+];
 
 export function PlansPage(): ReactNode {
   return (
     <Page title="Plans">
-      <List<Schemas['PlanDto']>
+      <ListView
+        path="/v1/plans"
         label="Plans"
         nouns={['plan', 'plans']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/plans', { params: { query } }))}
         columns={[
-          {
-            title: 'Name',
-            full: ({ name }) => name,
-            cell: ({ id, name }) => <ObjectLink id={id} label={name} />,
-          },
-          { title: 'Code', full: ({ code }) => code, cell: ({ code }) => code },
-          { title: 'Currency', cell: ({ currency }) => currency },
+          ...SOLD,
           {
             title: 'Interval',
             cell: ({ interval, interval_count }) => `${interval_count} × ${interval}`,
@@ -41,20 +45,12 @@ export function PlansPage(): ReactNode {
 export function AddonsPage(): ReactNode {
   return (
     <Page title="Add-ons">
-      <List<Schemas['AddonDto']>
+      <ListView
+        path="/v1/addons"
         label="Add-ons"
         nouns={['add-on', 'add-ons']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/addons', { params: { query } }))}
         columns={[
-          {
-            title: 'Name',
-            full: ({ name }) => name,
-            cell: ({ id, name }) => <ObjectLink id={id} label={name} />,
-          },
-          { title: 'Code', full: ({ code }) => code, cell: ({ code }) => code },
-          { title: 'Currency', cell: ({ currency }) => currency },
+          ...SOLD,
           { title: 'Prices', isNumber: true, cell: ({ prices }) => prices.length },
           { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
         ]}
@@ -76,12 +72,10 @@ export function discountOf(coupon: Schemas['CouponDto']): string {
 export function CouponsPage(): ReactNode {
   return (
     <Page title="Coupons">
-      <List<Schemas['CouponDto']>
+      <ListView
+        path="/v1/coupons"
         label="Coupons"
         nouns={['coupon', 'coupons']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/coupons', { params: { query } }))}
         columns={[
           {
             title: 'Code',
@@ -103,30 +97,6 @@ export function CouponsPage(): ReactNode {
           { title: 'Redeem by (UTC)', cell: ({ redeem_by }) => showDay(redeem_by) },
         ]}
         empty="No coupons. Create one with POST /v1/coupons."
-      />
-    </Page>
-  );
-}
-
-export function CreditNotesPage(): ReactNode {
-  return (
-    <Page title="Credit notes">
-      <List<Schemas['CreditNoteDto']>
-        label="Credit notes"
-        nouns={['credit note', 'credit notes']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/credit-notes', { params: { query } }))}
-        columns={[
-          { title: 'Number', cell: ({ id, number }) => <ObjectLink id={id} label={number} /> },
-          { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-          { title: 'Invoice', cell: ({ invoice_id }) => <ObjectLink id={invoice_id} /> },
-          { title: 'Reason', full: ({ reason }) => reason, cell: ({ reason }) => reason },
-          { title: 'Settlement', cell: ({ settle }) => showCode(settle) },
-          { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
-          { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
-        ]}
-        empty="No credit notes. Credit an invoice on its page."
       />
     </Page>
   );

@@ -52,8 +52,10 @@ export function CustomerPage(): ReactNode {
       crumb={{ to: '/customers', label: 'Customers' }}
       actions={
         <>
-          <Button onClick={() => setDialog('edit')}>Edit…</Button>
-          <Button kind="primary" onClick={() => setDialog('subscribe')}>
+          <Button needs="customers:write" onClick={() => setDialog('edit')}>
+            Edit…
+          </Button>
+          <Button kind="primary" needs="subscriptions:write" onClick={() => setDialog('subscribe')}>
             New subscription…
           </Button>
         </>

@@ -1,17 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { api, read } from '../api/client';
 import type { Customer } from '../api/objects';
 import { showDay, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { type Filter, FilterBar, useFilters } from '../ui/filters';
+import { daysOf, type Filter } from '../ui/filters';
+import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
-import { type Column, List } from '../ui/table';
+import type { Column } from '../ui/table';
 import { NewCustomerDialog } from './customer-dialogs';
 
 const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Name or part of it', kind: 'text' },
   { name: 'email', label: 'Email', kind: 'text' },
   { name: 'external_id', label: 'External id', kind: 'text' },
+  { name: 'currency', label: 'Currency', kind: 'text', placeholder: 'USD' },
+  { name: 'test_clock_id', label: 'Test clock id, or none', kind: 'text' },
+  ...daysOf('created', 'Created'),
 ];
 
 const COLUMNS: readonly Column<Customer>[] = [
@@ -36,30 +40,24 @@ const COLUMNS: readonly Column<Customer>[] = [
 ];
 
 export function CustomersPage(): ReactNode {
-  const [values, onChange, onClear] = useFilters(FILTERS);
   const [isCreating, setIsCreating] = useState(false);
   return (
     <Page
       title="Customers"
       actions={
-        <Button kind="primary" onClick={() => setIsCreating(true)}>
+        <Button kind="primary" needs="customers:write" onClick={() => setIsCreating(true)}>
           New customer…
         </Button>
       }
     >
-      <List
+      <ListView
+        path="/v1/customers"
         label="Customers"
         nouns={['customer', 'customers']}
         columns={COLUMNS}
-        keyOf={({ id }) => id}
-        queryKey={[values]}
-        load={(query) =>
-          read(api.GET('/v1/customers', { params: { query: { ...query, ...values } } }))
-        }
-        filters={
-          <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
-        }
-        empty="No customers. Create one here or with POST /v1/customers, or run npm run demo."
+        filters={FILTERS}
+        sums={[]}
+        empty="No customers. Create one here or with POST /v1/customers, or run npm run demo -- --story."
       />
       {isCreating && <NewCustomerDialog onClose={() => setIsCreating(false)} />}
     </Page>

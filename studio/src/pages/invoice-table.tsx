@@ -1,10 +1,12 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showDay, showPeriod } from '../format/text';
+import { Button } from '../ui/button';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { Status } from '../ui/status';
 import { type Column, SmallTable } from '../ui/table';
+import { COLLECT, InvoiceActionDialog } from './invoice-actions';
 
 const NUMBER: Column<Invoice> = {
   title: 'Number',
@@ -13,17 +15,27 @@ const NUMBER: Column<Invoice> = {
 
 const REST: readonly Column<Invoice>[] = [
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { title: 'Reason', cell: ({ reason }) => showCode(reason) },
   {
-    title: 'Period (UTC)',
-    cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
+    title: 'Total',
+    isNumber: true,
+    sort: 'total',
+    cell: ({ total, currency }) => money(total, currency),
   },
-  { title: 'Due (UTC)', cell: ({ due_at }) => showDay(due_at) },
-  { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
   {
     title: 'Remaining',
     isNumber: true,
     cell: ({ amount_remaining, currency }) => money(amount_remaining, currency),
+  },
+  {
+    title: 'Finalized (UTC)',
+    sort: 'finalized_at',
+    cell: ({ finalized_at }) => showDay(finalized_at),
+  },
+  { title: 'Due (UTC)', sort: 'due_at', cell: ({ due_at }) => showDay(due_at) },
+  { title: 'Reason', cell: ({ reason }) => showCode(reason) },
+  {
+    title: 'Period (UTC)',
+    cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
   },
 ];
 
@@ -33,14 +45,42 @@ export const INVOICE_COLUMNS: readonly Column<Invoice>[] = [
   ...REST,
 ];
 
+function collectColumn(onCollect: (invoice: Invoice) => void): Column<Invoice> {
+  return {
+    title: 'Actions',
+    isNumber: true,
+    cell: (invoice) =>
+      COLLECT.statuses.includes(invoice.status) && (
+        <Button
+          kind="quiet"
+          needs="payments:write"
+          aria-label={`Collect ${invoice.number ?? 'the invoice'}`}
+          onClick={() => onCollect(invoice)}
+        >
+          Collect…
+        </Button>
+      ),
+  };
+}
+
 export function InvoiceTable({ invoices }: { readonly invoices: readonly Invoice[] }): ReactNode {
+  const [collected, setCollected] = useState<Invoice | null>(null);
   return (
-    <SmallTable
-      label="Invoices"
-      rows={invoices}
-      keyOf={({ id }) => id}
-      empty="No invoices."
-      columns={[NUMBER, ...REST]}
-    />
+    <>
+      <SmallTable
+        label="Invoices"
+        rows={invoices}
+        keyOf={({ id }) => id}
+        empty="No invoices."
+        columns={[NUMBER, ...REST, collectColumn(setCollected)]}
+      />
+      {collected !== null && (
+        <InvoiceActionDialog
+          invoice={collected}
+          action={COLLECT}
+          onClose={() => setCollected(null)}
+        />
+      )}
+    </>
   );
 }

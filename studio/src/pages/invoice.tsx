@@ -3,67 +3,18 @@ import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
-import { showCode, showInstant, showPeriod, showText } from '../format/text';
+import { showCode, showInstant, showNumber, showPeriod, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { ActionDialog } from '../ui/dialog';
 import { CustomerLink, Id, ObjectLink } from '../ui/links';
 import { Card, Details, Page, PendingPage } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { CreditNoteDialog } from './credit-note-dialog';
+import { INVOICE_ACTIONS, type InvoiceAction, InvoiceActionDialog } from './invoice-actions';
 import { PaymentTable } from './payment-table';
 import { Timeline } from './timeline';
 import { Why } from './why';
-
-interface InvoiceAction {
-  readonly path: string;
-  readonly label: string;
-  readonly done: string;
-  readonly explains: string;
-  readonly statuses: readonly Invoice['status'][];
-  readonly isDangerous?: boolean;
-}
-
-const ACTIONS: readonly InvoiceAction[] = [
-  {
-    path: 'finalize',
-    label: 'Finalize',
-    done: 'Finalized',
-    explains: 'Gives the draft its number, posts it to the ledger and starts its collection.',
-    statuses: ['draft'],
-  },
-  {
-    path: 'pay',
-    label: 'Collect',
-    done: 'Payment made',
-    explains: 'Charges the default payment method of the customer for what remains.',
-    statuses: ['open', 'uncollectible'],
-  },
-  {
-    path: 'void',
-    label: 'Void',
-    done: 'Voided',
-    explains: 'Takes the invoice back. Nothing is due any more, and the ledger is reversed.',
-    statuses: ['open', 'uncollectible'],
-    isDangerous: true,
-  },
-  {
-    path: 'mark-uncollectible',
-    label: 'Mark as uncollectible',
-    done: 'Marked as uncollectible',
-    explains: 'Writes the amount off. The invoice can still be paid.',
-    statuses: ['open'],
-    isDangerous: true,
-  },
-  {
-    path: 'reissue',
-    label: 'Regenerate',
-    done: 'Regenerated',
-    explains: 'Makes a new draft with the charges of this void invoice.',
-    statuses: ['void'],
-  },
-];
 
 function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
   const [action, setAction] = useState<InvoiceAction | null>(null);
@@ -76,29 +27,19 @@ function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
           PDF
         </a>
       )}
-      {isCreditable && <Button onClick={() => setIsCrediting(true)}>Credit…</Button>}
-      {ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status)).map((one) => (
-        <Button key={one.path} onClick={() => setAction(one)}>
+      {isCreditable && (
+        <Button needs="invoices:write" onClick={() => setIsCrediting(true)}>
+          Credit…
+        </Button>
+      )}
+      {INVOICE_ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status)).map((one) => (
+        <Button key={one.path} needs={one.needs} onClick={() => setAction(one)}>
           {one.label}…
         </Button>
       ))}
       {isCrediting && <CreditNoteDialog invoice={invoice} onClose={() => setIsCrediting(false)} />}
       {action !== null && (
-        <ActionDialog
-          title={`${action.label}: ${invoice.number ?? 'draft'}, ${money(invoice.total, invoice.currency)}`}
-          submitLabel={action.label}
-          kind={action.isDangerous === true ? 'danger' : 'primary'}
-          request={(idempotencyKey) => ({
-            method: 'POST',
-            path: `/v1/invoices/${invoice.id}/${action.path}`,
-            body: {},
-            idempotencyKey,
-          })}
-          done={() => `${action.done}: ${invoice.number ?? 'the draft'}`}
-          onClose={() => setAction(null)}
-        >
-          <p>{action.explains}</p>
-        </ActionDialog>
+        <InvoiceActionDialog invoice={invoice} action={action} onClose={() => setAction(null)} />
       )}
     </>
   );
@@ -168,7 +109,11 @@ export function InvoicePage(): ReactNode {
               title: 'Period (UTC)',
               cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
             },
-            { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
+            {
+              title: 'Quantity',
+              isNumber: true,
+              cell: ({ quantity }) => (quantity === null ? showText(null) : showNumber(quantity)),
+            },
             {
               title: 'Amount',
               isNumber: true,

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { $api, api, read, type Schemas } from '../api/client';
+import { $api, api, read } from '../api/client';
 import type { Transaction } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { Button } from '../ui/button';
-import { type Filter, FilterBar, useFilters } from '../ui/filters';
+import type { Filter } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
 import { Card, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
-import { List, SmallTable } from '../ui/table';
+import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
 const FILTERS: readonly Filter[] = [
@@ -65,7 +66,6 @@ function Verification(): ReactNode {
 }
 
 export function LedgerPage(): ReactNode {
-  const [values, onChange, onClear] = useFilters(FILTERS);
   const accounts = $api.useQuery('get', '/v1/ledger/accounts');
   return (
     <Page title="Ledger">
@@ -89,14 +89,11 @@ export function LedgerPage(): ReactNode {
       </Card>
       <Verification />
       <h2>Transactions</h2>
-      <List<Schemas['LedgerTransactionDto']>
+      <ListView
+        path="/v1/ledger/transactions"
         label="Transactions"
         nouns={['transaction', 'transactions']}
-        keyOf={({ id }) => id}
-        queryKey={[values]}
-        load={(query) =>
-          read(api.GET('/v1/ledger/transactions', { params: { query: { ...query, ...values } } }))
-        }
+        filters={FILTERS}
         columns={[
           { title: 'Occurred', cell: ({ occurred_at }) => showInstant(occurred_at) },
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
@@ -104,9 +101,6 @@ export function LedgerPage(): ReactNode {
           { title: 'Source', cell: ({ source_id }) => <ObjectLink id={source_id} /> },
           { title: 'Postings', full: postingsText, cell: postingsText },
         ]}
-        filters={
-          <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
-        }
         empty="No transactions."
       />
     </Page>

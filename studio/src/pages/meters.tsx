@@ -1,20 +1,17 @@
 import type { ReactNode } from 'react';
-import { api, read, type Schemas } from '../api/client';
 import { showCode, showDay } from '../format/text';
 import { ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { Status } from '../ui/status';
-import { List } from '../ui/table';
 
 export function MetersPage(): ReactNode {
   return (
     <Page title="Meters">
-      <List<Schemas['MeterDto']>
+      <ListView
+        path="/v1/meters"
         label="Meters"
         nouns={['meter', 'meters']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/meters', { params: { query } }))}
         columns={[
           {
             title: 'Name',

@@ -33,6 +33,7 @@ function refundColumn(onRefund: (payment: Payment) => void): Column<Payment> {
       refundableOf(payment) > 0 && (
         <Button
           kind="quiet"
+          needs="refunds:write"
           aria-label={`Refund the payment of ${money(payment.amount, payment.currency)}`}
           onClick={() => onRefund(payment)}
         >

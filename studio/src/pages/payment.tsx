@@ -16,6 +16,7 @@ export function PaymentPage(): ReactNode {
   const [isRefunding, setIsRefunding] = useState(false);
   const payment = $api.useQuery('get', '/v1/payments/{id}', { params: { path: { id } } });
   const refunds = $api.useQuery('get', '/v1/refunds', { params: { query: { payment_id: id } } });
+  const disputes = $api.useQuery('get', '/v1/disputes', { params: { query: { payment_id: id } } });
   if (payment.data === undefined) return <PendingPage title="Payment" error={payment.error} />;
   const { data } = payment;
   return (
@@ -24,7 +25,11 @@ export function PaymentPage(): ReactNode {
       mark={<Status value={data.status} />}
       crumb={{ to: '/payments', label: 'Payments' }}
       actions={
-        refundableOf(data) > 0 && <Button onClick={() => setIsRefunding(true)}>Refund…</Button>
+        refundableOf(data) > 0 && (
+          <Button needs="refunds:write" onClick={() => setIsRefunding(true)}>
+            Refund…
+          </Button>
+        )
       }
     >
       <Card title="Overview">
@@ -37,6 +42,7 @@ export function PaymentPage(): ReactNode {
             ['Failure', showCode(data.failure_code)],
             ['Applied to the invoice', money(data.amount_applied, data.currency)],
             ['Refunded', money(data.amount_refunded, data.currency)],
+            ['Lost to disputes', money(data.amount_lost, data.currency)],
             ['Refunds pending', money(data.amount_refund_pending, data.currency)],
             ['By', showText(data.actor)],
             ['Created', showInstant(data.created_at)],
@@ -59,6 +65,10 @@ export function PaymentPage(): ReactNode {
               cell: ({ reason }) => showText(reason),
             },
             { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
+            {
+              title: 'Credit note',
+              cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
+            },
             { title: 'By', cell: ({ actor }) => actor },
             {
               title: 'Amount',
@@ -68,6 +78,26 @@ export function PaymentPage(): ReactNode {
           ]}
         />
       </Card>
+      {(disputes.data?.data.length ?? 0) > 0 && (
+        <Card title="Disputes">
+          <SmallTable
+            label="Disputes"
+            rows={disputes.data?.data ?? []}
+            keyOf={(dispute) => dispute.id}
+            columns={[
+              { title: 'Opened', cell: ({ created_at }) => showInstant(created_at) },
+              { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+              { title: 'Reason', cell: (dispute) => showCode(dispute.reason) },
+              { title: 'Evidence until', cell: (dispute) => showInstant(dispute.evidence_due_at) },
+              {
+                title: 'Amount',
+                isNumber: true,
+                cell: ({ amount, currency }) => money(amount, currency),
+              },
+            ]}
+          />
+        </Card>
+      )}
       <Timeline objectId={id} />
       {isRefunding && <RefundDialog payment={data} onClose={() => setIsRefunding(false)} />}
     </Page>

@@ -1,34 +1,42 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import { api, read, type Schemas } from '../api/client';
-import { type Filter, FilterBar, useFilters } from '../ui/filters';
+import type { Payment } from '../api/objects';
+import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
-import { List } from '../ui/table';
 import { paymentColumns } from './payment-table';
 import { RefundDialog } from './refund-dialog';
 
+const STATUSES: readonly Payment['status'][] = [
+  'pending',
+  'processing',
+  'requires_action',
+  'succeeded',
+  'failed',
+  'canceled',
+];
+
 const FILTERS: readonly Filter[] = [
+  { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'invoice_id', label: 'Invoice id', kind: 'text' },
+  ...daysOf('created', 'Created'),
 ];
 
 export function PaymentsPage(): ReactNode {
-  const [values, onChange, onClear] = useFilters(FILTERS);
-  const [refunding, setRefunding] = useState<Schemas['PaymentDto'] | null>(null);
+  const [refunding, setRefunding] = useState<Payment | null>(null);
   const columns = useMemo(() => paymentColumns(setRefunding), []);
   return (
     <Page title="Payments">
-      <List
+      <ListView
+        path="/v1/payments"
         label="Payments"
         nouns={['payment', 'payments']}
         columns={columns}
-        keyOf={({ id }) => id}
-        queryKey={[values]}
-        load={(query) =>
-          read(api.GET('/v1/payments', { params: { query: { ...query, ...values } } }))
-        }
-        filters={
-          <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
-        }
+        filters={FILTERS}
+        sums={[
+          ['amount', 'amount'],
+          ['amount_refunded', 'refunded'],
+        ]}
         empty="No payments. An invoice that is collected makes them."
       />
       {refunding !== null && (

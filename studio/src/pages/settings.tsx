@@ -2,12 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { $api } from '../api/client';
 import { showCode, showInstant, showText } from '../format/text';
+import { useAccess } from '../layout/access';
 import { currentSession } from '../layout/session';
 import { serviceSettings } from '../settings';
 import { Card, Details, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
+import { SecondFactor } from './second-factor';
 
 function OwnAccount(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
@@ -23,14 +25,68 @@ function OwnAccount(): ReactNode {
   }
   const { admin, ends_at, expires_at } = session;
   return (
-    <Card title="Your session">
-      <Details
-        items={[
-          ['Name', admin.name],
-          ['Email', admin.email],
-          ['Role', admin.role],
-          ['Ends without use', showInstant(ends_at)],
-          ['Ends at the latest', showInstant(expires_at)],
+    <>
+      <Card title="Your session">
+        <Details
+          items={[
+            ['Name', admin.name],
+            ['Email', admin.email],
+            ['Role', admin.role],
+            ['Ends without use', showInstant(ends_at)],
+            ['Ends at the latest', showInstant(expires_at)],
+          ]}
+        />
+      </Card>
+      <SecondFactor />
+    </>
+  );
+}
+
+function Admins(): ReactNode {
+  const admins = $api.useQuery('get', '/v1/studio');
+  return (
+    <Card title="Admins">
+      <Problem error={admins.error} />
+      <SmallTable
+        label="Admins"
+        rows={admins.data?.data ?? []}
+        keyOf={({ id }) => id}
+        empty="No admins. Run npm run studio -- create-admin."
+        columns={[
+          { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+          { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
+          { title: 'Role', cell: ({ role }) => role },
+          {
+            title: 'Status',
+            cell: ({ is_active }) => <Status value={is_active ? 'active' : 'inactive'} />,
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function ApiKeys(): ReactNode {
+  const keys = $api.useQuery('get', '/v1/api-keys');
+  return (
+    <Card title="API keys">
+      <Problem error={keys.error} />
+      <SmallTable
+        label="API keys"
+        rows={keys.data?.data ?? []}
+        keyOf={({ id }) => id}
+        empty="No API keys. Run npm run keys."
+        columns={[
+          { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+          { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
+          {
+            title: 'Scopes',
+            full: ({ scopes }) => scopes.join(', '),
+            cell: ({ scopes }) => scopes.join(', '),
+          },
+          { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
+          { title: 'Expires', cell: ({ expires_at }) => showInstant(expires_at) },
+          { title: 'Revoked', cell: ({ revoked_at }) => showInstant(revoked_at) },
         ]}
       />
     </Card>
@@ -38,51 +94,13 @@ function OwnAccount(): ReactNode {
 }
 
 export function SettingsPage(): ReactNode {
-  const admins = $api.useQuery('get', '/v1/studio');
-  const keys = $api.useQuery('get', '/v1/api-keys');
+  const mayRead = useAccess();
   const rates = $api.useQuery('get', '/v1/tax-rates');
   return (
     <Page title="Settings">
       <OwnAccount />
-      <Card title="Admins">
-        <Problem error={admins.error} />
-        <SmallTable
-          label="Admins"
-          rows={admins.data?.data ?? []}
-          keyOf={({ id }) => id}
-          empty="No admins. Run npm run studio -- create-admin."
-          columns={[
-            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-            { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
-            { title: 'Role', cell: ({ role }) => role },
-            {
-              title: 'Status',
-              cell: ({ is_active }) => <Status value={is_active ? 'active' : 'inactive'} />,
-            },
-          ]}
-        />
-      </Card>
-      <Card title="API keys">
-        <Problem error={keys.error} />
-        <SmallTable
-          label="API keys"
-          rows={keys.data?.data ?? []}
-          keyOf={({ id }) => id}
-          empty="No API keys. Run npm run keys."
-          columns={[
-            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-            { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
-            {
-              title: 'Scopes',
-              full: ({ scopes }) => scopes.join(', '),
-              cell: ({ scopes }) => scopes.join(', '),
-            },
-            { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
-            { title: 'Expires', cell: ({ expires_at }) => showInstant(expires_at) },
-            { title: 'Revoked', cell: ({ revoked_at }) => showInstant(revoked_at) },
-          ]}
-        />
-      </Card>
+      {mayRead('studio:read') && <Admins />}
+      {mayRead('keys:read') && <ApiKeys />}
       <Card title="Tax rates">
         <Problem error={rates.error} />
         <SmallTable

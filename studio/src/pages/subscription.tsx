@@ -44,13 +44,17 @@ function Actions({ subscription }: { readonly subscription: Subscription }): Rea
   return (
     <>
       {commandsOf(subscription).map((command) => (
-        <Button key={command.path} onClick={() => setOpen(command)}>
+        <Button key={command.path} needs="subscriptions:write" onClick={() => setOpen(command)}>
           {command.label}…
         </Button>
       ))}
-      {!isEnded && <Button onClick={() => setOpen('cancel')}>Cancel…</Button>}
       {!isEnded && (
-        <Button kind="primary" onClick={() => setOpen('change')}>
+        <Button needs="subscriptions:write" onClick={() => setOpen('cancel')}>
+          Cancel…
+        </Button>
+      )}
+      {!isEnded && (
+        <Button kind="primary" needs="subscriptions:write" onClick={() => setOpen('change')}>
           Change…
         </Button>
       )}

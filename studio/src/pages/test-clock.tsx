@@ -76,6 +76,7 @@ export function TestClockPage(): ReactNode {
       actions={
         <Button
           kind="primary"
+          needs="test-clocks:write"
           disabled={data.status === 'advancing'}
           onClick={() => setIsAdvancing(true)}
         >

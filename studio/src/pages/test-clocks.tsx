@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import { api, read, type Schemas } from '../api/client';
+import type { Schemas } from '../api/client';
 import { showInstant } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { Status } from '../ui/status';
-import { List } from '../ui/table';
 import { toInstant } from './utc-input';
 
 function NewClockDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -38,17 +38,15 @@ export function TestClocksPage(): ReactNode {
     <Page
       title="Test clocks"
       actions={
-        <Button kind="primary" onClick={() => setIsCreating(true)}>
+        <Button kind="primary" needs="test-clocks:write" onClick={() => setIsCreating(true)}>
           New test clock…
         </Button>
       }
     >
-      <List<Schemas['TestClockDto']>
+      <ListView
+        path="/v1/test-clocks"
         label="Test clocks"
         nouns={['test clock', 'test clocks']}
-        keyOf={({ id }) => id}
-        queryKey={[]}
-        load={(query) => read(api.GET('/v1/test-clocks', { params: { query } }))}
         columns={[
           {
             title: 'Name',

@@ -7,7 +7,7 @@ import { Id, ObjectLink } from '../ui/links';
 import { Card, Details, Page, PendingPage } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
-import { ResendDialog } from './webhook-endpoint';
+import { ResendDialog } from './deliveries';
 
 export function WebhookDeliveryPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
@@ -23,7 +23,11 @@ export function WebhookDeliveryPage(): ReactNode {
       crumb={{ to: '/webhooks', label: 'Webhooks' }}
       actions={
         // A pending delivery is sent anyway.
-        data.status !== 'pending' && <Button onClick={() => setIsResending(true)}>Resend…</Button>
+        data.status !== 'pending' && (
+          <Button needs="webhooks:write" onClick={() => setIsResending(true)}>
+            Resend…
+          </Button>
+        )
       }
     >
       <Card title="Overview">

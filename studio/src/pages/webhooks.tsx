@@ -8,6 +8,7 @@ import { ObjectLink } from '../ui/links';
 import { Card, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
+import { Deliveries } from './deliveries';
 
 const ENDPOINTS_SHOWN = 100;
 
@@ -50,7 +51,7 @@ export function WebhooksPage(): ReactNode {
     <Page
       title="Webhooks"
       actions={
-        <Button kind="primary" onClick={() => setIsCreating(true)}>
+        <Button kind="primary" needs="webhooks:write" onClick={() => setIsCreating(true)}>
           New endpoint…
         </Button>
       }
@@ -89,6 +90,7 @@ export function WebhooksPage(): ReactNode {
           ]}
         />
       </Card>
+      <Deliveries endpointId={null} />
       {isCreating && <NewEndpointDialog onClose={() => setIsCreating(false)} />}
     </Page>
   );

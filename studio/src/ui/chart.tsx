@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import {
   type KeyboardEvent,
-  type PointerEvent,
+  type MouseEvent,
   type ReactNode,
   useEffect,
   useId,
@@ -13,11 +13,11 @@ import { showNumber } from '../format/text';
 import css from './chart.module.css';
 
 const HEIGHT = 240;
-const LEFT = 56;
+const LEFT = 72;
 const BOTTOM = 24;
 const TOP = 8;
 const LABEL_PIXELS = 90;
-const SERIES_CLASSES = ['series0', 'series1', 'series2', 'series3'] as const;
+const SERIES_CLASSES = ['series0', 'series1', 'series2', 'series3', 'series4'] as const;
 
 export interface Bar {
   readonly key: string;
@@ -30,12 +30,20 @@ export interface StackedBarsProps {
   readonly bars: readonly Bar[];
   readonly caption: string;
   readonly unit: string;
+  /** Returns a value as text; a number with separators when left out. */
+  readonly format?: (value: number) => string;
+  /** Returns a value of the axis as a short text. */
+  readonly formatTick?: (value: number) => string;
+  /** Opens the details of a bar, by a click or Enter. */
+  readonly onOpen?: (bar: Bar) => void;
 }
 
 const classOfSeries = (index: number): string | undefined =>
   css[SERIES_CLASSES[index % SERIES_CLASSES.length] ?? 'series0'];
 
-const totalOf = ({ parts }: Bar): number => [...parts.values()].reduce((sum, one) => sum + one, 0);
+/** Returns the sum of the parts above zero, or of those below it. */
+const sumOf = ({ parts }: Bar, sign: 1 | -1): number =>
+  [...parts.values()].reduce((sum, one) => sum + (one * sign > 0 ? one : 0), 0);
 
 interface Drawing {
   readonly xOf: (bar: Bar) => number;
@@ -51,19 +59,22 @@ function draw(bars: readonly Bar[], series: readonly string[], width: number): D
     bars.map(({ key }) => key),
     [LEFT, width - 4],
   ).paddingInner(bars.length > 200 ? 0 : 0.25);
-  const most = Math.max(1, ...bars.map(totalOf));
-  const y = scaleLinear([0, most], [HEIGHT - BOTTOM, TOP]).nice(4);
+  const most = Math.max(1, ...bars.map((bar) => sumOf(bar, 1)));
+  const least = Math.min(0, ...bars.map((bar) => sumOf(bar, -1)));
+  const y = scaleLinear([least, most], [HEIGHT - BOTTOM, TOP]).nice(4);
   const barPixels = x.bandwidth();
   const xOf = ({ key }: Bar): number => x(key) ?? 0;
   const paths = series.map((name, index) =>
     bars
-      .filter(({ parts }) => (parts.get(name) ?? 0) > 0)
+      .filter(({ parts }) => (parts.get(name) ?? 0) !== 0)
       .map((bar) => {
-        const below = series
+        const value = bar.parts.get(name) ?? 0;
+        const nearer = series
           .slice(0, index)
-          .reduce((sum, one) => sum + (bar.parts.get(one) ?? 0), 0);
-        const top = y(below + (bar.parts.get(name) ?? 0));
-        return `M${xOf(bar)} ${y(below)}h${barPixels}V${top}h${-barPixels}Z`;
+          .map((one) => bar.parts.get(one) ?? 0)
+          .filter((one) => one * value > 0)
+          .reduce((sum, one) => sum + one, 0);
+        return `M${xOf(bar)} ${y(nearer)}h${barPixels}V${y(nearer + value)}h${-barPixels}Z`;
       })
       .join(''),
   );
@@ -87,7 +98,8 @@ function useWidth(): readonly [React.RefObject<HTMLDivElement | null>, number] {
 }
 
 /** Stacked bars. Arrow keys read bar by bar, and a table has the same figures. */
-export function StackedBars({ bars, caption, unit }: StackedBarsProps): ReactNode {
+export function StackedBars(props: StackedBarsProps): ReactNode {
+  const { bars, caption, unit, format = showNumber, formatTick = format, onOpen } = props;
   const [selected, setSelected] = useState<number | null>(null);
   const [box, width] = useWidth();
   const id = useId();
@@ -98,16 +110,20 @@ export function StackedBars({ bars, caption, unit }: StackedBarsProps): ReactNod
   const drawing = useMemo(() => draw(bars, series, width), [bars, series, width]);
   const labelEvery = Math.ceil(bars.length / Math.max(2, Math.floor(width / LABEL_PIXELS)));
   const bar = selected === null ? undefined : bars[selected];
+  const open = (one: Bar | undefined): void => {
+    if (one !== undefined) onOpen?.(one);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') open(bar);
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
     setSelected((now) => Math.min(bars.length - 1, Math.max(0, (now ?? -1) + step)));
   };
-  const onPointerMove = (event: PointerEvent<SVGSVGElement>): void => {
+  const indexAt = (event: MouseEvent<SVGSVGElement>): number | null => {
     const { left } = event.currentTarget.getBoundingClientRect();
     const index = Math.floor((event.clientX - left - LEFT) / drawing.stepPixels);
-    setSelected(index >= 0 && index < bars.length ? index : null);
+    return index >= 0 && index < bars.length ? index : null;
   };
   return (
     <figure className={css['figure']}>
@@ -120,14 +136,16 @@ export function StackedBars({ bars, caption, unit }: StackedBarsProps): ReactNod
           height={HEIGHT}
           viewBox={`0 0 ${width} ${HEIGHT}`}
           onKeyDown={onKeyDown}
-          onPointerMove={onPointerMove}
+          // A finger opens a bar without pointing at it first.
+          onClick={(event) => open(bars[indexAt(event) ?? -1])}
+          onPointerMove={(event) => setSelected(indexAt(event))}
           onPointerLeave={() => setSelected(null)}
         >
           {drawing.ticks.map(({ value, y }) => (
             <g key={value}>
               <line className={css['grid']} x1={LEFT} x2={width} y1={y} y2={y} />
               <text className={css['tick']} x={LEFT - 8} y={y} dy="0.32em" textAnchor="end">
-                {showNumber(value)}
+                {formatTick(value)}
               </text>
             </g>
           ))}
@@ -157,12 +175,12 @@ export function StackedBars({ bars, caption, unit }: StackedBarsProps): ReactNod
               </text>
             ))}
         </svg>
-        <Legend bar={bar} series={series} />
+        <Legend bar={bar} series={series} format={format} />
       </div>
       <figcaption id={id} className="visually-hidden">
         {caption}
       </figcaption>
-      <FiguresTable bars={bars} series={series} caption={caption} unit={unit} />
+      <FiguresTable bars={bars} series={series} caption={caption} unit={unit} format={format} />
     </figure>
   );
 }
@@ -170,9 +188,11 @@ export function StackedBars({ bars, caption, unit }: StackedBarsProps): ReactNod
 function Legend({
   bar,
   series,
+  format,
 }: {
   readonly bar: Bar | undefined;
   readonly series: readonly string[];
+  readonly format: (value: number) => string;
 }): ReactNode {
   return (
     <p className={css['legend']} aria-live="polite">
@@ -183,7 +203,7 @@ function Legend({
             <rect className={classOfSeries(index)} width="1" height="1" />
           </svg>
           {name.slice(0, 60)}
-          {bar !== undefined && ` ${showNumber(bar.parts.get(name) ?? 0)}`}
+          {bar !== undefined && ` ${format(bar.parts.get(name) ?? 0)}`}
         </span>
       ))}
     </p>
@@ -195,7 +215,10 @@ function FiguresTable({
   series,
   caption,
   unit,
-}: StackedBarsProps & { readonly series: readonly string[] }): ReactNode {
+  format,
+}: Required<Pick<StackedBarsProps, 'bars' | 'caption' | 'unit' | 'format'>> & {
+  readonly series: readonly string[];
+}): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details className={css['table']} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
@@ -205,7 +228,7 @@ function FiguresTable({
           <table>
             <thead>
               <tr>
-                <th scope="col">Window (UTC)</th>
+                <th scope="col">Time (UTC)</th>
                 {series.map((name) => (
                   <th key={name} scope="col" className="number">
                     {name} ({unit})
@@ -219,7 +242,7 @@ function FiguresTable({
                   <td>{key}</td>
                   {series.map((name) => (
                     <td key={name} className="number">
-                      {showNumber(parts.get(name) ?? 0)}
+                      {format(parts.get(name) ?? 0)}
                     </td>
                   ))}
                 </tr>

@@ -100,8 +100,9 @@ export function ActionDialog<Answer>({
     onSuccess: (answer) => {
       void cache.invalidateQueries();
       toast(done(answer));
-      onDone?.(answer);
       onClose();
+      // Afterwards, so that it can open the next dialog.
+      onDone?.(answer);
     },
   });
   const one = request(key);

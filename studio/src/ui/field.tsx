@@ -44,14 +44,18 @@ export function TextInput(props: TextInputProps): ReactNode {
 
 export interface SelectInputProps extends FieldProps {
   readonly options: readonly (readonly [value: string, label: string])[];
+  /** Hides the label from sight, where the place says what it is. */
+  readonly isInline?: boolean;
 }
 
 export function SelectInput(props: SelectInputProps): ReactNode {
-  const { label, hint, fault, value, onChange, options } = props;
+  const { label, hint, fault, value, onChange, options, isInline = false } = props;
   const id = useId();
   return (
-    <div className={css['field']}>
-      <label htmlFor={id}>{label}</label>
+    <div className={isInline ? undefined : css['field']}>
+      <label htmlFor={id} className={isInline ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
       <select
         id={id}
         value={value}

@@ -1,6 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { showCode } from '../format/text';
 import { Button } from './button';
+import css from './ui.module.css';
 
 export type FilterValues = Readonly<Record<string, string>>;
 
@@ -9,13 +11,39 @@ export type Filter = {
   readonly label: string;
 } & (
   | { readonly kind: 'text'; readonly placeholder?: string }
+  /** A day in the address, midnight UTC in the request. */
   | { readonly kind: 'date' }
-  | { readonly kind: 'choice'; readonly options: readonly (readonly [string, string])[] }
+  | { readonly kind: 'choice'; readonly options: Options }
+  /** Any number of values, separated by commas. */
+  | { readonly kind: 'choices'; readonly options: Options }
 );
 
-/** Returns the parameters of the address that are filters, and changes one of them. */
+type Options = readonly (readonly [value: string, label: string])[];
+
+/** Returns codes with their names as options. */
+export const optionsOf = (codes: readonly string[]): Options =>
+  codes.map((code) => [code, showCode(code)]);
+
+/** Returns filters for the days between which an instant lies, such as `created_from` and `created_to`. */
+export const daysOf = (name: string, label: string): readonly Filter[] => [
+  { name: `${name}_from`, label: `${label} from (UTC)`, kind: 'date' },
+  { name: `${name}_to`, label: `${label} before (UTC)`, kind: 'date' },
+];
+
+/** Returns the values as parameters of a request. */
+export function parametersOf(filters: readonly Filter[], values: FilterValues): FilterValues {
+  const days = new Set(filters.filter(({ kind }) => kind === 'date').map(({ name }) => name));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      days.has(name) ? `${value}T00:00:00Z` : value,
+    ]),
+  );
+}
+
+/** Returns the parameters of the address that are filters and changes one of them. */
 export function useFilters(
-  filters: readonly Filter[],
+  filters: readonly Pick<Filter, 'name'>[],
 ): readonly [FilterValues, (name: string, value: string) => void, () => void] {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -74,19 +102,31 @@ export interface FilterBarProps {
   readonly onClear: () => void;
 }
 
+const SHOWN_AT_ONCE = 4;
+
+/** Inputs for the filters. Further ones are behind "More filters", which is open when one of them is set. */
 export function FilterBar({ filters, values, onChange, onClear }: FilterBarProps): ReactNode {
+  const isSplit = filters.length > SHOWN_AT_ONCE + 1;
+  const first = isSplit ? filters.slice(0, SHOWN_AT_ONCE) : filters;
+  const further = isSplit ? filters.slice(SHOWN_AT_ONCE) : [];
+  const inputs = (some: readonly Filter[]): ReactNode =>
+    some.map((filter) => (
+      <FilterInput
+        key={filter.name}
+        filter={filter}
+        value={values[filter.name] ?? ''}
+        onChange={(value) => onChange(filter.name, value)}
+      />
+    ));
   return (
     <>
-      {filters.map((filter) => (
-        <label key={filter.name}>
-          {filter.label}
-          <FilterInput
-            filter={filter}
-            value={values[filter.name] ?? ''}
-            onChange={(value) => onChange(filter.name, value)}
-          />
-        </label>
-      ))}
+      {inputs(first)}
+      {further.length > 0 && (
+        <details className={css['further']} open={further.some(({ name }) => name in values)}>
+          <summary>More filters</summary>
+          <div>{inputs(further)}</div>
+        </details>
+      )}
       {Object.keys(values).length > 0 && (
         <Button kind="quiet" onClick={onClear}>
           Clear filters
@@ -96,27 +136,97 @@ export function FilterBar({ filters, values, onChange, onClear }: FilterBarProps
   );
 }
 
-function FilterInput({
-  filter,
-  value,
-  onChange,
-}: {
+interface FilterInputProps {
   readonly filter: Filter;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}): ReactNode {
-  if (filter.kind === 'text')
-    return <TypedText value={value} placeholder={filter.placeholder} onChange={onChange} />;
-  if (filter.kind === 'date')
-    return <input type="date" value={value} onChange={({ target }) => onChange(target.value)} />;
+}
+
+function FilterInput({ filter, value, onChange }: FilterInputProps): ReactNode {
+  if (filter.kind === 'choices')
+    return (
+      <Choices label={filter.label} options={filter.options} value={value} onChange={onChange} />
+    );
   return (
-    <select value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">All</option>
-      {filter.options.map(([one, label]) => (
-        <option key={one} value={one}>
-          {label}
-        </option>
-      ))}
-    </select>
+    <label>
+      {filter.label}
+      {filter.kind === 'text' && (
+        <TypedText value={value} placeholder={filter.placeholder} onChange={onChange} />
+      )}
+      {filter.kind === 'date' && (
+        <input type="date" value={value} onChange={({ target }) => onChange(target.value)} />
+      )}
+      {filter.kind === 'choice' && (
+        <select value={value} onChange={({ target }) => onChange(target.value)}>
+          <option value="">All</option>
+          {filter.options.map(([one, label]) => (
+            <option key={one} value={one}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </label>
+  );
+}
+
+/** Checkboxes in a native disclosure, whose summary names what is chosen. */
+function Choices({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly options: Options;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}): ReactNode {
+  const box = useRef<HTMLDetailsElement>(null);
+  const chosen = value === '' ? [] : value.split(',');
+  useEffect(() => {
+    const close = ({ target }: Event): void => {
+      if (target instanceof Node && !box.current?.contains(target))
+        box.current?.removeAttribute('open');
+    };
+    document.addEventListener('pointerdown', close);
+    return () => document.removeEventListener('pointerdown', close);
+  }, []);
+  const names = options.filter(([one]) => chosen.includes(one)).map(([, name]) => name);
+  return (
+    <details
+      ref={box}
+      className={css['choices']}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== 'Escape') return;
+        currentTarget.removeAttribute('open');
+        currentTarget.querySelector('summary')?.focus();
+      }}
+    >
+      <summary>
+        <span>{label}</span>
+        <span>{names.join(', ') || 'All'}</span>
+      </summary>
+      <fieldset>
+        <legend className="visually-hidden">{label}</legend>
+        {options.map(([one, name]) => (
+          <label key={one}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(one)}
+              onChange={({ target }) =>
+                onChange(
+                  options
+                    .map(([code]) => code)
+                    .filter((code) => (code === one ? target.checked : chosen.includes(code)))
+                    .join(','),
+                )
+              }
+            />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
 }

@@ -10,6 +10,14 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Text for the tooltip of a cell that may be cut off. */
   readonly full?: (row: Row) => string;
+  /** Name of the order that the API has for this column. */
+  readonly sort?: string;
+}
+
+/** The order of a list: the name of one, for a descending order after a minus. */
+export interface Sorting {
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
 }
 
 interface TableProps<Row> {
@@ -22,17 +30,52 @@ interface TableProps<Row> {
 const classOf = (column: { readonly isNumber?: boolean }): string | undefined =>
   column.isNumber === true ? 'number' : undefined;
 
-function Head<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): ReactNode {
+function Head<Row>({
+  columns,
+  sorting,
+}: Pick<TableProps<Row>, 'columns'> & { readonly sorting?: Sorting | undefined }): ReactNode {
   return (
     <thead>
       <tr>
         {columns.map((column) => (
-          <th key={column.title} scope="col" className={classOf(column)}>
-            {column.title}
-          </th>
+          <HeadCell key={column.title} column={column} sorting={sorting} />
         ))}
       </tr>
     </thead>
+  );
+}
+
+function HeadCell<Row>({
+  column,
+  sorting,
+}: {
+  readonly column: Column<Row>;
+  readonly sorting: Sorting | undefined;
+}): ReactNode {
+  const { title, sort } = column;
+  if (sort === undefined || sorting === undefined) {
+    return (
+      <th scope="col" className={classOf(column)}>
+        {title}
+      </th>
+    );
+  }
+  const isDown = sorting.value === `-${sort}`;
+  const isUp = sorting.value === sort;
+  return (
+    <th
+      scope="col"
+      className={classOf(column)}
+      aria-sort={isDown ? 'descending' : isUp ? 'ascending' : 'none'}
+    >
+      <button
+        type="button"
+        className={css['sort']}
+        onClick={() => sorting.onChange(isDown ? sort : `-${sort}`)}
+      >
+        {title} <span aria-hidden="true">{isDown ? '↓' : isUp ? '↑' : '↕'}</span>
+      </button>
+    </th>
   );
 }
 
@@ -76,14 +119,14 @@ const ROW_PIXELS = 36;
 /** With it, a screen of 1,000 pixels has at most 52 rows in the document. */
 const ROWS_BEYOND_SCREEN = 8;
 const ROWS_LEFT_BEFORE_NEXT_PAGE = 30;
-export const PAGE_LIMIT = 100;
+const PAGE_LIMIT = 100;
 
 interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly next_cursor: string | null;
 }
 
-export interface ListQuery {
+interface ListQuery {
   readonly limit: number;
   readonly cursor?: string;
 }
@@ -92,15 +135,16 @@ export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly queryKey: readonly unknown[];
   readonly load: (query: ListQuery) => Promise<ListPage<Row>>;
   readonly empty: ReactNode;
+  readonly sorting?: Sorting | undefined;
+  /** Returns the part above the list, with the text that counts its rows. */
+  readonly header: (count: string) => ReactNode;
   /** Names of one and of several rows, for the count. */
   readonly nouns: readonly [one: string, several: string];
-  readonly filters?: ReactNode;
-  readonly summary?: ReactNode;
 }
 
 /** A list of any length: reads pages as they are scrolled to, and draws the rows on the screen. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
-  const { label, columns, keyOf, queryKey, load, empty, nouns, filters, summary } = props;
+  const { label, columns, keyOf, queryKey, load, empty, nouns, sorting, header } = props;
   const query = useInfiniteQuery({
     queryKey: ['list', label, ...queryKey],
     initialPageParam: null as string | null,
@@ -128,12 +172,7 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   const count = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
   return (
     <>
-      <div className={css['filters']} role="search">
-        {filters}
-        <span className={css['count']} role="status">
-          {query.isLoading ? 'Loading…' : (summary ?? count)}
-        </span>
-      </div>
+      {header(query.isLoading ? 'Loading…' : count)}
       <Problem error={query.error} />
       <section className={css['card']} aria-label={label}>
         {rows.length === 0 && !query.isLoading && !isError && (
@@ -148,7 +187,7 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
           aria-label={`${label}, table`}
         >
           <table aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
-            <Head columns={columns} />
+            <Head columns={columns} sorting={sorting} />
             <tbody>
               <Space pixels={before} />
               {shown.map(({ index }) => {

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type DuePayments } from '../../../src/modules/billing/payments/due-payments';
+import { type DueSetups } from '../../../src/modules/billing/payments/due-setups';
 import { DueProviderEvents } from '../../../src/modules/billing/payments/due-provider-events';
 import { type DueRefunds } from '../../../src/modules/refunds/due-refunds';
 import { createCustomer } from '../billing';
@@ -68,8 +69,22 @@ export class EngineWithStripe {
     return id;
   }
 
+  /** Charges a customer for an invoice. */
+  async paid(token = 'pm_card_visa'): Promise<{ customer: string; payment: string }> {
+    const { customer } = await this.customerWith(token);
+    const invoice = await this.invoice(customer, 1_000);
+    const { id } = await this.post(`/v1/invoices/${invoice}/pay`);
+    return { customer, payment: id };
+  }
+
+  /** Forgets planned faults and delivers webhooks again, between two tests. */
+  reset(): void {
+    this.stripe.faults.clear();
+    this.stripe.webhooks.fate = () => 'deliver';
+  }
+
   async run(
-    work: typeof DuePayments | typeof DueRefunds | typeof DueProviderEvents,
+    work: typeof DuePayments | typeof DueRefunds | typeof DueSetups | typeof DueProviderEvents,
   ): Promise<void> {
     const due = (this.engine.app as INestApplicationContext).get<DuePayments>(work);
     await due.runDue();

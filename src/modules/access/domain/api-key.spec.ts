@@ -1,4 +1,4 @@
-import { type ApiKey, isRolling, revoked, scopeNotHeld, withChange } from './api-key';
+import { type ApiKey, isRolling, revoked, withChange } from './api-key';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const LATER = new Date('2026-03-02T00:00:00.000Z');
@@ -67,12 +67,5 @@ describe('an API key', () => {
     [LATER, true],
   ])('with a former secret until %s is rolling: %s', (previousExpiresAt, expected) => {
     expect(isRolling({ ...KEY, previousExpiresAt }, NOW)).toBe(expected);
-  });
-
-  it('can be given the scopes that the caller holds only', () => {
-    const held = new Set(['usage:write', 'usage:read', 'keys:write'] as const);
-    expect(scopeNotHeld(['usage:read', 'usage:write'], held)).toBeNull();
-    expect(scopeNotHeld(['usage:read', 'refunds:write'], held)).toBe('refunds:write');
-    expect(scopeNotHeld(['*'], held)).toBe('*');
   });
 });

@@ -71,11 +71,3 @@ export function revoked(key: ApiKey, now: Date): ApiKey {
 export function isRolling({ previousExpiresAt }: ApiKey, now: Date): boolean {
   return previousExpiresAt !== null && previousExpiresAt > now;
 }
-
-/** Returns the first scope that the holder lacks, or null. */
-export function scopeNotHeld(
-  wanted: readonly GrantedScope[],
-  held: ReadonlySet<GrantedScope>,
-): GrantedScope | null {
-  return wanted.find((scope) => !held.has(scope)) ?? null;
-}

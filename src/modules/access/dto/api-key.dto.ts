@@ -46,7 +46,7 @@ export class ApiKeyDto {
   )
   readonly usage_requests_per_minute!: number | null;
   @TextProperty(
-    'Who created the key: the id of an API key or an admin, `open` without a credential, `command_line` or `bootstrap`.',
+    'Who created the key: the id of an API key or an admin, `open` without a credential, `command:` and the name of a command, or `bootstrap`. Keys of earlier versions have `command_line`.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly created_by!: string;

@@ -15,7 +15,7 @@ export class ReceivablesQueryDto {
     optional: true,
   })
   readonly group_by?: 'customer';
-  @LimitField('Maximum number of rows by customer: those that owe most.', {
+  @LimitField('Maximum number of rows by customer of each currency: those that owe most.', {
     most: 100,
     default: 100,
   })
@@ -26,7 +26,11 @@ export class ReceivablesRowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @TextProperty('Customer; null for all.', 'cus_01h455vb4pex5vsknk084sn02q', { nullable: true })
   readonly customer_id!: string | null;
-  @TextProperty('Name of the customer.', 'Analytical Engines SARL', { nullable: true })
+  @TextProperty(
+    'Name of the customer; null for callers without `customers:read`.',
+    'Analytical Engines SARL',
+    { nullable: true },
+  )
   readonly customer_name!: string | null;
   @IntegerProperty('Number of open invoices.', 3) readonly invoices!: number;
   @TextProperty(
@@ -49,9 +53,16 @@ export class ReceivablesDto {
   readonly data!: readonly ReceivablesRowDto[];
 }
 
-export function toReceivablesDto(at: Date, rows: readonly Receivables[]): ReceivablesDto {
+/** @param namesCustomers false for callers that may not read customers */
+export function toReceivablesDto(
+  at: Date,
+  rows: readonly Receivables[],
+  namesCustomers: boolean,
+): ReceivablesDto {
   return {
     at: toWireInstant(at),
-    data: rows.map((row) => toDto(ReceivablesRowDto, row)),
+    data: rows.map(({ customerName, ...row }) =>
+      toDto(ReceivablesRowDto, { ...row, customerName: namesCustomers ? customerName : null }),
+    ),
   };
 }

@@ -14,7 +14,7 @@ export interface AuditHead {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null for the engine's own work. */
+  /** Null without a request. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;

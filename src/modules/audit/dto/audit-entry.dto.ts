@@ -22,17 +22,25 @@ import type {
   ExportedChange,
 } from '../domain/audit-entry';
 
-const ACTOR_TYPES = ['open', 'anonymous', 'key', 'admin', 'customer_token', 'worker'] as const;
+const ACTOR_TYPES = [
+  'open',
+  'anonymous',
+  'key',
+  'admin',
+  'customer_token',
+  'command',
+  'worker',
+] as const;
 
 export class AuditActorDto {
   @EnumProperty(
     ACTOR_TYPES,
-    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: one to a public operation; `worker`: the engine itself.',
+    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: one to a public operation; `command`: a command line on the machine of the service; `worker`: the engine itself.',
     'key',
   )
   readonly type!: string;
   @TextProperty(
-    'Id of the key, the admin or the customer token; otherwise the type.',
+    'Id of the key, the admin or the customer token; `command:` and the name of the command, such as `command:keys create`; otherwise the type.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly id!: string;
@@ -54,9 +62,13 @@ class AuditHeadDto {
   @IdProperty('aud_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @InstantProperty('When the operation made its first change.') readonly created_at!: string;
   @NestedProperty(AuditActorDto, 'Who made the changes.') readonly actor!: AuditActorDto;
-  @TextProperty("`operationId` of the request; null for the engine's own work.", 'updateCoupon', {
-    nullable: true,
-  })
+  @TextProperty(
+    '`operationId` of the request; null for commands and the engine itself.',
+    'updateCoupon',
+    {
+      nullable: true,
+    },
+  )
   readonly operation!: string | null;
   @TextProperty('`X-Request-Id` of the request.', '5f0c9b1e-3f0a-4f6e-9a57-0a8f3b6f2d11', {
     nullable: true,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
+import { LostCreditService } from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
@@ -9,7 +10,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Voids invoices.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`.
+ * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Lost
+ *    disputes take the returned credit of their payments, which are locked before.
  * 3. Ends the subscription if it waited for this invoice as its first payment.
  */
 @Injectable()
@@ -18,6 +20,7 @@ export class VoidInvoiceWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
+    private readonly losses: LostCreditService,
     private readonly firstPayments: FirstPaymentsWorkflow,
   ) {}
 
@@ -30,7 +33,9 @@ export class VoidInvoiceWorkflow {
       const locked =
         (await this.locks.invoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
+      const lost = await this.losses.lockLost([locked.invoice]);
       const invoice = await this.invoices.void(locked.invoice, now);
+      await this.losses.take(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;
     });

@@ -5,6 +5,7 @@ import {
   type Discrepancy,
   discrepancyNotApplicable,
   isApplicable,
+  LostCreditService,
 } from '../../payments';
 import { SettleRefundService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
@@ -14,7 +15,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all that follows from it.
- * 3. Marks the discrepancy as applied.
+ * 3. A dispute that was lost before takes the credit of the payment.
+ * 4. Marks the discrepancy as applied.
  */
 @Injectable()
 export class ApplyDiscrepancyWorkflow {
@@ -23,6 +25,7 @@ export class ApplyDiscrepancyWorkflow {
     private readonly discrepancies: DiscrepanciesService,
     private readonly settling: SettlePaymentWorkflow,
     private readonly refunds: SettleRefundService,
+    private readonly losses: LostCreditService,
   ) {}
 
   /**
@@ -38,9 +41,14 @@ export class ApplyDiscrepancyWorkflow {
       if (!isApplicable(discrepancy) || providerReference === null) {
         throw discrepancyNotApplicable(discrepancy);
       }
-      if (refundId === null) await this.settling.correct(paymentId, providerReference);
+      if (refundId === null) await this.correctPayment(paymentId, providerReference);
       else await this.refunds.correct(discrepancy, refundId);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
+  }
+
+  private async correctPayment(id: string, reference: string): Promise<void> {
+    const payment = await this.settling.correct(id, reference);
+    await this.losses.take([payment], { sourceId: id, occurredAt: payment.updatedAt });
   }
 }

@@ -7,16 +7,21 @@ import {
   PaymentsRepository,
   ProviderEventsRepository,
   ProviderGateway,
+  type ProviderName,
 } from '../../payments';
 import { RefundsService } from '../../refunds';
+import { AdoptPaymentWorkflow } from './adopt-payment.workflow';
+import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification is a hint: the payment, refund or dispute is read from the provider, so
+ * Applies notifications of providers. A notification is a hint: the payment, refund, setup or dispute is read from the provider, so
  * that order, repetition and age of notifications do not matter.
  *
  * 1. Reads the object that the event is about from the provider, outside any transaction.
- * 2. Settles the payment or refund, or records the dispute or the refund that was made at the provider. Objects of another service with the same account are left alone.
+ * 2. Settles the payment or refund, completes the setup, or records the dispute or the refund that was made at the provider.
+ *    Adopts a payment that is not known here (`AdoptPaymentWorkflow`). Objects of another service with the same account are
+ *    left alone.
  * 3. Marks the event as done, unless the provider did not answer and only this event asks again.
  */
 @Injectable()
@@ -25,9 +30,11 @@ export class ApplyProviderEventWorkflow {
     private readonly events: ProviderEventsRepository,
     private readonly payments: PaymentsRepository,
     private readonly resumption: ResumePaymentWorkflow,
+    private readonly setups: CompleteSetupWorkflow,
     private readonly refunds: RefundsService,
     private readonly gateway: ProviderGateway,
     private readonly disputes: DisputesService,
+    private readonly adoption: AdoptPaymentWorkflow,
   ) {}
 
   async resume(id: string): Promise<void> {
@@ -37,43 +44,52 @@ export class ApplyProviderEventWorkflow {
 
   /** Returns false if the event has to be applied again. */
   private async apply(event: KnownEvent): Promise<boolean> {
-    const { subjectId } = event;
+    const { provider, type, subjectId, objectId } = event;
     if (isId('pay', subjectId)) {
       const payment = await this.payments.find(subjectId);
-      const reference = payment?.providerReference ?? null;
-      return reference === null || this.resumption.resume(subjectId);
+      if (payment === null) return objectId === null || this.adoption.adopt(provider, objectId);
+      return payment.providerReference === null || this.resumption.resume(subjectId);
     }
     if (isId('ref', subjectId)) {
-      return !(await this.refunds.exists(subjectId)) || this.refunds.resume(subjectId);
+      if (await this.refunds.exists(subjectId)) return this.refunds.resume(subjectId);
+      return objectId === null || this.applyMadeRefund(provider, objectId);
     }
-    return event.type.startsWith('refund.')
-      ? this.applyMadeRefund(event)
+    if (isId('pms', subjectId)) return this.setups.resume(subjectId);
+    return type.startsWith('refund.')
+      ? this.applyMadeRefund(provider, subjectId)
       : this.applyDispute(event);
   }
 
-  /** Records a refund of one of our payments that somebody made at the provider, once the payment is settled. */
-  private async applyMadeRefund({ provider, subjectId }: KnownEvent): Promise<boolean> {
-    const seen = await this.gateway.readMadeRefund(provider, subjectId);
+  /** Records a refund of one of our payments that is not known here, once the payment is settled. */
+  private async applyMadeRefund(provider: ProviderName, reference: string): Promise<boolean> {
+    const seen = await this.gateway.readMadeRefund(provider, reference);
     if (seen.kind !== 'made_refund') return seen.kind === 'not_ours';
-    return this.withPayment(seen, (paymentId) => this.refunds.recordMade(paymentId, seen.made));
+    return this.withPayment(provider, seen, (id) => this.refunds.recordMade(id, seen.made));
   }
 
   /** Records a dispute of one of our payments, once the payment is settled. */
   private async applyDispute({ provider, subjectId }: KnownEvent): Promise<boolean> {
     const seen = await this.gateway.readDispute(provider, subjectId);
     if (seen.kind !== 'dispute') return seen.kind === 'not_ours';
-    return this.withPayment(seen, async (paymentId) => {
+    return this.withPayment(provider, seen, async (paymentId) => {
       await this.disputes.record(paymentId, seen.reported);
       return true;
     });
   }
 
-  /** Settles a payment, if need be, before something about it is recorded. Leaves payments of others alone. */
+  /** Adopts or settles a payment, if need be, before something about it is recorded. Leaves payments of others alone. */
   private async withPayment(
+    provider: ProviderName,
     { paymentId, chargeReference }: { paymentId: string; chargeReference: string },
     record: (paymentId: string) => Promise<boolean>,
   ): Promise<boolean> {
-    const payment = await this.payments.find(paymentId);
+    let payment = await this.payments.find(paymentId);
+    if (payment === null) {
+      if (!(await this.adoption.adopt(provider, chargeReference))) return false;
+      payment = await this.payments.find(paymentId);
+    }
+    // A payment of a restored backup may have lost its reference, which a poll finds.
+    if (payment?.providerReference === null && !hasEnded(payment)) return false;
     if (payment?.providerReference !== chargeReference) return true;
     return (hasEnded(payment) || (await this.settles(paymentId))) && record(paymentId);
   }

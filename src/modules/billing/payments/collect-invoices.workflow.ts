@@ -113,6 +113,6 @@ export class CollectInvoicesWorkflow {
     const { invoice, amount } = await this.collection.begin(due, now);
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
     const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
-    return this.starts.insert(this.starts.start(), { ...order, metadata: {} }, now);
+    return this.starts.insert(await this.starts.start(), { ...order, metadata: {} }, now);
   }
 }

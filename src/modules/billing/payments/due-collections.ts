@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
+import { ReturnedLeases } from '../../../platform/processes';
 import { InvoiceCollectionService, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { type Payment, PollingLimiter } from '../../payments';
 import { TestClockParticipants } from '../../test-clocks';
@@ -38,6 +39,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     private readonly collection: InvoiceCollectionService,
     private readonly collecting: CollectInvoicesWorkflow,
     private readonly closing: CloseCollectionWorkflow,
+    private readonly leases: ReturnedLeases,
   ) {}
 
   onModuleInit(): void {
@@ -87,7 +89,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     const payment = this.begun.get(id);
     this.begun.delete(id);
     try {
-      if (payment !== undefined) await this.collecting.charge(payment);
+      if (payment !== undefined) await this.finish(payment);
     } catch (error) {
       this.logger.error({ err: error, payment_id: id }, 'an attempt was not finished');
     }
@@ -97,6 +99,11 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closing.closeSome(testClockId, now, AT_ONCE);
     const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);
-    for (const payment of payments) await this.collecting.charge(payment);
+    for (const payment of payments) await this.finish(payment);
+  }
+
+  private finish(payment: Payment): Promise<void> {
+    const lease = { table: 'payment', id: payment.id };
+    return this.leases.finish(lease, () => this.collecting.charge(payment));
   }
 }

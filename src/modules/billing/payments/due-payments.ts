@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
-import { AbandonedWork, ProcessSession } from '../../../platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../../platform/processes';
 import { PaymentsRepository, ProviderPoller } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
@@ -14,11 +14,12 @@ export class DuePayments extends ProviderPoller {
     jobs: Jobs,
     clock: Clock,
     session: ProcessSession,
+    leases: ReturnedLeases,
     private readonly abandoned: AbandonedWork,
     repository: PaymentsRepository,
     resumption: ResumePaymentWorkflow,
   ) {
-    super(WORK, jobs, clock, session, repository, resumption);
+    super(WORK, jobs, clock, session, leases, repository, resumption);
   }
 
   override onModuleInit(): void {

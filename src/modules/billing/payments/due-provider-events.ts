@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
-import { AbandonedWork, ProcessSession } from '../../../platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../../platform/processes';
 import { PROVIDER_EVENTS_WORK, ProviderEventsRepository, ProviderPoller } from '../../payments';
 import { ApplyProviderEventWorkflow } from './apply-provider-event.workflow';
 
@@ -12,11 +12,12 @@ export class DueProviderEvents extends ProviderPoller {
     jobs: Jobs,
     clock: Clock,
     session: ProcessSession,
+    leases: ReturnedLeases,
     private readonly abandoned: AbandonedWork,
     repository: ProviderEventsRepository,
     applying: ApplyProviderEventWorkflow,
   ) {
-    super(PROVIDER_EVENTS_WORK, jobs, clock, session, repository, applying);
+    super(PROVIDER_EVENTS_WORK, jobs, clock, session, leases, repository, applying);
   }
 
   override onModuleInit(): void {

@@ -3,6 +3,7 @@ import { Database, type VersionCondition } from '../../../platform/database';
 import { type Customer, CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
 import {
+  type AttachedPaymentMethod,
   AttachMethodsService,
   type NewPaymentMethod,
   type PaymentMethod,
@@ -35,7 +36,14 @@ export class KeepPaymentMethodWorkflow {
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */
   async create(customerId: string, details: NewPaymentMethod): Promise<PaymentMethod> {
-    const attached = await this.attaching.attach(customerId, details);
+    return this.keep(customerId, await this.attaching.attach(customerId, details));
+  }
+
+  /**
+   * Keeps a method that its provider has attached to the customer, in the caller's transaction, or one of its own.
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
+   */
+  keep(customerId: string, attached: AttachedPaymentMethod): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
       const method = await this.methods.create(customerId, attached);
       const customer = await this.customers.lockForChange(customerId);

@@ -28,11 +28,12 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy'>;
 /**
  * Writes what a provider answered about a charge: the second of the two commits of a payment.
  *
- * 1. Locks the subscription, the invoice and the payment.
+ * 1. Locks the payment method, if the decline was final for it, the subscription, the invoice and the payment.
  * 2. Pays the invoice, or frees what the payment reserved of it, and sets the status of the subscription.
  * 3. Writes the payment and its event; a success is posted, and what the invoice does not need becomes credit.
  * 4. Expires the subscription if it waited for this payment beyond its time.
- * 5. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
+ * 5. Makes the payment method unusable if the decline was final for it.
+ * 6. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
  */
 @Injectable()
 export class SettlePaymentWorkflow {
@@ -54,11 +55,13 @@ export class SettlePaymentWorkflow {
   settle({ id, leasedBy }: LeasedPayment, outcome: ProviderOutcome): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
+      const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
       const owed = await this.lockOwed(id);
       const before = await this.payments.lock(id);
       const now = await this.timeOf(owed, askedAt);
       const said = withOutcome(before, { outcome, askedAt, leasedBy }, now);
       const after = said === before ? before : await this.write(before, said, owed, now);
+      if (said !== before) await this.retries.noteDecline(declined, outcome, now);
       await this.payments.answer(after);
       await this.payments.recordDiscrepancy(before, outcome);
       return after;
@@ -70,7 +73,7 @@ export class SettlePaymentWorkflow {
    * still needs.
    * @param reference the provider's name for the charge
    */
-  async correct(id: string, reference: string): Promise<void> {
+  async correct(id: string, reference: string): Promise<Payment> {
     const owed = await this.lockOwed(id);
     const before = await this.payments.lock(id);
     const now = await this.timeOf(owed, this.clock.now());
@@ -79,7 +82,7 @@ export class SettlePaymentWorkflow {
       owed === null
         ? null
         : { ...owed, invoice: this.invoices.reserveAgain(owed.invoice, before.amount, now) };
-    await this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
+    return this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
   }
 
   /** Locks the subscription and the invoice of a payment, which never change; null for a payment of no invoice. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
 import { referenceNotFound, raise } from '../../../platform/errors';
+import { type HeldLease, ReturnedLeases } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
 import { InvoicePaymentsService } from '../../invoicing';
 import {
@@ -26,7 +26,6 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 @Injectable()
 export class TakePaymentWorkflow {
   constructor(
-    private readonly database: Database,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly methods: PaymentMethodsService,
@@ -34,6 +33,7 @@ export class TakePaymentWorkflow {
     private readonly starts: PaymentStartsService,
     private readonly gateway: ProviderGateway,
     private readonly settling: SettlePaymentWorkflow,
+    private readonly leases: ReturnedLeases,
   ) {}
 
   /**
@@ -46,8 +46,9 @@ export class TakePaymentWorkflow {
    *   `test_clock_failed`
    */
   async take(request: PaymentRequest): Promise<Payment> {
-    const payment = await this.database.transaction(async () => {
-      const started = await this.starts.claim();
+    const started = await this.starts.start();
+    const payment = await this.leases.begin(leaseOn(started), async () => {
+      await this.starts.claimKey(started);
       const { customerId, invoiceId, amount, currency } = request;
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
       const fallback = invoiceId === null ? 'sandbox' : null;
@@ -62,7 +63,7 @@ export class TakePaymentWorkflow {
       await this.invoices.reserve(invoiceId, amount, now);
       return this.starts.insert(started, order, now);
     });
-    return this.settling.settle(payment, await this.gateway.charge(payment));
+    return this.charge(payment);
   }
 
   /**
@@ -72,8 +73,9 @@ export class TakePaymentWorkflow {
    *   `test_clock_advancing`, `test_clock_failed`
    */
   async payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
-    const payment = await this.database.transaction(async () => {
-      const started = await this.starts.claim();
+    const started = await this.starts.start();
+    const payment = await this.leases.begin(leaseOn(started), async () => {
+      await this.starts.claimKey(started);
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
       const now = await this.testClocks.nowFor(customer.testClockId);
@@ -82,6 +84,14 @@ export class TakePaymentWorkflow {
       const order = { ...method, customerId, invoiceId, collectionAttempt: null, amount, currency };
       return this.starts.insert(started, { ...order, metadata: {} }, now);
     });
-    return this.settling.settle(payment, await this.gateway.charge(payment));
+    return this.charge(payment);
+  }
+
+  private charge(payment: Payment): Promise<Payment> {
+    return this.leases.finish(leaseOn(payment), async () =>
+      this.settling.settle(payment, await this.gateway.charge(payment)),
+    );
   }
 }
+
+const leaseOn = ({ id }: Pick<Payment, 'id'>): HeldLease => ({ table: 'payment', id });

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
-import { raise } from '../../../platform/errors';
+import { idempotencyKeyReused, raise } from '../../../platform/errors';
+import { ReturnedLeases } from '../../../platform/processes';
+import { CreditNotesService } from '../../invoicing';
 import { paymentNotFound, paymentNotRefundable, PaymentsRepository } from '../../payments';
 import {
+  type BegunRefund,
+  isSameNote,
   paymentHasNoInvoice,
   type Refund,
   refundDiffersFromCreditNote,
@@ -11,6 +14,7 @@ import {
   type RefundNote,
   type RefundRequest,
   RefundsService,
+  type StartedRefund,
 } from '../../refunds';
 import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workflow';
 
@@ -25,10 +29,11 @@ import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workf
 @Injectable()
 export class RefundPaymentWorkflow {
   constructor(
-    private readonly database: Database,
     private readonly payments: PaymentsRepository,
     private readonly refunds: RefundsService,
-    private readonly notes: IssueCreditNoteWorkflow,
+    private readonly notes: CreditNotesService,
+    private readonly issuing: IssueCreditNoteWorkflow,
+    private readonly leases: ReturnedLeases,
   ) {}
 
   /**
@@ -41,14 +46,36 @@ export class RefundPaymentWorkflow {
    *   `credit_exceeds_line`, `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
    */
   async refund(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
-    const begun = await this.database.transaction(async () => {
-      const claimed = await this.refunds.claim(request);
-      if (claimed.made !== null) return { made: claimed.made };
-      const { creditNote } = request;
-      const note = creditNote === null ? null : await this.issue(creditNote, request);
-      return this.refunds.begin(claimed, request, note, limits);
-    });
-    return 'made' in begun ? begun.made : this.refunds.send(begun);
+    const started = await this.refunds.start();
+    const lease = { table: 'refund', id: started.id };
+    const begun = await this.leases.begin(lease, () => this.begin(started, request, limits));
+    if ('made' in begun) return begun.made;
+    return this.leases.finish(lease, () => this.refunds.send(begun));
+  }
+
+  private async begin(
+    started: StartedRefund,
+    request: RefundRequest,
+    limits: RefundLimits,
+  ): Promise<BegunRefund | { readonly made: Refund }> {
+    const made = await this.refunds.claim(started, request);
+    const { creditNote } = request;
+    if (made !== null) {
+      await this.requireSameNote(made, creditNote);
+      return { made };
+    }
+    const note = creditNote === null ? null : await this.issue(creditNote, request);
+    return this.refunds.begin(started, request, note, limits);
+  }
+
+  /** Refuses a key that made a refund with another credit note. */
+  private async requireSameNote(
+    { creditNoteId }: Refund,
+    requested: RefundNote | null,
+  ): Promise<void> {
+    if (creditNoteId === null || requested === null) return;
+    const note = await this.notes.get(creditNoteId);
+    if (!isSameNote(note, requested)) throw idempotencyKeyReused();
   }
 
   private async issue(
@@ -60,7 +87,7 @@ export class RefundPaymentWorkflow {
     if (status !== 'succeeded') throw paymentNotRefundable(paymentId, status);
     if (invoiceId === null) throw paymentHasNoInvoice(paymentId);
     const order = { invoiceId, lines, reason, settle: 'refund', pointer: '/credit_note' } as const;
-    const note = await this.notes.issue(order);
+    const note = await this.issuing.issue(order);
     const differs = amount !== null && amount !== note.toRefund;
     if (differs || note.toRefund === 0n) throw refundDiffersFromCreditNote(note.toRefund);
     return note;

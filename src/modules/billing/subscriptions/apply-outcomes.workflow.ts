@@ -3,7 +3,6 @@ import { invariant } from '../../../core/invariant';
 import { isTerminal } from '../../../core/states';
 import { Outbox, toEventRecord } from '../../../platform/outbox';
 import { RedemptionsService } from '../../coupons';
-import { SubscriptionBalancesService } from '../../entitlements';
 import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
 import {
   activated,
@@ -18,6 +17,7 @@ import {
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
+import { DerivedState } from './derived-state';
 import { creditsOf, earnedPeriodOf, invoiceOrderOf } from './invoice-order';
 
 /** A decision that was written. */
@@ -32,7 +32,7 @@ interface Applied extends Decision {
  * 1. Locks the payments of invoices that the decisions credit or correct: what refunds gave back is not credited.
  * 2. Finalizes drafts that charge for what the decisions take back.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
- * 4. Updates the entitlement balances of the customers.
+ * 4. Updates the entitlement balances of the customers, and records what the subscriptions earn per month.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of periods that are over.
  * 6. Withdraws the invoices of subscriptions that ended without their first payment, ends the coupons of
  *    subscriptions that ended, and activates subscriptions whose first invoice leaves nothing to pay.
@@ -42,7 +42,7 @@ interface Applied extends Decision {
 export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly balances: SubscriptionBalancesService,
+    private readonly derived: DerivedState,
     private readonly issuing: IssueInvoiceService,
     private readonly refunded: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
@@ -71,7 +71,7 @@ export class ApplyOutcomesWorkflow {
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
-    await this.balances.follow(
+    await this.derived.update(
       decided.map(({ before, after }) => ({ before, after })),
       now,
     );
@@ -110,7 +110,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStanding(after);
-    await this.balances.follow(
+    await this.derived.update(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

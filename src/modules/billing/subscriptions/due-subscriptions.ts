@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AutomaticChargesService } from '../../payments';
 import { DUE_SUBSCRIPTIONS } from '../../subscriptions';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
@@ -14,12 +15,14 @@ export class DueSubscriptions implements OnModuleInit {
         subscriptions.map(({ id }) => id),
         now,
       ),
+    isHeld: () => this.charges.holdsRenewals(),
     whenRefused: 'postpone',
   };
 
   constructor(
     private readonly queues: DueQueues,
     private readonly renewals: RenewSubscriptionsWorkflow,
+    private readonly charges: AutomaticChargesService,
   ) {}
 
   onModuleInit(): void {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { RedemptionsService } from '../../coupons';
+import { RecurringRevenueService } from '../../recurring-revenue';
 import { outcomeOf, type Subscription, SubscriptionCommandsService } from '../../subscriptions';
 import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
@@ -10,6 +11,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  *
  * 1. Locks the customer, does what is due of the subscription, and locks it.
  * 2. Redeems the coupon; it counts from the next invoice on.
+ * 3. Records what the subscription earns per month.
  */
 @Injectable()
 export class RedeemCouponWorkflow {
@@ -18,6 +20,7 @@ export class RedeemCouponWorkflow {
     private readonly renewals: RenewSubscriptionsWorkflow,
     private readonly commands: SubscriptionCommandsService,
     private readonly redemptions: RedemptionsService,
+    private readonly revenue: RecurringRevenueService,
     private readonly previews: PreviewInvoiceWorkflow,
   ) {}
 
@@ -29,6 +32,7 @@ export class RedeemCouponWorkflow {
     return this.database.transaction(async () => {
       const { snapshot, now } = await this.renewals.lockCurrent(id);
       await this.redemptions.redeem(this.commands.redemption(snapshot, code), now);
+      await this.revenue.record([snapshot.subscription], now);
       return snapshot.subscription;
     });
   }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Outbox } from '../../../platform/outbox';
-import { SubscriptionBalancesService } from '../../entitlements';
 import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
 import { PaymentsService } from '../../payments';
 import {
@@ -10,20 +9,21 @@ import {
   type Subscription,
   SubscriptionsRepository,
 } from '../../subscriptions';
+import { DerivedState } from './derived-state';
 
 /**
  * Sets the status of subscriptions by what became of the payments of their invoices, in the transaction of the caller, which
  * has locked the subscriptions.
  *
  * 1. Writes the status.
- * 2. Updates the entitlement balances of the customer.
+ * 2. Updates the entitlement balances of the customer, and records what the subscription earns per month.
  * 3. Records the event of the status.
  */
 @Injectable()
 export class SubscriptionStatusWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly balances: SubscriptionBalancesService,
+    private readonly derived: DerivedState,
     private readonly collection: InvoiceCollectionService,
     private readonly payments: PaymentsService,
     private readonly outbox: Outbox,
@@ -35,7 +35,7 @@ export class SubscriptionStatusWorkflow {
     if (standing === before) return;
     const after = { ...standing, version: before.version + 1, updatedAt: now };
     await this.subscriptions.updateStanding(after);
-    await this.balances.follow([{ before, after }], now);
+    await this.derived.update([{ before, after }], now);
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt: now });
   }
 

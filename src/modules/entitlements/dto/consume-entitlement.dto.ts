@@ -1,5 +1,11 @@
 import { parseDecimal } from '../../../core/decimal';
-import { BooleanProperty, DecimalField, KeyField } from '../../../platform/http';
+import {
+  BooleanProperty,
+  DECIMAL_TEXT,
+  DecimalField,
+  KEY_TEXT,
+  KeyField,
+} from '../../../platform/http';
 import type { Consumption, ConsumptionRequest } from '../domain/consumption';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
@@ -11,6 +17,17 @@ export class ConsumeEntitlementDto {
     { example: 'request-7f3c' },
   )
   readonly idempotency_key!: string;
+
+  static isValid(body: unknown): boolean {
+    if (typeof body !== 'object' || body === null || Object.keys(body).length !== 2) return false;
+    const { quantity, idempotency_key: key } = body as Partial<ConsumeEntitlementDto>;
+    return (
+      typeof quantity === 'string' &&
+      DECIMAL_TEXT.test(quantity) &&
+      typeof key === 'string' &&
+      KEY_TEXT.test(key)
+    );
+  }
 }
 
 export class ConsumptionDto extends CustomerEntitlementDto {

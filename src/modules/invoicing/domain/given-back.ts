@@ -94,10 +94,12 @@ export function limitTaken(
     invoiceId,
     amountMinor: limit(invoiceId, held, amountMinor) ?? amountMinor,
   }));
-  const [mostMinor, allMinor] = [taken, wanted].map((parts) =>
-    parts.reduce((total, part) => total + part.amountMinor, 0n),
-  ) as [bigint, bigint];
-  return { taken, mostMinor: mostMinor < allMinor ? mostMinor : null };
+  const mostMinor = totalOf(taken);
+  return { taken, mostMinor: mostMinor < totalOf(wanted) ? mostMinor : null };
+}
+
+function totalOf(parts: readonly TakenFrom[]): bigint {
+  return parts.reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
 /** @param creditable what credits may give back of refunded invoices, in minor units by invoice id */

@@ -1,4 +1,5 @@
-import type { LedgerAccount, LedgerTransaction } from '../../../core/ledger';
+import type { LedgerTransaction, LedgerAccount } from '../../../core/ledger';
+import type { InstantRange } from '../../../core/time';
 
 /** Source and time of a ledger transaction. */
 export interface PostingContext {
@@ -27,22 +28,40 @@ export interface TransactionFilter {
   readonly customerId: string | null;
   readonly sourceId: string | null;
   /** Only transactions that post to this account. */
-  readonly account: LedgerAccount | null;
+  readonly account: string | null;
+  readonly kinds: readonly LedgerTransaction['kind'][] | null;
+  readonly currency: string | null;
+  readonly occurred: InstantRange;
 }
+
+/** Filter without any condition. */
+export const ALL_TRANSACTIONS: TransactionFilter = {
+  customerId: null,
+  sourceId: null,
+  account: null,
+  kinds: null,
+  currency: null,
+  occurred: { from: null, to: null },
+};
 
 /** An invariant of the ledger and the query that finds violations. */
 export interface LedgerCheck {
   /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
-  /** Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the verification. */
-  readonly run: () => Promise<readonly string[]>;
+  /**
+   * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the verification.
+   * @param since id: checks only customers with a transaction from this id on; null: all
+   */
+  readonly run: (since: string | null) => Promise<readonly string[]>;
+  /** The check is left out unless the whole ledger is verified. */
+  readonly needsAll?: true;
 }
 
 /** Amounts that a check sums by key and currency. */
 export interface SummedRows {
   /** Short name of the source of the amounts. */
   readonly name: string;
-  /** SQL statements whose rows are `(key, currency, amount)`, with the amount in minor units. */
+  /** SQL statements whose rows are `(key, customer_id, currency, amount)`, with the amount in minor units. */
   readonly sql: readonly string[];
 }
 

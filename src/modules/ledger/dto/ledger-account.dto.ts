@@ -1,8 +1,18 @@
-import { NestedListProperty, ReferenceFilter, TextProperty } from '../../../platform/http';
+import {
+  InstantField,
+  NestedListProperty,
+  ReferenceFilter,
+  TextProperty,
+} from '../../../platform/http';
 import type { AccountBalance } from '../domain/posted-transaction';
 
 export class ListLedgerAccountsDto {
   @ReferenceFilter('Only postings for this customer.') readonly customer_id?: string;
+  @InstantField(
+    'Only transactions before this instant: the balances at the start of it, such as the end of a month.',
+    { optional: true },
+  )
+  readonly at?: string;
 }
 
 export class LedgerAccountDto {

@@ -1,20 +1,54 @@
+import type { LedgerTransaction } from '../../../core/ledger';
 import {
+  CurrencyField,
+  EnumListFilter,
+  FromField,
   IdProperty,
   InstantProperty,
   IntegerProperty,
   ListQueryDto,
   NestedListProperty,
   ReferenceFilter,
+  TextField,
   TextProperty,
   toDto,
+  ToField,
+  toInstantRange,
   toWireAmount,
 } from '../../../platform/http';
 import type { PostedTransaction, TransactionFilter } from '../domain/posted-transaction';
+
+const TRANSACTION_KINDS: readonly LedgerTransaction['kind'][] = [
+  'invoice_finalized',
+  'payment',
+  'refund',
+  'credit_note',
+  'void',
+  'write_off',
+  'recovery',
+  'revenue_release',
+  'credit_applied',
+  'dispute_withdrawn',
+  'dispute_reinstated',
+  'dispute_lost',
+];
 
 export class ListLedgerTransactionsDto extends ListQueryDto {
   @ReferenceFilter('Only transactions of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only transactions of this invoice, payment or refund.')
   readonly source_id?: string;
+  @TextField('Only transactions that post to this account.', {
+    most: 60,
+    optional: true,
+    example: 'accounts_receivable',
+  })
+  readonly account?: string;
+  @EnumListFilter(TRANSACTION_KINDS, 'Only transactions of these kinds.')
+  readonly kind?: readonly LedgerTransaction['kind'][];
+  @CurrencyField('Only transactions in this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @FromField('of the posted changes') readonly occurred_from?: string;
+  @ToField('of the posted changes') readonly occurred_to?: string;
 }
 
 export class LedgerPostingDto {
@@ -47,7 +81,10 @@ export function toTransactionFilter(query: ListLedgerTransactionsDto): Transacti
   return {
     customerId: query.customer_id ?? null,
     sourceId: query.source_id ?? null,
-    account: null,
+    account: query.account ?? null,
+    kinds: query.kind ?? null,
+    currency: query.currency ?? null,
+    occurred: toInstantRange(query.occurred_from, query.occurred_to),
   };
 }
 

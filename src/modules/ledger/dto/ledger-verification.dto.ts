@@ -1,5 +1,6 @@
 import {
   BooleanProperty,
+  InstantField,
   InstantProperty,
   IntegerProperty,
   NestedListProperty,
@@ -9,6 +10,18 @@ import {
   toDto,
 } from '../../../platform/http';
 import type { CheckResult, LastReconciliation } from '../domain/posted-transaction';
+
+export class VerifyLedgerDto {
+  @InstantField(
+    'Checks only transactions made from then on, and the customers who have one. Omit it to verify the whole ledger.',
+    { optional: true },
+  )
+  readonly changed_since?: string;
+}
+
+export function toChangedSince({ changed_since: since }: VerifyLedgerDto): Date | null {
+  return since === undefined ? null : new Date(since);
+}
 
 export class LedgerCheckDto {
   @TextProperty('Name of the invariant.', 'every_transaction_sums_to_zero') readonly name!: string;
@@ -30,7 +43,10 @@ export class LastReconciliationDto {
 
 export class LedgerVerificationDto {
   @BooleanProperty('True if every check holds.', true) readonly ok!: boolean;
-  @NestedListProperty(LedgerCheckDto, 'All checks, run on one snapshot.')
+  @NestedListProperty(
+    LedgerCheckDto,
+    'The checks, run on one snapshot: all, or with `changed_since` those that can be limited to customers.',
+  )
   readonly checks!: readonly LedgerCheckDto[];
   @NestedProperty(
     LastReconciliationDto,

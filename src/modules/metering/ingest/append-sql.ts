@@ -62,8 +62,10 @@ const LATE = `
     WHERE ${IS_COUNTED}
   )`;
 
+export const EVENT_COLUMNS =
+  'key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties';
 const INTO_EVENTS = `
-  INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)`;
+  INSERT INTO usage_event (${EVENT_COLUMNS})`;
 const UNLESS_THERE = `
   ON CONFLICT (key_digest) DO NOTHING
   RETURNING stream_id, position, occurred_at, properties`;
@@ -92,27 +94,35 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * Stores new events and updates all totals. Inserts in the order of the keys, so that two requests with the same keys cannot
- * deadlock, and a repetition within a request comes after the first occurrence. The plan is cached and used for lists of any
- * length, so it has no join that could be long on both sides.
+ * Parts of a statement that store the rows of `incoming` as events and update all totals: `fresh` has the events that are new.
+ * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock,
+ * and a repetition within a request comes after the first occurrence. The plan is cached and used for lists of any length, so
+ * it has no join that could be long on both sides.
+ * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
+ * @param streamIds parameter with the ids of the streams
  */
+export const storedEventParts = (incoming: string, streamIds: string): string => `
+  fresh AS (
+    ${INTO_EVENTS}
+    ${incoming}
+    ${UNLESS_THERE}
+  ),
+  ${streamUpdates(streamIds)},
+  counted AS MATERIALIZED (${countedOf(`
+    fresh AS event
+    JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY(${streamIds}::bigint[])
+    JOIN meter ON meter.event_name = stream.event_name`)}),
+  ${ADD_TO_BUCKETS}`;
+
 const recordSql = (incoming: string): string => `
   WITH incoming AS NOT MATERIALIZED (${incoming}),
   ${LATE},
-  fresh AS (
-    ${INTO_EVENTS}
-    SELECT key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties
-    FROM incoming
+  ${storedEventParts(
+    `SELECT ${EVENT_COLUMNS} FROM incoming
     WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
-    ORDER BY key_digest, index
-    ${UNLESS_THERE}
-  ),
-  ${streamUpdates('$3')},
-  counted AS MATERIALIZED (${countedOf(`
-    fresh AS event
-    JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY($3::bigint[])
-    JOIN meter ON meter.event_name = stream.event_name`)}),
-  ${ADD_TO_BUCKETS}
+    ORDER BY key_digest, index`,
+    '$3',
+  )}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;

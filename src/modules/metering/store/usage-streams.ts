@@ -45,6 +45,9 @@ const OUTDATE = `
   UPDATE usage_stream SET version = version + 1
   WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
 
+const OUTDATE_ONE =
+  'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
+
 /** Behaviour for streams that another transaction has locked: wait for them, or skip them. */
 export type OnBusy = 'wait' | 'skip';
 
@@ -105,6 +108,12 @@ export class UsageStreams {
   async outdate(customerId: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(OUTDATE, [customerId]);
+  }
+
+  /** Outdates the cached state of one stream, which the caller has locked. */
+  async outdateOne({ customerId, eventName }: StreamName): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(OUTDATE_ONE, [customerId, eventName]);
   }
 
   /** Returns the id of a stream, which never changes; null if there is no stream. */

@@ -6,7 +6,6 @@ import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
 import { isHour } from '../domain/hours';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
-import { msOf } from './counted-sql';
 import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
@@ -15,12 +14,6 @@ export interface UsageWindow {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
-}
-
-interface LockedWindows {
-  readonly customerId: string;
-  /** Meter, start and end of each window. */
-  readonly windows: readonly string[];
 }
 
 const OPEN = `
@@ -43,17 +36,6 @@ const READ = `
     = (stream.id, meter.id, asked.start_at, asked.end_at)
   ${WINDOW_TOTALS}`;
 
-/** Locks streams in the order of their ids. The windows may be older than the lock. */
-const TRY_LOCK = `
-  SELECT customer_id AS "customerId", ARRAY(
-    SELECT meter_id || ' ' || ${msOf('start_at')} || ' ' || ${msOf('end_at')}
-    FROM usage_window WHERE stream_id = stream.id
-  ) AS windows
-  FROM usage_stream AS stream
-  WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-  ORDER BY id
-  FOR UPDATE SKIP LOCKED`;
-
 /**
  * Registered windows: their running totals are updated in the commit of each event, so that reading one is a lookup. Used for
  * the reset periods of entitlements, whose boundaries are not those of hours.
@@ -75,26 +57,6 @@ export class UsageWindows {
     const { meter, period } = window;
     const opened = await this.database.query(OPEN, parametersOf(stream, window));
     if (opened.length > 0 && !isHour(period)) await this.totals.countPeriod(stream, meter, period);
-  }
-
-  /**
-   * Locks streams until the caller's transaction ends. Leaves out those that another transaction has locked.
-   * @returns decides whether a window is open in a locked stream
-   */
-  async tryLock(streams: readonly StreamName[]): Promise<(window: UsageWindow) => boolean> {
-    this.database.requireTransaction();
-    const open = new Set<string>();
-    if (streams.length > 0) {
-      const rows = await this.database.prepared<LockedWindows>('usage-windows-lock', TRY_LOCK, [
-        streams.map(({ customerId }) => customerId),
-        streams.map(({ eventName }) => eventName),
-      ]);
-      for (const { customerId, windows } of rows) {
-        for (const window of windows) open.add(`${customerId} ${window}`);
-      }
-    }
-    return ({ customerId, meter, period: { startAt, endAt } }) =>
-      open.has([customerId, meter.id, startAt.getTime(), endAt.getTime()].join(' '));
   }
 
   /**
@@ -121,6 +83,11 @@ export class UsageWindows {
     const { meter, period } = window;
     const closed = await this.database.query(CLOSE, parametersOf(stream, window));
     if (closed.length > 0 && !isHour(period)) await this.totals.forgetPeriod(stream, meter, period);
+  }
+
+  /** Increments the version of a stream that the caller has locked. */
+  outdate(stream: StreamName): Promise<void> {
+    return this.streams.outdateOne(stream);
   }
 
   private lockStream({ customerId, meter }: UsageWindow): Promise<string> {

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
+import { ProcessSession } from '../../../platform/processes';
 import type { Payment } from '../domain/payment';
 import type { ProviderName, ProviderOutcome } from '../domain/payment-provider';
 import { ProviderEventsRepository } from '../provider-events/provider-events.repository';
@@ -8,22 +9,34 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
+/** Pause while the events are read for the first time under a number of this process. */
+const FIRST_READ_MS = 10_000;
+/** Longest time for which renewals wait for events of a provider that does not list them. */
+const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
 /** Charges invoices that are collected automatically, where the provider may be asked now. */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
+  /** The number of this process when it charged last, and since when it has that number; null before. */
+  private session: {
+    readonly number: number | null;
+    readonly since: Date;
+    hasRead: boolean;
+  } | null = null;
 
   constructor(
     private readonly gateway: ProviderGateway,
     private readonly events: ProviderEventsRepository,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
+    private readonly processes: ProcessSession,
   ) {}
 
   /**
    * Returns for how long automatic charges wait, in milliseconds; 0: not at all. After downtime, or in a restored database, the
-   * service does not know what happened at the provider meanwhile, until it has read the events.
+   * service does not know what happened at the provider meanwhile, until it has read the events. A database is restored only
+   * while no session is connected, so each new number of this process begins with a read.
    * @param isRealTime false for customers on a test clock, whose money is not real: they do not wait for events
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -35,6 +48,7 @@ export class AutomaticChargesService {
     }
     const { stripe } = this.configuration;
     if (!isRealTime || provider !== 'stripe' || stripe === null) return 0;
+    if (!(await this.hasReadInSession(provider))) return FIRST_READ_MS;
     const maxAgeMs = stripe.eventsMaxAgeMinutes * MINUTE_MS;
     if (!(await this.events.isBehind(provider, this.clock.now(), maxAgeMs))) return 0;
     this.logger.warn(
@@ -42,6 +56,29 @@ export class AutomaticChargesService {
       'invoices wait a minute: the events of the provider are not read',
     );
     return MINUTE_MS;
+  }
+
+  /**
+   * Returns true while renewals wait for the events since this process took its number: in a restored database, they may tell of
+   * payments for invoices that it does not have. Those become credit, which the renewal made again then uses.
+   */
+  async holdsRenewals(): Promise<boolean> {
+    if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
+    const since = this.session?.since ?? this.clock.now();
+    return this.clock.now().getTime() - since.getTime() < RENEWALS_WAIT_MS;
+  }
+
+  /** Returns true once the events were read and applied since this process took its number. */
+  private async hasReadInSession(provider: ProviderName): Promise<boolean> {
+    const { number } = this.processes;
+    let { session } = this;
+    if (session?.number !== number) {
+      session = { number, since: this.clock.now(), hasRead: false };
+      this.session = session;
+      await this.events.listSoon(provider, session.since);
+    }
+    session.hasRead ||= await this.events.hasReadSince(provider, session.since);
+    return session.hasRead;
   }
 
   /** Charges a payment whose provider was not asked yet. */

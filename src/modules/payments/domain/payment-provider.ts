@@ -17,6 +17,16 @@ export interface FailedOutcome {
   readonly retry: FailureRetry;
 }
 
+/** Failure code of an amount or currency that the provider cannot charge, whatever the payment method. */
+export const AMOUNT_NOT_CHARGEABLE_CODE = 'amount_not_chargeable';
+
+/** Failure of a charge that was not sent, because the payment method is unusable. */
+export const METHOD_UNUSABLE: FailedOutcome = {
+  kind: 'failed',
+  failureCode: 'method_unusable',
+  retry: 'hard',
+};
+
 /** The provider certainly did not execute the request. `misconfigured` needs an operator. */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
@@ -41,6 +51,12 @@ export type ProviderOutcome =
   | { readonly kind: 'canceled'; readonly reference: string }
   | NotSentOutcome
   | UnknownOutcome;
+
+/** Returns the failure code of a charge that ends the use of its payment method; null for any other outcome. */
+export function finalDeclineOf(outcome: ProviderOutcome): string | null {
+  if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
+  return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
+}
 
 /** Returns false if the provider did not say what became of a request. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
@@ -115,6 +131,27 @@ export type AttachOutcome =
   | NotSentOutcome
   | { readonly kind: 'unknown' };
 
+/** Setup of a payment method that a provider is to begin. */
+export interface SetupRequest {
+  readonly setupId: string;
+  readonly customerId: string;
+  /** The provider's name for the customer. */
+  readonly customerReference: string;
+}
+
+/** State of a setup at its provider. */
+export type SetupLook =
+  /** The customer set up a payment method, which is attached to the customer. */
+  | { readonly kind: 'set_up'; readonly token: string; readonly details: MethodDetails }
+  /** Waits for the customer. */
+  | {
+      readonly kind: 'waiting';
+      /** Why the last attempt failed; null if none did. */
+      readonly failureCode: string | null;
+    }
+  | { readonly kind: 'canceled' }
+  | UnknownOutcome;
+
 /** Data with which the customer confirms a charge in the browser. Fetched for each request and never stored. */
 export interface ClientAction {
   readonly clientSecret: string;
@@ -140,17 +177,43 @@ export type DisputeLook =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A refund that somebody made at the provider. */
+/** A charge that was made for a payment, as the metadata of the charge describe it. */
+export interface MadeCharge {
+  /** The provider's own name for the charge. */
+  readonly reference: string;
+  /** Our ids. */
+  readonly paymentId: string;
+  readonly customerId: string;
+  readonly invoiceId: string | null;
+  /** Minor units of `currency`. */
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The provider's name of the payment method. */
+  readonly token: string | null;
+  readonly createdAt: Date;
+  readonly outcome: { readonly kind: 'succeeded' | 'pending'; readonly reference: string };
+}
+
+export type MadeChargeLook =
+  | { readonly kind: 'made_charge'; readonly made: MadeCharge }
+  /** It has not moved money and is not about to. */
+  | { readonly kind: 'unpaid' }
+  | { readonly kind: 'not_ours' }
+  | UnknownOutcome;
+
+/** A refund that is not known here: somebody made it at the provider, or a restored backup does not have it. */
 export interface MadeRefund {
   /** The provider's own name for the refund. */
   readonly reference: string;
+  /** Our id; null for a refund that was made at the provider. */
+  readonly refundId: string | null;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
   readonly reason: string | null;
   readonly outcome: ProviderOutcome;
 }
 
-/** A refund without our id, as its provider shows it. */
+/** A refund that is not known here, as its provider shows it. */
 export type MadeRefundLook =
   | {
       readonly kind: 'made_refund';
@@ -186,6 +249,13 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the provider's name for a new customer, or null if it did not answer. */
   createCustomer(customerId: string): Promise<string | null>;
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
+  /** Begins a setup. Returns the provider's name for it, or null if it did not answer. */
+  beginSetup(request: SetupRequest): Promise<string | null>;
+  retrieveSetup(reference: string): Promise<SetupLook>;
+  /** Gives up a setup; returns what became of it, which may be a success. */
+  cancelSetup(reference: string): Promise<SetupLook>;
+  /** Returns null if the setup does not wait for the customer. Throws without an answer of the provider. */
+  setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
     customerReference: string,
@@ -199,6 +269,8 @@ export interface PreparingProvider extends ProviderBase {
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
+  /** Reads a charge whose payment is not known here. */
+  retrieveMadeCharge(reference: string): Promise<MadeChargeLook>;
   retrieveMadeRefund(reference: string): Promise<MadeRefundLook>;
   retrieveDispute(reference: string): Promise<DisputeLook>;
   /** Returns null if the customer is not expected to act. Throws without an answer of the provider. */

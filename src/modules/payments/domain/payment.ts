@@ -53,7 +53,7 @@ export interface Payment {
   readonly metadata: Metadata;
   /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null if none does, or it has no number. */
+  /** Number of the process that asks the provider now; null if none does. */
   readonly leasedBy: number | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
@@ -115,12 +115,12 @@ const POLL_LEASE_MS = 150_000;
 /** The right of a process to ask a provider about something, until it ends or the process dies. */
 export interface Lease {
   readonly endsAt: Date;
-  /** Number of the process; null while it has none. */
-  readonly owner: number | null;
+  /** Number of the process. */
+  readonly owner: number;
 }
 
 /** @param realNow time of the machine, because providers do not know test clocks */
-export function pollLease(realNow: Date, owner: number | null): Lease {
+export function pollLease(realNow: Date, owner: number): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
@@ -131,6 +131,8 @@ export interface StartedPayment {
   readonly lease: Lease;
   /** Real time of the start. */
   readonly startedAt: Date;
+  /** The provider's own name for the charge, if that is made already. */
+  readonly reference?: string;
 }
 
 /**
@@ -138,7 +140,7 @@ export interface StartedPayment {
  * @param now on the customer's clock
  */
 export function newPayment(
-  { id, lease, startedAt: sentAt }: StartedPayment,
+  { id, lease, startedAt: sentAt, reference }: StartedPayment,
   order: NewPayment,
   now: Date,
 ): Payment {
@@ -161,7 +163,7 @@ export function newPayment(
     provider,
     paymentMethodId,
     providerToken,
-    providerReference: null,
+    providerReference: reference ?? null,
     providerAttempt: 1,
     sentAt,
     failureCode: null,

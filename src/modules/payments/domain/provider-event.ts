@@ -6,12 +6,25 @@ export interface ProviderEvent {
   readonly createdAt: Date;
   /** Our id of the payment or refund, or the provider's of the dispute; null for any other object. */
   readonly subjectId: string | null;
+  /** The provider's id of the object. */
+  readonly objectId: string | null;
+}
+
+/** Some listed events, the newest first. */
+export interface ProviderEventPage {
+  readonly events: readonly ProviderEvent[];
+  /** Id after which the next page begins; null at the end. */
+  readonly next: string | null;
 }
 
 /** Notifications of one provider. */
 export interface ProviderEvents {
   /** Returns the event of a signed notification, or null if the signature, its time or its mode is wrong. */
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null;
-  /** Returns the events since an instant, or null if the provider did not answer. */
-  listSince(since: Date): Promise<readonly ProviderEvent[] | null>;
+  /**
+   * Returns a page of the events since an instant: `gone` if the provider has deleted the event after which it begins, null if
+   * the provider did not answer.
+   * @param after id of the last event of the page before; null for the first page
+   */
+  listSince(since: Date, after: string | null): Promise<ProviderEventPage | 'gone' | null>;
 }

@@ -34,14 +34,11 @@ export class AttachMethodsService {
     const provider = this.gateway.preparing(method.provider);
     if (provider === null) return { ...method, ...NO_DETAILS };
     this.database.refuseTransaction('Attaching a payment method');
-    const { testClockId } = await this.customers.get(customerId);
-    this.gateway.requireEnabled(provider.name);
+    const chargeable = await this.requireChargeable(provider, customerId);
     if (!provider.isMethodToken(method.token)) {
       throw paymentMethodNotAccepted(provider.name, '/token');
     }
-    if (testClockId !== null && !provider.chargesTestClocks)
-      throw testClockNotChargeable(customerId);
-    const customerReference = await this.customerReference(provider, customerId);
+    const customerReference = await this.customerReference(provider, chargeable);
     const outcome = await provider.attach(method.token, customerReference);
     switch (outcome.kind) {
       case 'attached':
@@ -52,6 +49,25 @@ export class AttachMethodsService {
       case 'unknown':
         throw paymentProviderUnavailable(provider.name);
     }
+  }
+
+  /**
+   * Returns a provider's name for a customer whom it may charge.
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `test_clock_not_chargeable`,
+   *   `payment_provider_unavailable`
+   */
+  async referenceOf(provider: PreparingProvider, customerId: string): Promise<string> {
+    return this.customerReference(provider, await this.requireChargeable(provider, customerId));
+  }
+
+  private async requireChargeable(
+    provider: PreparingProvider,
+    customerId: string,
+  ): Promise<string> {
+    const { id, testClockId } = await this.customers.get(customerId);
+    this.gateway.requireEnabled(provider.name);
+    if (testClockId !== null && !provider.chargesTestClocks) throw testClockNotChargeable(id);
+    return id;
   }
 
   /** Returns the provider's name for a customer, who is made there first if necessary. */

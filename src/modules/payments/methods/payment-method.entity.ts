@@ -27,6 +27,8 @@ export class PaymentMethodEntity implements PaymentMethod {
   @Column({ type: 'integer', nullable: true }) readonly expiryMonth!: number | null;
   @Column({ type: 'integer', nullable: true }) readonly expiryYear!: number | null;
   @Column({ type: 'boolean' }) readonly isDefault!: boolean;
+  @InstantColumn({ nullable: true }) readonly unusableSince!: Date | null;
+  @Column({ type: 'varchar', length: 100, nullable: true }) readonly unusableReason!: string | null;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -12,7 +12,7 @@ export const paymentMethodCreated = paymentMethodEvent(
 
 export const paymentMethodUpdated = paymentMethodEvent(
   'payment_method.updated',
-  'A payment method became the default of its customer, or is it no longer.',
+  'A payment method became the default of its customer, or is it no longer, or became unusable by a final decline.',
   { is_default: false },
 );
 

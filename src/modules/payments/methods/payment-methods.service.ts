@@ -46,7 +46,7 @@ export class PaymentMethodsService {
 
   /**
    * Keeps a payment method, claims the idempotency key of the request and stores its answer. The first method of a customer
-   * becomes its default, unless that is not wanted.
+   * becomes its default, and one that comes after an unusable default, unless that is not wanted.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
@@ -63,13 +63,15 @@ export class PaymentMethodsService {
       if (!isKept && !this.gateway.accepts(provider, token))
         throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
-      const before = await this.methods.findDefault(customerId);
+      const before = await this.methods.lockDefault(customerId);
       const method: PaymentMethod = {
         ...attached,
         id,
         version: 1,
         customerId,
-        isDefault: isDefault ?? before === null,
+        isDefault: isDefault ?? before?.unusableSince !== null,
+        unusableSince: null,
+        unusableReason: null,
         deletedAt: null,
         createdAt: now,
         updatedAt: now,
@@ -107,13 +109,13 @@ export class PaymentMethodsService {
   ): Promise<{ readonly before: PaymentMethod; readonly after: PaymentMethod }> {
     return this.database.transaction(async () => {
       await this.customers.lockForChange(customerId);
-      const before = await this.require(customerId, id);
+      const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       if (isDefault === undefined || isDefault === before.isDefault) {
         return { before, after: before };
       }
       const now = this.clock.now();
-      const former = isDefault ? await this.methods.findDefault(customerId) : null;
+      const former = isDefault ? await this.methods.lockDefault(customerId) : null;
       if (former !== null) await this.setDefault(former, false, now);
       return { before, after: await this.setDefault(before, isDefault, now) };
     });
@@ -126,7 +128,7 @@ export class PaymentMethodsService {
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       await this.customers.lockForChange(customerId);
-      const before = await this.require(customerId, id);
+      const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
@@ -186,6 +188,12 @@ export class PaymentMethodsService {
       throw paymentMethodNotAccepted(charging, NAMED);
     }
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
+  }
+
+  /** Locks a method of a locked customer: a payment may make it unusable meanwhile. */
+  private async lock(customerId: string, id: string): Promise<PaymentMethod> {
+    const method = await this.methods.lock(id);
+    return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));
   }
 
   private async require(customerId: string, id: string): Promise<PaymentMethod> {

@@ -14,6 +14,8 @@ export class ProviderEventEntity {
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
   /** Our id of the payment or refund, or the provider's of the dispute. */
   @ReferenceColumn() readonly subjectId!: string;
+  /** The provider's id of the object; null in events of former versions. */
+  @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
   /** When to work on it, and end of the lease of the process that works on it; null once that is done. */

@@ -5,8 +5,9 @@ import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
 
 const KEEP = `
-  INSERT INTO provider_event (id, provider, type, subject_id, created_at, received_at, due_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO provider_event
+    (id, provider, type, subject_id, object_id, created_at, received_at, due_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
  * An event whose object cannot be applied so often, in about 50 minutes, is tried once an hour from then on, and no longer
@@ -25,7 +26,7 @@ const CLAIM_DUE = `
   RETURNING id`;
 
 const SUBJECT =
-  'SELECT provider, type, subject_id AS "subjectId" FROM provider_event WHERE id = $1';
+  'SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId" FROM provider_event WHERE id = $1';
 
 const DONE = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
 
@@ -37,11 +38,37 @@ const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
   ON CONFLICT (provider) DO NOTHING`;
 
+/** Begins a listing, or continues the one that did not end. */
 const CLAIM_CURSOR = `
-  UPDATE provider_cursor SET due_at = $3 WHERE provider = $1 AND due_at <= $2 RETURNING read_until`;
+  UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
+  WHERE provider = $1 AND due_at <= $2
+  RETURNING read_until AS "readUntil", listing_at AS "listingAt", page_after AS "pageAfter"`;
 
-const MOVE_CURSOR = `
-  UPDATE provider_cursor SET read_until = greatest(read_until, $2) WHERE provider = $1`;
+const KEEP_PAGE = `
+  UPDATE provider_cursor SET page_after = $3, due_at = $4 WHERE provider = $1 AND listing_at = $2`;
+
+const END_LISTING = `
+  UPDATE provider_cursor
+  SET read_until = greatest(read_until, listing_at), listing_at = NULL, page_after = NULL
+  WHERE provider = $1 AND listing_at = $2`;
+
+const BEGIN_AGAIN = `
+  UPDATE provider_cursor SET listing_at = NULL, page_after = NULL, due_at = $3
+  WHERE provider = $1 AND listing_at = $2`;
+
+const LIST_SOON = `
+  UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
+
+/** Holds once events were read after an instant, and what that found is applied. Also where they were never read. */
+const HAS_READ = `
+  SELECT NOT EXISTS (
+    SELECT FROM provider_cursor AS cursor
+    WHERE provider = $1 AND (
+      read_until < $2 OR EXISTS (
+        SELECT FROM provider_event AS event
+        WHERE event.provider = $1 AND event.due_at IS NOT NULL AND attempts < ${FREQUENT_ATTEMPTS}
+          AND event.received_at <= cursor.read_until)))
+    AS has_read`;
 
 /** Holds while events were not read for some time, or events that were read late wait for their work. */
 const IS_BEHIND = `
@@ -58,20 +85,34 @@ export interface KnownEvent {
   readonly type: string;
   /** Our id of the payment or refund, or the provider's of the dispute. */
   readonly subjectId: string;
+  /** The provider's id of the object; null in events of former versions. */
+  readonly objectId: string | null;
+}
+
+/** A list of events that is being read, page by page. */
+export interface Listing {
+  /** All events until then are stored. */
+  readonly readUntil: Date;
+  /** When the listing began. */
+  readonly listingAt: Date;
+  /** Id after which the next page begins; null for the first page. */
+  readonly pageAfter: string | null;
 }
 
 /** Notifications of providers, and the position in the lists of them. */
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
+  readonly plansAttempts = true;
 
   constructor(private readonly database: Database) {}
 
   /** Stores an event about one of our objects, unless it is known. */
   async keep(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
-    const { id, type, subjectId, createdAt } = event;
+    const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
-    await this.database.query(KEEP, [id, provider, type, subjectId, createdAt, now]);
+    const parameters = [id, provider, type, subjectId, objectId, createdAt, now];
+    await this.database.query(KEEP, parameters);
   }
 
   /** Ids of events to work on, leased to the caller. */
@@ -106,18 +147,41 @@ export class ProviderEventsRepository {
     await this.database.query(REMOVE_OLD, [before, most]);
   }
 
-  /** Claims the cursor if it is due. Returns the instant until which all events are stored, or null. */
-  async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<Date | null> {
+  /** Claims the cursor if it is due. Returns the listing to read, or null. */
+  async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<Listing | null> {
     await this.database.query(BEGIN_CURSOR, [provider, now]);
-    const [row] = await this.database.query<{ read_until: Date }>(CLAIM_CURSOR, [
-      provider,
-      now,
-      nextAt,
-    ]);
-    return row?.read_until ?? null;
+    const [row] = await this.database.query<Listing>(CLAIM_CURSOR, [provider, now, nextAt]);
+    return row ?? null;
   }
 
-  async moveCursor(provider: ProviderName, readUntil: Date): Promise<void> {
-    await this.database.query(MOVE_CURSOR, [provider, readUntil]);
+  /** Notes that a page of a listing is stored. The cursor is due again if the next page is not read until then. */
+  async keepPage(
+    provider: ProviderName,
+    { listingAt }: Listing,
+    next: string,
+    dueAt: Date,
+  ): Promise<void> {
+    await this.database.query(KEEP_PAGE, [provider, listingAt, next, dueAt]);
+  }
+
+  /** Notes that all events until the beginning of a listing are stored. */
+  async endListing(provider: ProviderName, { listingAt }: Listing): Promise<void> {
+    await this.database.query(END_LISTING, [provider, listingAt]);
+  }
+
+  /** Makes the cursor due, for a listing from its first page. */
+  async beginAgain(provider: ProviderName, { listingAt }: Listing, now: Date): Promise<void> {
+    await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
+  }
+
+  /** Makes the cursor due now. */
+  async listSoon(provider: ProviderName, now: Date): Promise<void> {
+    await this.database.query(LIST_SOON, [provider, now]);
+  }
+
+  /** Returns true once events were read after an instant and are applied, or if they were never read. */
+  async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
+    const [row] = await this.database.query<{ has_read: boolean }>(HAS_READ, [provider, since]);
+    return row?.has_read ?? false;
   }
 }

@@ -4,7 +4,7 @@ import { Jobs } from '../../../platform/jobs';
 import { webhookSignatureInvalid } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
 import { StripeWebhooks } from '../providers/stripe/stripe-webhooks';
-import { ProviderEventsRepository } from './provider-events.repository';
+import { type Listing, ProviderEventsRepository } from './provider-events.repository';
 
 /** Name of the due work that reads the objects of stored events. */
 export const PROVIDER_EVENTS_WORK = 'due-provider-events';
@@ -43,21 +43,42 @@ export class ProviderEventsService {
     this.jobs.wake(PROVIDER_EVENTS_WORK);
   }
 
-  /** Lists the events since the last time, once a minute in all processes together, and stores the missed ones. */
+  /**
+   * Lists the events since the last time, once a minute in all processes together, and stores the missed ones page by page. A
+   * listing that fails goes on after its last page.
+   */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;
     const now = this.clock.now();
-    const next = new Date(now.getTime() + MINUTE_MS);
-    const readUntil = await this.events.claimCursor('stripe', now, next);
-    if (readUntil === null) return;
-    const listed = await this.webhooks.listSince(new Date(readUntil.getTime() - OVERLAP_MS));
-    if (listed === null) {
-      this.logger.warn({ read_until: readUntil }, 'Stripe did not list its events');
-      return;
-    }
-    for (const event of listed) await this.events.keep('stripe', event, now);
-    await this.events.moveCursor('stripe', now);
-    await this.events.removeOld(new Date(now.getTime() - KEPT_MS), REMOVED_AT_ONCE);
+    const listing = await this.events.claimCursor('stripe', now, aMinuteAfter(now));
+    if (listing === null) return;
+    const ended = await this.readPages(listing);
     this.jobs.wake(PROVIDER_EVENTS_WORK);
+    if (!ended) return;
+    await this.events.endListing('stripe', listing);
+    await this.events.removeOld(new Date(now.getTime() - KEPT_MS), REMOVED_AT_ONCE);
+  }
+
+  /** Stores the events of a listing, the newest first. Returns true once all are stored. */
+  private async readPages(listing: Listing): Promise<boolean> {
+    const since = new Date(listing.readUntil.getTime() - OVERLAP_MS);
+    let after = listing.pageAfter;
+    for (;;) {
+      const page = await this.webhooks.listSince(since, after);
+      if (page === null) {
+        this.logger.warn({ read_until: listing.readUntil }, 'Stripe did not list its events');
+        return false;
+      }
+      if (page === 'gone') {
+        await this.events.beginAgain('stripe', listing, this.clock.now());
+        return false;
+      }
+      for (const event of page.events) await this.events.keep('stripe', event, listing.listingAt);
+      if (page.next === null) return true;
+      after = page.next;
+      await this.events.keepPage('stripe', listing, after, aMinuteAfter(this.clock.now()));
+    }
   }
 }
+
+const aMinuteAfter = (now: Date): Date => new Date(now.getTime() + MINUTE_MS);

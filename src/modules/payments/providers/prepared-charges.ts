@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { actionExpiresAt, hasEnded, type Payment } from '../domain/payment';
-import type { ChargeRequest, PreparingProvider, ProviderOutcome } from '../domain/payment-provider';
+import {
+  type ChargeRequest,
+  METHOD_UNUSABLE,
+  type PreparingProvider,
+  type ProviderOutcome,
+} from '../domain/payment-provider';
+import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
@@ -20,8 +26,15 @@ export class PreparedCharges {
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly customers: ProviderCustomersRepository,
+    private readonly methods: PaymentMethodsRepository,
     private readonly clock: Clock,
   ) {}
+
+  /** Returns true for an automatic charge of a payment method whose last decline was final. */
+  async isMethodUnusable({ collectionAttempt, paymentMethodId }: Payment): Promise<boolean> {
+    if (collectionAttempt === null || paymentMethodId === null) return false;
+    return this.methods.isUnusable(paymentMethodId);
+  }
 
   /** Prepares the charge, unless that was done, and confirms it. */
   async charge(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
@@ -58,14 +71,17 @@ export class PreparedCharges {
     if (hasEnded(payment)) return UNKNOWN;
     const now = this.clock.now();
     const sentAt = payment.sentAt ?? payment.createdAt;
+    const isUnusable = await this.isMethodUnusable(payment);
     const isReplayed = now.getTime() - sentAt.getTime() < provider.replayMs;
-    if (isReplayed && payment.attempts <= MOST_REPLAYS) return this.charge(provider, payment);
+    if (!isUnusable && isReplayed && payment.attempts <= MOST_REPLAYS)
+      return this.charge(provider, payment);
     const customerReference = await this.customerReference(provider, payment);
     const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
     if (found !== null) {
       const reference = await this.payments.keepReference(payment.id, found);
       return reference === null ? UNKNOWN : provider.retrieve(reference).then(afterLook);
     }
+    if (isUnusable) return METHOD_UNUSABLE;
     const next = await this.payments.nextAttempt(payment, now);
     return next === null ? UNKNOWN : this.charge(provider, next);
   }

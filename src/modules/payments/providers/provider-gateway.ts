@@ -3,15 +3,18 @@ import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database } from '../../../platform/database';
 import type { Payment } from '../domain/payment';
-import type {
-  ClientAction,
-  DisputeLook,
-  MadeRefundLook,
-  PaymentProvider,
-  PreparingProvider,
-  ProviderName,
-  ProviderOutcome,
-  UnknownOutcome,
+import {
+  type ClientAction,
+  type DisputeLook,
+  type MadeChargeLook,
+  type MadeRefundLook,
+  METHOD_UNUSABLE,
+  type PaymentProvider,
+  type PreparingProvider,
+  type ProviderName,
+  type ProviderOutcome,
+  type SetupLook,
+  type UnknownOutcome,
 } from '../domain/payment-provider';
 import { paymentProviderNotEnabled, paymentProviderUnavailable } from '../payments.errors';
 import { ManualProvider } from './manual.provider';
@@ -25,6 +28,14 @@ import {
 } from './refund-order';
 import { SandboxProvider } from './sandbox.provider';
 import { StripeProvider } from './stripe/stripe.provider';
+
+const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
+
+/** Setup of a payment method as its provider knows it. */
+interface BegunSetup {
+  readonly provider: ProviderName;
+  readonly providerReference: string;
+}
 
 /** Two such calls, one after the other, end well within the lease of the process that asks (`pollLease`). */
 const CALL_DEADLINE_MS = 30_000;
@@ -71,8 +82,12 @@ export class ProviderGateway {
     return provider.flow === 'prepared' ? provider : null;
   }
 
-  /** Charges a payment whose provider was not asked yet. */
-  charge(payment: Payment): Promise<ProviderOutcome> {
+  /**
+   * Charges a payment whose provider was not asked yet. An automatic one of a method that became unusable fails without a
+   * request.
+   */
+  async charge(payment: Payment): Promise<ProviderOutcome> {
+    if (await this.prepared.isMethodUnusable(payment)) return METHOD_UNUSABLE;
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
         ? provider.charge(chargeRequest(payment, directKey(payment.id)))
@@ -93,13 +108,29 @@ export class ProviderGateway {
    * Returns what the customer of a payment has to confirm, or null if nothing.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
-  async clientAction({ provider: name, providerReference }: Payment): Promise<ClientAction | null> {
+  async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
+    if (providerReference === null) return null;
+    return this.action(provider, (preparing) => preparing.clientAction(providerReference));
+  }
+
+  /**
+   * Returns what the customer needs for a setup, or null if it does not wait for the customer.
+   * @throws {ProblemError} `payment_provider_unavailable`
+   */
+  setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
+    return this.action(provider, (preparing) => preparing.setupAction(providerReference));
+  }
+
+  private async action(
+    name: ProviderName,
+    ask: (provider: PreparingProvider) => Promise<ClientAction | null>,
+  ): Promise<ClientAction | null> {
     const provider = this.preparing(name);
-    if (provider === null || providerReference === null) return null;
+    if (provider === null) return null;
     this.database.refuseTransaction('A call to a payment provider');
     if (!this.isEnabled(name)) throw paymentProviderUnavailable(name);
     try {
-      return await withDeadline(provider.clientAction(providerReference));
+      return await withDeadline(ask(provider));
     } catch (error) {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
       throw paymentProviderUnavailable(name);
@@ -121,10 +152,31 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a refund that somebody made at the provider. */
+  /** Reads a charge whose payment is not known here. */
+  readMadeCharge(name: ProviderName, reference: string): Promise<MadeChargeLook> {
+    return this.call<MadeChargeLook>(name, async (provider) =>
+      provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeCharge(reference),
+    );
+  }
+
+  /** Reads a refund that is not known here. */
   readMadeRefund(name: ProviderName, reference: string): Promise<MadeRefundLook> {
     return this.call<MadeRefundLook>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeRefund(reference),
+    );
+  }
+
+  /** Reads a setup of a payment method from its provider. */
+  readSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
+    return this.call<SetupLook>(name, async (provider) =>
+      provider.flow === 'direct' ? UNKNOWN : provider.retrieveSetup(providerReference),
+    );
+  }
+
+  /** Gives up a setup at its provider; returns what became of it, which may be a success. */
+  cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
+    return this.call<SetupLook>(name, async (provider) =>
+      provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),
     );
   }
 
@@ -151,7 +203,9 @@ export class ProviderGateway {
     return this.sandbox.settle(directRefundKey(refundId), failureCode);
   }
 
-  private async call<Answer extends RefundLook | DisputeLook | MadeRefundLook>(
+  private async call<
+    Answer extends RefundLook | DisputeLook | MadeChargeLook | MadeRefundLook | SetupLook,
+  >(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | UnknownOutcome> {

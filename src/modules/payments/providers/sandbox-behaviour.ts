@@ -1,3 +1,5 @@
+import { METHOD_UNUSABLE } from '../domain/payment-provider';
+
 /** How the sandbox answers: at once, later, or not at all although the money moved. */
 export interface SandboxBehaviour {
   readonly outcome: 'succeeded' | 'failed' | 'pending';
@@ -20,6 +22,7 @@ export const SANDBOX_TOKENS = {
   pm_sandbox_ok: { charge: SUCCEEDS, refund: SUCCEEDS },
   pm_sandbox_declined: { charge: failsWith('card_declined'), refund: SUCCEEDS },
   pm_sandbox_insufficient_funds: { charge: failsWith('insufficient_funds'), refund: SUCCEEDS },
+  pm_sandbox_unusable: { charge: failsWith(METHOD_UNUSABLE.failureCode), refund: SUCCEEDS },
   pm_sandbox_pending: { charge: PENDS, refund: SUCCEEDS },
   pm_sandbox_refund_fails: { charge: SUCCEEDS, refund: failsWith('refund_declined') },
   pm_sandbox_refund_pending: { charge: SUCCEEDS, refund: PENDS },

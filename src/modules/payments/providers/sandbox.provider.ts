@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import type {
-  ChargeRequest,
-  DirectProvider,
-  ProviderOutcome,
-  ProviderRefundRequest,
+import {
+  type ChargeRequest,
+  type DirectProvider,
+  METHOD_UNUSABLE,
+  type ProviderOutcome,
+  type ProviderRefundRequest,
 } from '../domain/payment-provider';
 import {
   DEFAULT_SANDBOX_TOKEN,
@@ -116,7 +117,9 @@ function outcomeOf({
   failure_code: failureCode,
   reference,
 }: OperationRow): ProviderOutcome {
-  if (outcome === 'failed')
+  if (outcome === 'failed') {
+    if (failureCode === METHOD_UNUSABLE.failureCode) return METHOD_UNUSABLE;
     return { kind: 'failed', failureCode: failureCode ?? 'unknown', retry: 'soft' };
+  }
   return { kind: outcome, reference };
 }

@@ -2,6 +2,7 @@ import { InvariantError } from '../../../core/invariant';
 import { reachableFrom } from '../../../../test/support/reachable';
 import {
   correctedToSucceeded,
+  isSameNote,
   isSameRequest,
   type Refund,
   REFUND_STATUSES,
@@ -122,6 +123,23 @@ describe('a refund', () => {
     ['another payment', { paymentId: 'pay_01h455vb4pex5vsknk084sn02r' }, false],
   ] as const)('is asked for again by a request with %s: %#', (_, change, same) => {
     expect(isSameRequest(pending, { ...request, ...change })).toBe(same);
+  });
+});
+
+describe('the credit note of a refund', () => {
+  const line = (lineId: string, netMinor: bigint) => ({ lineId, netMinor });
+  const note = { reason: 'Outage', lines: [line('il_1', 500n), line('il_2', 20n)] };
+
+  it.each([
+    ['the same', note, true],
+    ['its lines in another order', { ...note, lines: [...note.lines].reverse() }, true],
+    ['another reason', { ...note, reason: 'Goodwill' }, false],
+    ['another amount', { ...note, lines: [line('il_1', 499n), line('il_2', 20n)] }, false],
+    ['another line', { ...note, lines: [line('il_1', 500n), line('il_3', 20n)] }, false],
+    ['fewer lines', { ...note, lines: [line('il_1', 500n)] }, false],
+    ['more lines', { ...note, lines: [...note.lines, line('il_3', 1n)] }, false],
+  ])('is asked for again by a note with %s: %#', (_, requested, same) => {
+    expect(isSameNote(note, requested)).toBe(same);
   });
 });
 

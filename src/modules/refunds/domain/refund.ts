@@ -191,7 +191,10 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Returns true if the request is the one that made this refund, repeated after its stored answer expired. */
+/**
+ * Returns true if the request is the one that made this refund, repeated after its stored answer expired. What its credit note
+ * says is compared by `isSameNote`.
+ */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&
@@ -199,6 +202,16 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
     refund.reason === request.reason &&
     (refund.creditNoteId === null) === (request.creditNote === null) &&
     canonicalJson(refund.metadata) === canonicalJson(request.metadata)
+  );
+}
+
+/** Returns true if a credit note is the one that a request asked for. The order of the lines does not matter. */
+export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote): boolean {
+  const asked = new Map(requested.lines.map(({ lineId, netMinor }) => [lineId, netMinor]));
+  return (
+    reason === requested.reason &&
+    lines.length === requested.lines.length &&
+    lines.every(({ lineId, netMinor }) => asked.get(lineId) === netMinor)
   );
 }
 

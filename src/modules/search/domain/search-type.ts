@@ -1,5 +1,5 @@
 import type { Scope } from '../../../core/access';
-import { searchPatterns } from '../../../core/search-text';
+import { searchedParts } from '../../../core/search-text';
 
 /** Types of objects that a search finds, with the prefix of their ids and the scope that reads them. */
 export const SEARCH_TYPES = {
@@ -36,7 +36,7 @@ const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
 export type SearchQuery =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
-  | { readonly kind: 'words'; readonly text: string; readonly patterns: readonly string[] };
+  | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
 /** Reads the text of a query. */
 export function readQuery(given: string): SearchQuery {
@@ -45,7 +45,7 @@ export function readQuery(given: string): SearchQuery {
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
   if (type !== undefined) return { kind: 'id', type, start: text };
-  return { kind: 'words', text, patterns: searchPatterns(text) };
+  return { kind: 'words', text, parts: searchedParts(text) };
 }
 
 /** Returns the types to search: those that were asked for, or all, as far as the caller may read them. */

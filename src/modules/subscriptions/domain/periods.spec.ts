@@ -2,7 +2,13 @@ import type { Proration } from '../../../core/proration';
 import { roundAtLine } from '../../../core/rating';
 import { rational } from '../../../core/decimal';
 import type { ChargeLine, UsageLine } from './outcome';
-import { advanceCharges, arrearsCharges, nextPeriod } from './periods';
+import {
+  advanceCharges,
+  arrearsCharges,
+  nextPeriod,
+  periodsBegun,
+  periodsOverdue,
+} from './periods';
 import type { SoldPrice, Subscription, SubscriptionItem, SubscriptionPeriod } from './subscription';
 
 const at = (text: string): Date => new Date(`2026-${text}Z`);
@@ -130,6 +136,38 @@ describe('the next period of a subscription', () => {
       day(next.fullEndAt),
     ]).toEqual(expected);
     expect(next).toMatchObject({ id: 'sp_2', isTrial: false, isClosed: false });
+  });
+});
+
+describe('the number of periods', () => {
+  const monthEnds: Subscription = {
+    ...subscription,
+    startAt: at('01-31T00:00:00'),
+    anchorAt: at('01-31T00:00:00'),
+  };
+  const daily: Subscription = { ...subscription, interval: 'day' };
+
+  it.each([
+    ['none before the start', subscription, '02-28T23:59:59', 12, 0],
+    ['the first from its start on', subscription, '03-01T00:00:00', 12, 1],
+    ['one more on each boundary', subscription, '05-01T00:00:00', 12, 3],
+    ['not the next one before its boundary', subscription, '04-30T23:59:59', 12, 2],
+    ['months that end on their last day', monthEnds, '02-28T00:00:00', 12, 2],
+    ['every day of two months', daily, '04-30T12:00:00', 100, 61],
+    ['the given number at the most', daily, '12-31T00:00:00', 13, 13],
+  ])('that have begun counts %s', (_what, counted, instant, most, begun) => {
+    expect(periodsBegun(counted, at(instant), most)).toBe(begun);
+  });
+
+  it('that have begun is limited for a start of centuries ago', () => {
+    const anchorAt = new Date('0001-01-01T00:00:00Z');
+    expect(periodsBegun({ ...daily, startAt: anchorAt, anchorAt }, END, 367)).toBe(367);
+  });
+
+  it('that are overdue counts from the next billing', () => {
+    expect(periodsOverdue(subscription, at('03-31T23:59:59'), 12)).toBe(0);
+    expect(periodsOverdue(subscription, END, 12)).toBe(1);
+    expect(periodsOverdue({ ...subscription, nextBillingAt: null }, END, 12)).toBe(0);
   });
 });
 

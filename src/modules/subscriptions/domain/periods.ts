@@ -3,6 +3,7 @@ import {
   type BillingAnchor,
   periodAfter,
   periodAt,
+  periodContaining,
   type BillingPeriod,
   type Period,
 } from '../../../core/time';
@@ -80,9 +81,9 @@ export function periodsOverdue(subscription: Subscription, at: Date, most: numbe
 }
 
 function countUntil(anchor: BillingAnchor, at: Date, most: number): number {
-  let count = 0;
-  while (count < most && periodAt(anchor, count).startAt <= at) count += 1;
-  return count;
+  if (periodAt(anchor, most - 1).startAt <= at) return most;
+  const current = periodContaining(anchor, at);
+  return current === undefined ? 0 : current.index + 1;
 }
 
 /** The end of a trial of so many local days. */

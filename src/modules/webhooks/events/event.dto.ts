@@ -74,8 +74,10 @@ export class ListEventsDto extends ListQueryDto {
   readonly to?: string;
 }
 
-export function toEventFilter(dto: ListEventsDto): EventLogFilter {
+/** @param hidden resources whose events are left out */
+export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): EventLogFilter {
   return {
+    hiddenResources: hidden,
     type: dto.type ?? null,
     objectId: dto.object_id ?? null,
     from: dto.from === undefined ? null : new Date(dto.from),

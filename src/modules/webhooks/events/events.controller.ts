@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../../platform/access';
 import {
   IdPipe,
   Operation,
@@ -9,6 +10,7 @@ import {
   toPageRequest,
 } from '../../../platform/http';
 import { EventLog } from '../../../platform/outbox';
+import { hiddenResources } from '../domain/event-access';
 import { eventNotFound } from '../webhooks.errors';
 import { EventDto, ListEventsDto, toEventDto, toEventFilter } from './event.dto';
 
@@ -21,13 +23,18 @@ export class EventsController {
   @Operation({
     summary: 'List events',
     description:
-      'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports.',
+      'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports. ' +
+      'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`.',
     access: 'events:read',
     answer: pageOf(EventDto),
     reads: 'list',
   })
-  async listEvents(@Query() query: ListEventsDto): Promise<PageDto<EventDto>> {
-    const page = await this.events.page(toEventFilter(query), toPageRequest(query, 'evt'));
+  async listEvents(
+    @Query() query: ListEventsDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<PageDto<EventDto>> {
+    const filter = toEventFilter(query, hiddenResources(scopes));
+    const page = await this.events.page(filter, toPageRequest(query, 'evt'));
     return toPageDto(page, toEventDto);
   }
 
@@ -40,9 +47,15 @@ export class EventsController {
     reads: 'path',
     problems: [eventNotFound],
   })
-  async getEvent(@Param('id', new IdPipe('evt', eventNotFound)) id: string): Promise<EventDto> {
+  async getEvent(
+    @Param('id', new IdPipe('evt', eventNotFound)) id: string,
+    @Caller() { scopes }: Principal,
+  ): Promise<EventDto> {
     const event = (await this.events.find([id])).get(id);
-    if (event === undefined) throw eventNotFound(id);
+    const [resource = ''] = event?.type.split('.', 1) ?? [];
+    if (event === undefined || hiddenResources(scopes).includes(resource)) {
+      throw eventNotFound(id);
+    }
     return toEventDto(event);
   }
 }

@@ -10,6 +10,10 @@ export interface PaymentMethod extends MethodDetails {
   readonly token: string;
   /** Charged unless a caller names another method. At most one per customer. */
   readonly isDefault: boolean;
+  /** Time of a decline that is final for this method: nothing is collected from it any more. Null: usable. */
+  readonly unusableSince: Date | null;
+  /** Failure code of that decline. */
+  readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
   readonly createdAt: Date;
@@ -25,6 +29,16 @@ export interface NewPaymentMethod {
 
 /** A payment method that its provider keeps, or needs not keep. */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
+
+/** A method after a decline that is final for it. */
+export function withFinalDecline(
+  method: PaymentMethod,
+  failureCode: string,
+  now: Date,
+): PaymentMethod {
+  const version = method.version + 1;
+  return { ...method, unusableSince: now, unusableReason: failureCode, version, updatedAt: now };
+}
 
 /** Payment method to charge. */
 export interface ChosenMethod {

@@ -18,7 +18,7 @@ export class CreatePaymentMethodDto {
   readonly token!: string;
   @BooleanField(
     'Whether it becomes what is charged where nothing else is said; the one that was, is not any more. ' +
-      'Left out: where the customer has no default.',
+      'Left out: where the customer has no usable default.',
     { optional: true, example: true },
   )
   readonly is_default?: boolean;

@@ -27,6 +27,13 @@ export class PaymentMethodDto {
   readonly expiry_year!: number | null;
   @BooleanProperty('Whether it is what is charged where nothing else is said.', true)
   readonly is_default!: boolean;
+  @InstantProperty(
+    'When a decline was final for it, e.g. of a stolen or expired card: automatic collection does not charge it any more. Null while it is usable.',
+    { nullable: true },
+  )
+  readonly unusable_since!: string | null;
+  @TextProperty('Failure code of that decline.', null, { nullable: true })
+  readonly unusable_reason!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }

@@ -13,6 +13,8 @@ describe('an amount sent to Stripe', () => {
     ['in shillings of Uganda is a hundredfold', 700n, 'UGX', 70_000],
     ['of a currency with decimals at ISO but none at Stripe is a hundredth', 1_200n, 'MGA', 12],
     ['of a currency with decimals at ISO but none at Stripe must be whole', 1_250n, 'MGA', null],
+    ['that would be less than one unit is not rounded to 0', 1n, 'MGA', null],
+    ['of one of three decimals is not rounded to 0', 4n, 'IQD', null],
     ['of three decimals is unchanged in tens', 5_120n, 'KWD', 5_120],
     ['of three decimals must be in tens', 5_124n, 'KWD', null],
     ['of three decimals, two at Stripe, is a tenth', 5_120n, 'IQD', 512],

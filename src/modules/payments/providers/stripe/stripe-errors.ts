@@ -1,8 +1,10 @@
-import type {
-  FailedOutcome,
-  FailureRetry,
-  NotSentOutcome,
-  ProviderOutcome,
+import {
+  AMOUNT_NOT_CHARGEABLE_CODE,
+  type FailedOutcome,
+  type FailureRetry,
+  METHOD_UNUSABLE,
+  type NotSentOutcome,
+  type ProviderOutcome,
 } from '../../domain/payment-provider';
 
 /** Fields of a decline that decide: of an error, or of the last error of an intent. */
@@ -72,13 +74,7 @@ export function failureOfDecline({ code, declineCode, adviceCode }: Decline): Fa
 /** Failure of an amount or currency that Stripe cannot charge. The payment method stays usable. */
 export const AMOUNT_NOT_CHARGEABLE: FailedOutcome = {
   kind: 'failed',
-  failureCode: 'amount_not_chargeable',
-  retry: 'hard',
-};
-
-const METHOD_UNUSABLE: FailedOutcome = {
-  kind: 'failed',
-  failureCode: 'method_unusable',
+  failureCode: AMOUNT_NOT_CHARGEABLE_CODE,
   retry: 'hard',
 };
 

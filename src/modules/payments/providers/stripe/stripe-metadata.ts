@@ -1,4 +1,10 @@
 import type Stripe from 'stripe';
+import { isId } from '../../../../platform/ids';
+import type { MadeChargeLook } from '../../domain/payment-provider';
+import { fromStripeAmount } from './stripe-amounts';
+import { stateOfIntent } from './stripe-outcomes';
+
+const SECOND_MS = 1_000;
 
 /** Payment that a charge at Stripe belongs to. */
 interface OwnPayment {
@@ -16,4 +22,41 @@ export function ownPaymentOf(
   const { payment_id: paymentId, environment: of } = intent.metadata;
   if (paymentId === undefined || of !== environment) return null;
   return { paymentId, chargeReference: intent.id };
+}
+
+/** Returns our id of a refund, or null if the service did not make it. */
+export function ownRefundIdOf(
+  metadata: Stripe.Metadata | null,
+  environment: string,
+): string | null {
+  const id = metadata?.['refund_id'];
+  const isOurs = id !== undefined && metadata?.['environment'] === environment && isId('ref', id);
+  return isOurs ? id : null;
+}
+
+/** Reads a charge and its metadata. */
+export function madeChargeOf(intent: Stripe.PaymentIntent, environment: string): MadeChargeLook {
+  const { id: reference, metadata, customer, payment_method: method } = intent;
+  const { payment_id: paymentId, customer_id: customerId, invoice_id: invoiceId } = metadata;
+  if (metadata['environment'] !== environment || customer === null) return { kind: 'not_ours' };
+  if (paymentId === undefined || !isId('pay', paymentId)) return { kind: 'not_ours' };
+  if (customerId === undefined || !isId('cus', customerId)) return { kind: 'not_ours' };
+  const outcome = stateOfIntent(intent);
+  if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return { kind: 'unpaid' };
+  const currency = intent.currency.toUpperCase();
+  const made = {
+    reference,
+    paymentId,
+    customerId,
+    invoiceId: invoiceId !== undefined && isId('inv', invoiceId) ? invoiceId : null,
+    amount: fromStripeAmount(
+      outcome.kind === 'succeeded' ? intent.amount_received : intent.amount,
+      currency,
+    ),
+    currency,
+    token: typeof method === 'string' ? method : (method?.id ?? null),
+    createdAt: new Date(intent.created * SECOND_MS),
+    outcome: { kind: outcome.kind, reference },
+  };
+  return { kind: 'made_charge', made };
 }

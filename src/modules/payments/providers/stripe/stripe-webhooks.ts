@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type Stripe from 'stripe';
 import { isId } from '../../../../platform/ids';
-import type { ProviderEvent, ProviderEvents } from '../../domain/provider-event';
+import type { ProviderEvent, ProviderEventPage, ProviderEvents } from '../../domain/provider-event';
 import { StripeClient } from './stripe-client';
 
 /** Allowed difference between the time of a signature and ours, in both directions. */
 const TOLERANCE_S = 300;
 const SECOND_MS = 1_000;
+const PAGE = 100;
 /** Length of the column for subjects of events. */
 const LONGEST_REFERENCE = 40;
 
@@ -17,6 +18,9 @@ const TYPES = [
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
   'payment_intent.canceled',
+  'setup_intent.succeeded',
+  'setup_intent.setup_failed',
+  'setup_intent.canceled',
   'refund.created',
   'refund.updated',
   'refund.failed',
@@ -42,15 +46,18 @@ export class StripeWebhooks implements ProviderEvents {
     return toProviderEvent(event);
   }
 
-  async listSince(since: Date): Promise<readonly ProviderEvent[] | null> {
+  async listSince(since: Date, after: string | null): Promise<ProviderEventPage | 'gone' | null> {
     const created = { gte: Math.floor(since.getTime() / SECOND_MS) };
-    const { answer } = await this.client.ask('events', async (sdk) => {
-      const events: ProviderEvent[] = [];
-      const listed = sdk.events.list({ created, types: [...TYPES], limit: 100 });
-      for await (const event of listed) events.push(toProviderEvent(event));
-      return events;
-    });
-    return answer;
+    const start = after === null ? {} : { starting_after: after };
+    const { answer, failure } = await this.client.ask('events', (sdk) =>
+      sdk.events.list({ created, types: [...TYPES], limit: PAGE, ...start }),
+    );
+    if (failure !== null) return failure.code === 'resource_missing' ? 'gone' : null;
+    const { data, has_more: hasMore } = answer;
+    return {
+      events: data.map(toProviderEvent),
+      next: hasMore ? (data.at(-1)?.id ?? null) : null,
+    };
   }
 }
 
@@ -62,11 +69,12 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
     type,
     createdAt: new Date(created * SECOND_MS),
     subjectId: isWanted ? subjectOf(type, object) : null,
+    objectId: referenceOf(object),
   };
 }
 
 /** Another service with the same account may use the same names in its metadata. */
-function isOurId(prefix: 'ref' | 'pay', id: unknown): id is string {
+function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
@@ -78,7 +86,7 @@ function referenceOf(object: unknown): string | null {
 }
 
 /**
- * Returns our id of the payment or refund in the metadata of an object. A dispute, and a refund that was made at Stripe, do not
+ * Returns our id of the payment, refund or setup in the metadata of an object. A dispute, and a refund that was made at Stripe, do not
  * name the payment by our id: returns Stripe's, by which they are read.
  */
 function subjectOf(type: string, object: unknown): string | null {
@@ -91,6 +99,7 @@ function ownIdOf(object: unknown): string | null {
   const { metadata } = object;
   if (typeof metadata !== 'object' || metadata === null) return null;
   if ('refund_id' in metadata && isOurId('ref', metadata.refund_id)) return metadata.refund_id;
+  if ('setup_id' in metadata && isOurId('pms', metadata.setup_id)) return metadata.setup_id;
   if ('payment_id' in metadata && isOurId('pay', metadata.payment_id)) return metadata.payment_id;
   return null;
 }

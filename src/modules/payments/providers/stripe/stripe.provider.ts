@@ -7,17 +7,20 @@ import type {
   ClientAction,
   DisputeLook,
   ListedRefund,
+  MadeChargeLook,
   MadeRefundLook,
-  MethodDetails,
   PreparedCharge,
   PreparingProvider,
   ProviderOutcome,
   ProviderRefundRequest,
+  SetupLook,
+  SetupRequest,
 } from '../../domain/payment-provider';
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
-import { ownPaymentOf } from './stripe-metadata';
+import { detailsOf, lookOfSetup } from './stripe-methods';
+import { madeChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
 import { AMOUNT_NOT_CHARGEABLE, outcomeOfFailure, outcomeOfRefundFailure } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
@@ -67,6 +70,52 @@ export class StripeProvider implements PreparingProvider {
     if (status === 400 || status === 402 || status === 404) return { kind: 'refused' };
     const outcome = outcomeOfFailure(failure);
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
+  }
+
+  async beginSetup({
+    setupId,
+    customerId,
+    customerReference,
+  }: SetupRequest): Promise<string | null> {
+    const { environment } = this.client;
+    const metadata = { environment, setup_id: setupId, customer_id: customerId };
+    const { answer } = await this.client.ask('setup_intents', (sdk) =>
+      sdk.setupIntents.create({
+        customer: customerReference,
+        usage: 'off_session',
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        metadata,
+      }),
+    );
+    return answer?.id ?? null;
+  }
+
+  async retrieveSetup(reference: string): Promise<SetupLook> {
+    const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
+      sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
+    );
+    return answer === null ? { kind: 'unknown' } : lookOfSetup(answer);
+  }
+
+  async cancelSetup(reference: string): Promise<SetupLook> {
+    const { answer, failure } = await this.client.ask('setup_intents/cancel', (sdk) =>
+      sdk.setupIntents.cancel(reference),
+    );
+    if (answer !== null) return lookOfSetup(answer);
+    // It succeeded or was canceled meanwhile.
+    const isOther = failure.code === 'setup_intent_unexpected_state';
+    return isOther ? this.retrieveSetup(reference) : { kind: 'unknown' };
+  }
+
+  /** @throws {Error} when Stripe does not answer */
+  async setupAction(reference: string): Promise<ClientAction | null> {
+    const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
+      sdk.setupIntents.retrieve(reference),
+    );
+    if (answer === null) throw new Error(`Stripe did not return the setup ${reference}.`);
+    const { client_secret: clientSecret } = answer;
+    const isWaiting = lookOfSetup(answer).kind === 'waiting';
+    return isWaiting && clientSecret !== null ? { clientSecret } : null;
   }
 
   async prepare(
@@ -181,17 +230,30 @@ export class StripeProvider implements PreparingProvider {
     }));
   }
 
+  async retrieveMadeCharge(reference: string): Promise<MadeChargeLook> {
+    const { answer, failure } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+      sdk.paymentIntents.retrieve(reference),
+    );
+    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    return madeChargeOf(answer, this.client.environment);
+  }
+
   async retrieveMadeRefund(reference: string): Promise<MadeRefundLook> {
     const { answer, failure } = await this.client.ask('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
-    const { amount, currency, reason } = answer;
+    const { amount, currency, reason, metadata } = answer;
+    const refundId = ownRefundIdOf(metadata, this.client.environment);
     const payment = ownPaymentOf(answer.payment_intent, this.client.environment);
     if (payment === null) return { kind: 'not_ours' };
     const minor = fromStripeAmount(amount, currency.toUpperCase());
-    const made = { reference, amount: minor, reason, outcome: outcomeOfRefund(answer) };
-    return { kind: 'made_refund', ...payment, made };
+    const outcome = outcomeOfRefund(answer);
+    return {
+      kind: 'made_refund',
+      ...payment,
+      made: { reference, refundId, amount: minor, reason, outcome },
+    };
   }
 
   async retrieveDispute(reference: string): Promise<DisputeLook> {
@@ -233,17 +295,4 @@ export class StripeProvider implements PreparingProvider {
     );
     return seen.answer?.status === 'canceled';
   }
-}
-
-function detailsOf({
-  card,
-  sepa_debit: sepa,
-  us_bank_account: account,
-}: Stripe.PaymentMethod): MethodDetails {
-  return {
-    brand: card?.brand ?? null,
-    last4: card?.last4 ?? sepa?.last4 ?? account?.last4 ?? null,
-    expiryMonth: card?.exp_month ?? null,
-    expiryYear: card?.exp_year ?? null,
-  };
 }

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { startWorker } from './support/channel';
+import { measureCpuTime } from './support/cpu-time';
+import type { LoadJob, LoadResult } from './support/load';
+import { alternate, type Finding, type Settings } from './support/rounds';
+import { createMany, type Service, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
+
+const PAYMENTS = 1_000;
+/** Much more than all refunds of a run, so that none is refused. */
+const AMOUNT = 1_000_000_000;
+const WARM_UP_MS = 500;
+const WITHOUT = resolve('bench/processes/without-audit-log.cjs');
+
+/**
+ * Measures refunds per second with the audit log, beside the same service that does not write it, on one database in turn.
+ * Both only answer requests: events are not dispatched, and the audit log is not sealed.
+ */
+export async function benchmarkAudit(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  // Makes the payments; the two that are measured start on the same database.
+  const worker = await startService(database, settings);
+  const payments = await seed(worker.url);
+  await worker.stop();
+  const audited = await startService(database, settings, { ROLE: 'api' });
+  const unaudited = await startService(database, settings, {
+    ROLE: 'api',
+    NODE_OPTIONS: `--require ${WITHOUT}`,
+  });
+  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const run = Date.now().toString(36);
+  const cpuTimes = new Map<Service, number[]>([
+    [audited, []],
+    [unaudited, []],
+  ]);
+  const rateOf = (service: Service) => async (): Promise<number> => {
+    let perSecond = 0;
+    const { ofService, ofDatabase } = await measureCpuTime([service], database, async () => {
+      const result = await load.ask({
+        port: service.port,
+        connections: settings.connections,
+        requests: payments.map((id) => ({
+          method: 'POST',
+          path: `/v1/refunds/payment/${id}`,
+          body: JSON.stringify({ amount: 1, idempotencyKey: `${run}-${service.port}-{n}` }),
+        })),
+        durationMs: settings.seconds * 1_000,
+        warmUpMs: WARM_UP_MS,
+      });
+      perSecond = result.perSecond;
+      return { items: result.answers };
+    });
+    cpuTimes.get(service)?.push(ofService + ofDatabase);
+    return perSecond;
+  };
+  try {
+    const rates = await alternate(settings.rounds, rateOf(audited), rateOf(unaudited));
+    // The first round of each is discarded, as `alternate` does with the rates.
+    const [figures = [], ceilings = []] = [...cpuTimes.values()].map((times) => times.slice(1));
+    return [
+      {
+        benchmark: 'audit: refunds',
+        unit: 'refunds/s',
+        ...rates,
+        target: { kind: 'ratio', atLeast: 0.95 },
+      },
+      { benchmark: 'audit: CPU time of a refund', unit: 'µs', figures, ceilings, target: null },
+    ];
+  } finally {
+    await Promise.all([load.stop(), audited.stop(), unaudited.stop()]);
+  }
+}
+
+async function seed(url: string): Promise<readonly string[]> {
+  const [customer] = await createMany(`${url}/v1/customers`, 1, () => ({ name: 'Ada Lovelace' }));
+  return createMany(`${url}/v1/payments`, PAYMENTS, () => ({
+    customer_id: customer,
+    amount: AMOUNT,
+    currency: 'EUR',
+  }));
+}

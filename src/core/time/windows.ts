@@ -1,0 +1,64 @@
+import { type Interval, periodAt } from './billing-anchor';
+import type { Period } from './period';
+import { localHourAfter } from './zone';
+
+export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
+
+/** Upper bounds of a window, clock changes included: a longer period has more windows without counting them. */
+const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
+  hour: 2 * 3_600_000,
+  day: 26 * 3_600_000,
+  week: 8 * 86_400_000,
+  month: 32 * 86_400_000,
+};
+
+/**
+ * Returns the local hours, days, weeks or months of a period, the first and the last cut at its ends; null if there are
+ * more than `most`. All but hours follow the calendar of the time zone; a day that a zone skipped has no window.
+ */
+export function windowsOf(
+  period: Period,
+  timeZone: string,
+  interval: WindowInterval,
+  most: number,
+): readonly Period[] | null {
+  const lengthMs = period.endAt.getTime() - period.startAt.getTime();
+  if (lengthMs > most * LONGEST_MS[interval]) return null;
+  const windows: Period[] = [];
+  const endAfter =
+    interval === 'hour'
+      ? (startAt: Date) => localHourAfter(startAt, timeZone)
+      : calendarEnds(period.startAt, timeZone, interval);
+  for (let { startAt } = period; startAt < period.endAt;) {
+    if (windows.length === most) return null;
+    const next = endAfter(startAt);
+    const endAt = next < period.endAt ? next : period.endAt;
+    windows.push({ startAt, endAt });
+    startAt = endAt;
+  }
+  return windows;
+}
+
+/** The calendar ends with the year 9999: from this instant on there is one window to the end of the period. */
+const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
+const NEVER = new Date(8.64e15);
+
+function calendarEnds(anchorAt: Date, timeZone: string, interval: Exclude<WindowInterval, 'hour'>) {
+  const anchor = {
+    mode: 'calendar',
+    startAt: anchorAt,
+    timeZone,
+    interval,
+    intervalCount: 1,
+  } as const;
+  let index = 0;
+  return (startAt: Date): Date => {
+    if (startAt >= LAST_BOUNDARY_AT) return NEVER;
+    let { endAt } = periodAt(anchor, index);
+    while (endAt <= startAt) {
+      index += 1;
+      ({ endAt } = periodAt(anchor, index));
+    }
+    return endAt;
+  };
+}

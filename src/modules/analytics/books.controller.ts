@@ -1,0 +1,66 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
+import { tooManyReports } from '../../platform/errors';
+import { Operation } from '../../platform/http';
+import { tooManyWindows } from '../metering';
+import { reportPeriodEmpty } from './analytics.errors';
+import { BooksService } from './books.service';
+import {
+  CollectionDto,
+  CollectionQueryDto,
+  MOST_GROUPS,
+  RevenueDto,
+  RevenueQueryDto,
+  toCollectionDto,
+  toCollectionRange,
+  toRevenueDto,
+} from './dto/books.dto';
+import { toReportRange } from './dto/report.dto';
+
+@ApiTags('Analytics')
+@Controller('v1/analytics')
+export class BooksController {
+  constructor(private readonly books: BooksService) {}
+
+  @Get('revenue')
+  @Operation({
+    summary: 'Read the revenue over time',
+    description:
+      'Movements of the accounts of revenue in the ledger by window. Customers on test clocks are left out. Names of customers ' +
+      'are left out for callers without `customers:read`.',
+    access: 'analytics:read',
+    answer: RevenueDto,
+    reads: 'query',
+    problems: [reportPeriodEmpty, tooManyWindows, tooManyReports],
+  })
+  async getRevenue(
+    @Query() query: RevenueQueryDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<RevenueDto> {
+    const group = query.group_by ?? null;
+    const most = query.limit ?? MOST_GROUPS;
+    const report = await this.books.revenue(
+      toReportRange(query),
+      query.currency ?? null,
+      group,
+      most,
+    );
+    return toRevenueDto(report, group, scopes.has('customers:read'));
+  }
+
+  @Get('collection')
+  @Operation({
+    summary: 'Read the results of automatic charges',
+    description:
+      'Counts the automatic charges made in the period by attempt, status and failure code. Customers on test clocks are left out.',
+    access: 'analytics:read',
+    answer: CollectionDto,
+    reads: 'query',
+    problems: [reportPeriodEmpty, tooManyWindows, tooManyReports],
+  })
+  async getCollection(@Query() query: CollectionQueryDto): Promise<CollectionDto> {
+    const report = await this.books.collection(toCollectionRange(query), query.currency ?? null);
+    return toCollectionDto(report);
+  }
+}

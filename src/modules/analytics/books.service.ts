@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { CollectionRepository } from './collection.repository';
+import type { CollectionRow } from './domain/collection';
+import type { RevenueGroup, RevenueRow } from './domain/revenue';
+import { type Report, type ReportRange, reportOf } from './report-windows';
+import { RevenueRepository } from './revenue.repository';
+
+/** Windows of a revenue report, multiplied with its groups. */
+const MOST_ROWS = 10_000;
+
+/** Reads what was earned and collected in a period. */
+@Injectable()
+export class BooksService {
+  constructor(
+    private readonly revenues: RevenueRepository,
+    private readonly collections: CollectionRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns revenue by window, of the groups that earned most.
+   * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
+   */
+  async revenue(
+    range: ReportRange,
+    currency: string | null,
+    group: RevenueGroup | null,
+    most: number,
+  ): Promise<Report<RevenueRow>> {
+    const mostWindows = group === null ? undefined : Math.floor(MOST_ROWS / most);
+    const { period, windows } = reportOf(range, this.clock.now(), mostWindows);
+    return { period, rows: await this.revenues.within(windows, currency, group, most) };
+  }
+
+  /**
+   * Returns the results of automatic charges by attempt.
+   * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
+   */
+  async collection(range: ReportRange, currency: string | null): Promise<Report<CollectionRow>> {
+    const { period } = reportOf(range, this.clock.now());
+    return { period, rows: await this.collections.within(period, currency) };
+  }
+}

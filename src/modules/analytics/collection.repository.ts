@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../core/time';
+import { Reports } from '../../platform/database';
+import type { CollectionRow } from './domain/collection';
+
+const ATTEMPTS = `
+  SELECT currency, collection_attempt AS attempt, status, failure_code AS "failureCode",
+    count(*)::integer AS payments, sum(amount)::text AS amount
+  FROM payment
+  WHERE created_at >= $1 AND created_at < $2 AND collection_attempt IS NOT NULL
+    AND ($3::varchar IS NULL OR currency = $3)
+    AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id IS NULL)
+  GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 NULLS FIRST`;
+
+/** Reads the tables of other modules, and writes none. */
+@Injectable()
+export class CollectionRepository {
+  constructor(private readonly reports: Reports) {}
+
+  /**
+   * Counts the automatic charges that were made in a period.
+   * @throws {ProblemError} `too_many_reports`
+   */
+  within({ startAt, endAt }: Period, currency: string | null): Promise<readonly CollectionRow[]> {
+    return this.reports.query<CollectionRow>('analytics', ATTEMPTS, [startAt, endAt, currency]);
+  }
+}

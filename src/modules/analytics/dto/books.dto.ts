@@ -1,0 +1,127 @@
+import { PickType } from '@nestjs/swagger';
+import {
+  EnumField,
+  IntegerProperty,
+  LimitField,
+  NestedListProperty,
+  TextProperty,
+  toDto,
+} from '../../../platform/http';
+import type { CollectionRow } from '../domain/collection';
+import { REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../domain/revenue';
+import type { Report, ReportRange } from '../report-windows';
+import {
+  AS_TEXT,
+  ReportDto,
+  ReportQueryDto,
+  ReportWindowDto,
+  toReportDto,
+  toReportWindowDto,
+} from './report.dto';
+
+export const MOST_GROUPS = 100;
+
+export class RevenueQueryDto extends ReportQueryDto {
+  @EnumField(REVENUE_GROUPS, 'Omit it for the sums of each currency.', { optional: true })
+  readonly group_by?: RevenueGroup;
+  @LimitField(
+    'Maximum number of groups of each currency: those that earned most in the period. A period may have 10,000 windows and groups together, multiplied.',
+    {
+      most: MOST_GROUPS,
+      default: MOST_GROUPS,
+    },
+  )
+  readonly limit?: number;
+}
+
+export class RevenueRowDto extends ReportWindowDto {
+  @TextProperty('Plan that the subscription has now; null without one.', null, { nullable: true })
+  readonly plan_id!: string | null;
+  @TextProperty('Customer; null for all.', null, { nullable: true })
+  readonly customer_id!: string | null;
+  @TextProperty(
+    'Name of the customer; null for callers without the scope `customers:read`.',
+    null,
+    { nullable: true },
+  )
+  readonly customer_name!: string | null;
+  @TextProperty('Account of the ledger; null for all.', null, { nullable: true })
+  readonly account!: string | null;
+  @TextProperty(`Revenue before discounts: credits less debits of \`revenue\`. ${AS_TEXT}`, '59500')
+  readonly gross!: string;
+  @TextProperty('Debits less credits of `discounts`.', '5950') readonly discounts!: string;
+  @TextProperty('Earned revenue: `gross` less `discounts`.', '53550') readonly earned!: string;
+  @TextProperty(
+    'Credits less debits of `deferred_revenue`: negative if more was earned than deferred.',
+    '0',
+  )
+  readonly deferred!: string;
+  @TextProperty('Debits less credits of `refunds`: refunds that no credit note settles.', '0')
+  readonly refunds!: string;
+  @TextProperty('Debits less credits of `bad_debt`.', '0') readonly written_off!: string;
+  @TextProperty('Credits less debits of `tax_payable`.', '10710') readonly tax!: string;
+}
+
+export class RevenueDto extends ReportDto {
+  @NestedListProperty(
+    RevenueRowDto,
+    'By currency and window, the largest groups first. Windows without postings are left out.',
+  )
+  readonly data!: readonly RevenueRowDto[];
+}
+
+export class CollectionQueryDto extends PickType(ReportQueryDto, ['from', 'to', 'currency']) {}
+
+export class CollectionRowDto {
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
+  @IntegerProperty('Number of the attempt at its invoice, from 1.', 1) readonly attempt!: number;
+  @TextProperty('Status of the payments: what became of the attempts until now.', 'succeeded')
+  readonly status!: string;
+  @TextProperty('Why the payments failed; null for others.', null, { nullable: true })
+  readonly failure_code!: string | null;
+  @IntegerProperty('Number of payments.', 120) readonly payments!: number;
+  @TextProperty(`Sum of their amounts. ${AS_TEXT}`, '59500') readonly amount!: string;
+}
+
+export class CollectionDto extends ReportDto {
+  @NestedListProperty(CollectionRowDto, 'By currency, attempt, status and failure code.')
+  readonly data!: readonly CollectionRowDto[];
+}
+
+/** @param showsNames true for callers that may read customers */
+export function toRevenueDto(
+  { period, rows }: Report<RevenueRow>,
+  group: RevenueGroup | null,
+  showsNames: boolean,
+): RevenueDto {
+  return {
+    ...toReportDto(period),
+    data: rows.map((row) => ({
+      ...toReportWindowDto(row),
+      plan_id: group === 'plan' ? row.key : null,
+      customer_id: group === 'customer' ? row.key : null,
+      customer_name: group === 'customer' && showsNames ? row.name : null,
+      account: group === 'account' ? row.key : null,
+      gross: row.gross,
+      discounts: row.discounts,
+      earned: row.earned,
+      deferred: row.deferred,
+      refunds: row.refunds,
+      written_off: row.writtenOff,
+      tax: row.tax,
+    })),
+  };
+}
+
+export function toCollectionRange({ from, to }: CollectionQueryDto): ReportRange {
+  return {
+    from: from === undefined ? null : new Date(from),
+    to: to === undefined ? null : new Date(to),
+    interval: 'month',
+    timeZone: 'UTC',
+  };
+}
+
+export function toCollectionDto({ period, rows }: Report<CollectionRow>): CollectionDto {
+  return { ...toReportDto(period), data: rows.map((row) => toDto(CollectionRowDto, row)) };
+}

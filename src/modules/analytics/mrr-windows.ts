@@ -1,0 +1,58 @@
+import type { Period } from '../../core/time';
+import { groupBy } from '../../core/grouping';
+import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
+
+/** Monthly recurring revenue of one currency, and what changed it within a window. */
+export interface MrrWindow {
+  readonly currency: string;
+  readonly period: Period;
+  /** At the start of the window, in minor units. */
+  readonly openingMinor: bigint;
+  /** At the end of the window: the opening and all changes. */
+  readonly closingMinor: bigint;
+  /** Subscriptions that earn at the end of the window. */
+  readonly subscriptions: number;
+  readonly amounts: Readonly<Record<MrrChangeKind, bigint>>;
+  readonly counts: Readonly<Record<MrrChangeKind, number>>;
+}
+
+/** How a change changes the number of subscriptions that earn. */
+const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
+  new: 1,
+  reactivation: 1,
+  expansion: 0,
+  contraction: 0,
+  churn: -1,
+};
+
+/** Returns every window of every currency with changes before the end of the windows, by currency and time. */
+export function mrrWindows(
+  windows: readonly Period[],
+  sums: readonly MrrSum[],
+): readonly MrrWindow[] {
+  const currencies = [...new Set(sums.map(({ currency }) => currency))].sort();
+  return currencies.flatMap((currency) => {
+    const own = sums.filter((sum) => sum.currency === currency);
+    const before = own.filter(({ window }) => window === 0);
+    let closingMinor = before.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+    let subscriptions = subscriptionsOf(before);
+    const byWindow = groupBy(own, ({ window }) => window);
+    return windows.map((period, index) => {
+      const within = byWindow.get(index + 1) ?? [];
+      const openingMinor = closingMinor;
+      const amounts = { new: 0n, expansion: 0n, contraction: 0n, churn: 0n, reactivation: 0n };
+      const counts = { new: 0, expansion: 0, contraction: 0, churn: 0, reactivation: 0 };
+      for (const { kind, amountMinor, changes } of within) {
+        amounts[kind] += amountMinor;
+        counts[kind] += changes;
+        closingMinor += amountMinor;
+      }
+      subscriptions += subscriptionsOf(within);
+      return { currency, period, openingMinor, closingMinor, subscriptions, amounts, counts };
+    });
+  });
+}
+
+function subscriptionsOf(sums: readonly MrrSum[]): number {
+  return sums.reduce((total, { kind, changes }) => total + SUBSCRIPTIONS[kind] * changes, 0);
+}

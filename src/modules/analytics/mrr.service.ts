@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { type Page, type PageRequest, Reports } from '../../platform/database';
+import {
+  type MrrChange,
+  type MrrChangeFilter,
+  RecurringRevenueService,
+} from '../recurring-revenue';
+import { type MrrWindow, mrrWindows } from './mrr-windows';
+import { type Report, type ReportRange, reportOf } from './report-windows';
+
+/** Reads monthly recurring revenue over time. */
+@Injectable()
+export class MrrService {
+  constructor(
+    private readonly revenue: RecurringRevenueService,
+    private readonly reports: Reports,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns the windows of each currency, from one snapshot.
+   * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
+   */
+  async read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {
+    const { period, windows } = reportOf(range, this.clock.now());
+    const sums = await this.reports.run('analytics', () =>
+      this.revenue.sumsWithin(windows, currency),
+    );
+    return { period, rows: mrrWindows(windows, sums) };
+  }
+
+  /** Returns changes, newest first. */
+  changes(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
+    return this.revenue.list(filter, request);
+  }
+}

@@ -1,0 +1,52 @@
+import { type Period, periodAt, type WindowInterval, windowsOf } from '../../core/time';
+import { raise } from '../../platform/errors';
+import { tooManyWindows } from '../metering';
+import { reportPeriodEmpty } from './analytics.errors';
+
+export const REPORT_INTERVALS = [
+  'day',
+  'week',
+  'month',
+] as const satisfies readonly WindowInterval[];
+export type ReportInterval = (typeof REPORT_INTERVALS)[number];
+
+const MAX_WINDOWS = 2_000;
+const YEAR_MS = 365 * 86_400_000;
+
+/** Period and windows that a report is asked for; null for the default. */
+export interface ReportRange {
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly interval: ReportInterval;
+  readonly timeZone: string;
+}
+
+/** Rows of a report, and the period that they cover. */
+export interface Report<Row> {
+  readonly period: Period;
+  readonly rows: readonly Row[];
+}
+
+/**
+ * Returns the period of a report and its windows. It ends now, and begins with the month of a year before its end, unless
+ * given otherwise.
+ * @param mostWindows windows that the period may have
+ * @throws {ProblemError} `report_period_empty`, `too_many_windows`
+ */
+export function reportOf(
+  { from, to, interval, timeZone }: ReportRange,
+  now: Date,
+  mostWindows = MAX_WINDOWS,
+): { readonly period: Period; readonly windows: readonly Period[] } {
+  const endAt = to ?? now;
+  const startAt = from ?? startOfMonth(new Date(endAt.getTime() - YEAR_MS), timeZone);
+  if (startAt >= endAt) throw reportPeriodEmpty();
+  const period = { startAt, endAt };
+  const windows = windowsOf(period, timeZone, interval, mostWindows);
+  return { period, windows: windows ?? raise(tooManyWindows(mostWindows)) };
+}
+
+function startOfMonth(startAt: Date, timeZone: string): Date {
+  const month = { mode: 'calendar', interval: 'month', intervalCount: 1 } as const;
+  return periodAt({ ...month, startAt, timeZone }, 0).fullPeriod.startAt;
+}

@@ -1,0 +1,82 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { InvoicePaymentsService } from '../../invoicing';
+import {
+  type MadeCharge,
+  PaymentsRepository,
+  PaymentStartsService,
+  ProviderGateway,
+  type ProviderName,
+} from '../../payments';
+import { BillingLocks } from '../billing-locks';
+import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+/**
+ * Records a charge of ours whose payment is not known here, because the database is a restored backup.
+ *
+ * 1. Reads the charge from the provider, outside any transaction. One that moves no money is left alone.
+ * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of the invoice, if that still needs
+ *    all of it; otherwise the money becomes credit.
+ * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
+ */
+@Injectable()
+export class AdoptPaymentWorkflow {
+  private readonly logger = new Logger('adopt-payment');
+
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly payments: PaymentsRepository,
+    private readonly starts: PaymentStartsService,
+    private readonly gateway: ProviderGateway,
+    private readonly settling: SettlePaymentWorkflow,
+  ) {}
+
+  /**
+   * Returns false if the provider did not answer. A charge of a customer that is not known either is left to reconciliation.
+   * @param reference the provider's name for the charge
+   * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
+   */
+  async adopt(provider: ProviderName, reference: string): Promise<boolean> {
+    const seen = await this.gateway.readMadeCharge(provider, reference);
+    if (seen.kind === 'made_charge') {
+      await this.database.transaction(() => this.record(provider, seen.made));
+    }
+    return seen.kind !== 'unknown';
+  }
+
+  private async record(provider: ProviderName, made: MadeCharge): Promise<void> {
+    const { paymentId, customerId, amount, currency } = made;
+    const known = await this.customers.getAllForHistory([customerId]);
+    if (!known.has(customerId)) {
+      const message = 'a charge is not adopted: neither its payment nor its customer is known';
+      this.logger.warn({ payment_id: paymentId, reference: made.reference }, message);
+      return;
+    }
+    const { now } = await this.locks.customer(customerId);
+    if ((await this.payments.find(paymentId)) !== null) return;
+    await this.customers.fixCurrency(customerId, currency);
+    const invoiceId = await this.reserve(made, now);
+    const order = { customerId, invoiceId, amount, currency, provider, providerToken: made.token };
+    const payment = await this.starts.adopt(made, order, now);
+    await this.settling.settle(payment, made.outcome);
+    this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
+  }
+
+  /** Reserves the amount of the invoice that a charge names; null if the money is to be credit. */
+  private async reserve(
+    { invoiceId, customerId, amount, currency }: MadeCharge,
+    now: Date,
+  ): Promise<string | null> {
+    const found = invoiceId === null ? null : await this.invoices.find(invoiceId);
+    if (found?.customerId !== customerId || found.currency !== currency) return null;
+    await this.locks.subscription(found.subscriptionId);
+    const invoice = await this.invoices.lock(found.id);
+    if (this.invoices.payable(invoice) < amount) return null;
+    await this.invoices.reserve(found.id, amount, now);
+    return found.id;
+  }
+}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import {
+  type PaymentMethodSetup,
+  PaymentMethodSetupsService,
+  type SetupLook,
+} from '../../payments';
+import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
+
+/**
+ * Completes setups of payment methods.
+ *
+ * 1. Asks the provider what became of the setup, outside any transaction; one that is overdue is given up there.
+ * 2. Locks the customer and the setup.
+ * 3. Keeps the payment method of a setup that succeeded (`KeepPaymentMethodWorkflow`), and writes the setup.
+ */
+@Injectable()
+export class CompleteSetupWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly setups: PaymentMethodSetupsService,
+    private readonly keeping: KeepPaymentMethodWorkflow,
+  ) {}
+
+  /** Returns false if the provider did not answer. */
+  async resume(id: string): Promise<boolean> {
+    const setup = await this.setups.find(id);
+    if (setup?.status !== 'pending') return true;
+    const look = await this.setups.look(setup);
+    await this.settle(setup, look);
+    return look.kind !== 'unknown';
+  }
+
+  private settle({ id, customerId }: PaymentMethodSetup, look: SetupLook): Promise<void> {
+    return this.database.transaction(async () => {
+      const isDeleted = !(await this.customers.existing([customerId])).has(customerId);
+      if (!isDeleted) await this.customers.lockForChange(customerId);
+      const before = await this.setups.lockPending(id);
+      if (before === null) return;
+      // A deleted customer is not charged.
+      if (isDeleted) return this.setups.note(before, { kind: 'canceled' }, null);
+      const { provider, isDefault } = before;
+      const kept =
+        look.kind === 'set_up'
+          ? await this.keeping.keep(customerId, {
+              provider,
+              isDefault,
+              token: look.token,
+              ...look.details,
+            })
+          : null;
+      return this.setups.note(before, look, kept?.id ?? null);
+    });
+  }
+}

@@ -1,0 +1,12 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Total of an account over the postings of some sessions. Triggers on `ledger_posting` keep it. */
+@Entity('ledger_total')
+export class LedgerTotalEntity {
+  @PrimaryColumn({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: string;
+  @PrimaryColumn({ type: 'char', length: 3 }) readonly currency!: string;
+  /** Session that posted, by its number; -1: postings from before the totals were kept. */
+  @PrimaryColumn({ type: 'integer' }) readonly part!: number;
+  @Column({ type: 'numeric' }) readonly amountMinor!: string;
+  @Column({ type: 'bigint' }) readonly postings!: string;
+}

@@ -1,0 +1,62 @@
+import type { SetupLook } from '../../../domain/payment-provider';
+import { isLost, newSetup, type PaymentMethodSetup, withLook } from './payment-method-setup';
+
+const NOW = new Date('2026-03-01T00:00:00.000Z');
+const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: null };
+const SET_UP: SetupLook = { kind: 'set_up', token: 'pm_1', details: NO_DETAILS };
+const WAITING: SetupLook = { kind: 'waiting', failureCode: null };
+const DECLINED: SetupLook = { kind: 'waiting', failureCode: 'declined' };
+const CANCELED: SetupLook = { kind: 'canceled' };
+
+const pending = newSetup(
+  {
+    id: 'pms_1',
+    customerId: 'cus_1',
+    provider: 'stripe',
+    providerReference: 'seti_1',
+    isDefault: null,
+  },
+  NOW,
+);
+
+const later = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+
+/** Applies looks in turn. */
+function after(...looks: readonly SetupLook[]): PaymentMethodSetup {
+  return looks.reduce((setup, look) => withLook(setup, look, 'pm_2', NOW), pending);
+}
+
+describe('a setup of a payment method', () => {
+  it.each([
+    ['waits for its customer', [WAITING], 'pending', null],
+    ['goes on after a decline', [DECLINED], 'pending', 'declined'],
+    ['succeeds after a decline', [DECLINED, SET_UP], 'succeeded', null],
+    ['expires without an attempt', [WAITING, CANCELED], 'expired', null],
+    ['fails if its attempts failed', [DECLINED, CANCELED], 'failed', 'declined'],
+    ['is looked at again without an answer', [{ kind: 'unknown' }], 'pending', null],
+  ] as const)('%s', (_, looks, status, failureCode) => {
+    expect(after(...looks)).toMatchObject({ status, failureCode });
+  });
+
+  it('names its payment method and is not polled once it succeeded', () => {
+    expect(after(SET_UP)).toMatchObject({ paymentMethodId: 'pm_2', dueAt: null, version: 2 });
+  });
+
+  it('has a new version only if something changed', () => {
+    expect(after(WAITING, WAITING)).toMatchObject({ version: 1, attempts: 2 });
+    expect(after(DECLINED, DECLINED)).toMatchObject({ version: 2, attempts: 2 });
+  });
+
+  it('is lost if the provider has not answered a day after it was to be given up', () => {
+    expect(isLost(pending, later(48 * 60 - 1))).toBe(false);
+    expect(isLost(pending, later(48 * 60))).toBe(true);
+  });
+
+  it('is polled when it is given up at the latest', () => {
+    const polledOften = { ...pending, attempts: 20 };
+    const before = withLook(polledOften, WAITING, null, later(23 * 60 + 30));
+    expect(before.dueAt).toEqual(pending.expiresAt);
+    const past = withLook(polledOften, { kind: 'unknown' }, null, later(25 * 60));
+    expect(past.dueAt).toEqual(later(26 * 60));
+  });
+});

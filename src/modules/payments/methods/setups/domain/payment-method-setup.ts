@@ -1,0 +1,133 @@
+import { isTerminal, type Transitions } from '../../../../../core/states';
+import { pollAgainLater } from '../../../domain/payment';
+import type { SetupLook } from '../../../domain/payment-provider';
+
+export const SETUP_STATUSES = ['pending', 'succeeded', 'failed', 'expired'] as const;
+export type SetupStatus = (typeof SETUP_STATUSES)[number];
+
+/** Providers at which a customer can set up a payment method. */
+export const SETUP_PROVIDERS = ['stripe'] as const;
+export type SetupProvider = (typeof SETUP_PROVIDERS)[number];
+
+/** A payment method that a customer enters in the browser, at the provider, without a charge. */
+export interface PaymentMethodSetup {
+  readonly id: string;
+  readonly version: number;
+  readonly customerId: string;
+  readonly provider: SetupProvider;
+  /** The provider's own name for the setup. */
+  readonly providerReference: string;
+  readonly status: SetupStatus;
+  /** True if the method becomes the default; null: where the customer has no usable one. */
+  readonly isDefault: boolean | null;
+  /** The payment method, once the setup succeeded. */
+  readonly paymentMethodId: string | null;
+  /** Why the last attempt of the customer failed; another one may follow until the setup ends. */
+  readonly failureCode: string | null;
+  /** Real time at which the setup is given up. */
+  readonly expiresAt: Date;
+  /** When to ask the provider again, and end of the lease of the process that asks now; null once the setup ended. */
+  readonly dueAt: Date | null;
+  /** Number of the process that asks the provider now; null if none does. */
+  readonly leasedBy: number | null;
+  /** Number of times that the provider gave no final answer. */
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Secret with which the customer sets up a payment method in the browser. */
+export interface SetupSecret {
+  readonly setupId: string;
+  readonly provider: SetupProvider;
+  readonly clientSecret: string;
+  readonly expiresAt: Date;
+}
+
+export const SETUP_TRANSITIONS: Transitions<SetupStatus> = {
+  pending: ['succeeded', 'failed', 'expired'],
+  succeeded: [],
+  failed: [],
+  expired: [],
+};
+
+/** Returns true once the setup ended. */
+export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): boolean {
+  return isTerminal(SETUP_TRANSITIONS, status);
+}
+
+/** Time that the customer has: as long as for a payment. */
+const SETUP_MS = 24 * 3_600_000;
+const FIRST_POLL_MS = 60_000;
+
+/** A setup that the provider has begun. */
+export function newSetup(
+  begun: Pick<
+    PaymentMethodSetup,
+    'id' | 'customerId' | 'provider' | 'providerReference' | 'isDefault'
+  >,
+  now: Date,
+): PaymentMethodSetup {
+  return {
+    ...begun,
+    version: 1,
+    status: 'pending',
+    paymentMethodId: null,
+    failureCode: null,
+    expiresAt: new Date(now.getTime() + SETUP_MS),
+    dueAt: new Date(now.getTime() + FIRST_POLL_MS),
+    leasedBy: null,
+    attempts: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** Returns true if a setup that still waits for its customer is to be given up. */
+export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
+  return expiresAt <= now;
+}
+
+/** Returns true if the provider has not answered for a day after the setup was to be given up. */
+export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
+  return now.getTime() - expiresAt.getTime() >= SETUP_MS;
+}
+
+/**
+ * Applies what the provider shows of a pending setup.
+ * @param paymentMethodId the method that was kept, if the setup succeeded
+ */
+export function withLook(
+  setup: PaymentMethodSetup,
+  look: SetupLook,
+  paymentMethodId: string | null,
+  now: Date,
+): PaymentMethodSetup {
+  const ended = { ...setup, dueAt: null, leasedBy: null, version: setup.version + 1 };
+  switch (look.kind) {
+    case 'set_up':
+      return { ...ended, status: 'succeeded', paymentMethodId, failureCode: null, updatedAt: now };
+    case 'canceled': {
+      const status = setup.failureCode === null ? 'expired' : 'failed';
+      return { ...ended, status, updatedAt: now };
+    }
+    case 'waiting': {
+      const next = { ...setup, ...planned(setup, now) };
+      if (look.failureCode === setup.failureCode) return next;
+      const { failureCode } = look;
+      return { ...next, failureCode, version: setup.version + 1, updatedAt: now };
+    }
+    case 'unknown':
+      return { ...setup, ...planned(setup, now) };
+  }
+}
+
+/** Plans the next poll, at the latest when the setup is given up. */
+function planned(
+  setup: PaymentMethodSetup,
+  now: Date,
+): Pick<PaymentMethodSetup, 'dueAt' | 'leasedBy' | 'attempts'> {
+  const plan = pollAgainLater(setup, now);
+  const isTooLate = setup.expiresAt > now && plan.dueAt > setup.expiresAt;
+  return isTooLate ? { ...plan, dueAt: setup.expiresAt } : plan;
+}

@@ -1,0 +1,41 @@
+import { type Answer, createdAnswer } from '../../../../platform/idempotency';
+import { defineEvents } from '../../../../platform/outbox';
+import type { PaymentMethodSetup } from './domain/payment-method-setup';
+import { PaymentMethodSetupDto, toPaymentMethodSetupDto } from './dto/payment-method-setup.dto';
+
+const setupEvent = defineEvents(PaymentMethodSetupDto, toPaymentMethodSetupDto);
+
+export const setupCreated = setupEvent(
+  'payment_method_setup.created',
+  'A customer is asked for a payment method.',
+);
+
+export const setupUpdated = setupEvent(
+  'payment_method_setup.updated',
+  'An attempt of the customer failed, as `failure_code` says. Another one may follow.',
+  { failure_code: 'declined' },
+);
+
+/** Events of the end of a setup, by its status. */
+export const SETUP_EVENTS = {
+  succeeded: setupEvent(
+    'payment_method_setup.succeeded',
+    'A customer set up a payment method; `payment_method.created` tells of it.',
+    { status: 'succeeded', payment_method_id: 'pm_01h455vb4pex5vsknk084sn02q' },
+  ),
+  failed: setupEvent(
+    'payment_method_setup.failed',
+    'The time to set up a payment method ended after attempts that failed.',
+    { status: 'failed', failure_code: 'declined' },
+  ),
+  expired: setupEvent(
+    'payment_method_setup.expired',
+    'The time to set up a payment method ended without an attempt.',
+    { status: 'expired' },
+  ),
+} as const;
+
+/** Returns the answer to the request that created the setup, and to its repetitions. */
+export function setupAnswer(setup: PaymentMethodSetup): Answer {
+  return createdAnswer(toPaymentMethodSetupDto(setup), setup.version);
+}

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../../core/invariant';
+import { Clock } from '../../../../platform/clock';
+import { Database, type Page, type PageRequest } from '../../../../platform/database';
+import { raise } from '../../../../platform/errors';
+import { Idempotency } from '../../../../platform/idempotency';
+import { newId } from '../../../../platform/ids';
+import { Outbox } from '../../../../platform/outbox';
+import { CustomersService } from '../../../customers';
+import type { SetupLook } from '../../domain/payment-provider';
+import { paymentProviderUnavailable } from '../../payments.errors';
+import { ProviderGateway } from '../../providers/provider-gateway';
+import { AttachMethodsService } from '../attach-methods.service';
+import {
+  isLost,
+  isOverdue,
+  isSetupEnded,
+  newSetup,
+  type PaymentMethodSetup,
+  type SetupProvider,
+  type SetupSecret,
+  withLook,
+} from './domain/payment-method-setup';
+import {
+  paymentMethodSetupEnded,
+  paymentMethodSetupNotFound,
+} from './payment-method-setups.errors';
+import {
+  SETUP_EVENTS,
+  setupAnswer,
+  setupCreated,
+  setupUpdated,
+} from './payment-method-setups.events';
+import { PaymentMethodSetupsRepository } from './payment-method-setups.repository';
+
+/** Setup that a caller asks for. */
+export interface NewSetup {
+  readonly provider: SetupProvider;
+  /** Null: where the customer has no usable default. */
+  readonly isDefault: boolean | null;
+}
+
+/** Lets customers enter payment methods at a provider, without a charge. */
+@Injectable()
+export class PaymentMethodSetupsService {
+  constructor(
+    private readonly database: Database,
+    private readonly setups: PaymentMethodSetupsRepository,
+    private readonly customers: CustomersService,
+    private readonly attaching: AttachMethodsService,
+    private readonly gateway: ProviderGateway,
+    private readonly outbox: Outbox,
+    private readonly idempotency: Idempotency,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Begins a setup at its provider, outside any transaction, and then writes it. A setup that was begun and not written moves no
+   * money, and its secret is not known.
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_provider_unavailable`,
+   *   `test_clock_not_chargeable`
+   */
+  async create(
+    customerId: string,
+    { provider: name, isDefault }: NewSetup,
+  ): Promise<PaymentMethodSetup> {
+    this.database.refuseTransaction('Beginning a setup');
+    const id = newId('pms');
+    const provider = this.gateway.preparing(name);
+    invariant(provider !== null, `The provider ${name} sets up payment methods.`);
+    const customerReference = await this.attaching.referenceOf(provider, customerId);
+    const request = { setupId: id, customerId, customerReference };
+    const providerReference = await provider.beginSetup(request);
+    if (providerReference === null) throw paymentProviderUnavailable(name);
+    return this.database.transaction(async () => {
+      await this.idempotency.claimFor(id);
+      await this.customers.lockForChange(customerId);
+      const now = this.clock.now();
+      const setup = newSetup({ id, customerId, provider: name, providerReference, isDefault }, now);
+      await this.setups.insert(setup);
+      await this.outbox.record(setupCreated, { after: setup, occurredAt: now });
+      await this.idempotency.completeFor(id, setupAnswer(setup));
+      return setup;
+    });
+  }
+
+  /** @throws {ProblemError} `customer_not_found`, `payment_method_setup_not_found` */
+  async get(customerId: string, id: string): Promise<PaymentMethodSetup> {
+    await this.customers.get(customerId);
+    const setup = await this.setups.find(id);
+    return setup?.customerId === customerId ? setup : raise(paymentMethodSetupNotFound(id));
+  }
+
+  /** @throws {ProblemError} `customer_not_found` */
+  async list(customerId: string, request: PageRequest): Promise<Page<PaymentMethodSetup>> {
+    await this.customers.get(customerId);
+    return this.setups.page(customerId, request);
+  }
+
+  find(id: string): Promise<PaymentMethodSetup | null> {
+    return this.setups.find(id);
+  }
+
+  /**
+   * Reads the secret of a pending setup from its provider.
+   * @throws {ProblemError} `customer_not_found`, `payment_method_setup_not_found`, `payment_method_setup_ended`,
+   *   `payment_provider_unavailable`
+   */
+  async secretOf(customerId: string, id: string): Promise<SetupSecret> {
+    const setup = await this.get(customerId, id);
+    const action = isSetupEnded(setup) ? null : await this.gateway.setupAction(setup);
+    if (action === null) throw paymentMethodSetupEnded(id);
+    const { provider, expiresAt } = setup;
+    return { setupId: id, provider, clientSecret: action.clientSecret, expiresAt };
+  }
+
+  /** Asks the provider about a setup, outside any transaction. An overdue one is given up there. */
+  async look(setup: PaymentMethodSetup): Promise<SetupLook> {
+    const look = await this.gateway.readSetup(setup);
+    // A provider that does not know it, for example after a change of the key, never answers.
+    if (look.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
+    const isGivenUp = look.kind === 'waiting' && isOverdue(setup, this.clock.now());
+    return isGivenUp ? this.gateway.cancelSetup(setup) : look;
+  }
+
+  /** Locks a setup that has not ended, in the caller's transaction, which has locked the customer. */
+  async lockPending(id: string): Promise<PaymentMethodSetup | null> {
+    const setup = await this.setups.lock(id);
+    return setup === null || isSetupEnded(setup) ? null : setup;
+  }
+
+  /**
+   * Writes what the provider showed of a locked setup, and records the event of a change.
+   * @param paymentMethodId the method that was kept, if the setup succeeded
+   */
+  async note(
+    before: PaymentMethodSetup,
+    look: SetupLook,
+    paymentMethodId: string | null,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const after = withLook(before, look, paymentMethodId, now);
+    await this.setups.update(after);
+    if (after.version === before.version) return;
+    const event = after.status === 'pending' ? setupUpdated : SETUP_EVENTS[after.status];
+    await this.outbox.record(event, { after, before, occurredAt: now });
+  }
+}

@@ -1,0 +1,133 @@
+import type { InstantRange } from '../../../core/time';
+
+export const MRR_CHANGE_KINDS = [
+  'new',
+  'expansion',
+  'contraction',
+  'churn',
+  'reactivation',
+] as const;
+export type MrrChangeKind = (typeof MRR_CHANGE_KINDS)[number];
+
+/** A change of the monthly recurring revenue of one subscription. Immutable. */
+export interface MrrChange {
+  readonly id: string;
+  readonly subscriptionId: string;
+  /** Number of the change of its subscription, from 1 and without a gap. */
+  readonly sequence: number;
+  readonly customerId: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  readonly kind: MrrChangeKind;
+  /** Minor units per month. */
+  readonly beforeMinor: bigint;
+  readonly afterMinor: bigint;
+  readonly changedAt: Date;
+  /** True if it was derived from a subscription that is older than these records. */
+  readonly isBackfilled: boolean;
+}
+
+/** Changes of one kind within one window. */
+export interface MrrSum {
+  readonly currency: string;
+  /** Number of the window from 1; 0: before all windows. */
+  readonly window: number;
+  readonly kind: MrrChangeKind;
+  /** Minor units per month; negative where less is earned. */
+  readonly amountMinor: bigint;
+  readonly changes: number;
+}
+
+/** Filter of a list of changes; null: no filter. */
+export interface MrrChangeFilter {
+  readonly customerId: string | null;
+  readonly currency: string | null;
+  readonly kinds: readonly MrrChangeKind[] | null;
+  readonly changed: InstantRange;
+}
+
+/** The newest change of a subscription. */
+export type LastChange = Pick<MrrChange, 'subscriptionId' | 'sequence' | 'afterMinor'>;
+
+/** Returns the change to a new amount; null where the amount stays. */
+export function changeTo(
+  last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
+  afterMinor: bigint,
+): Pick<MrrChange, 'kind' | 'sequence' | 'beforeMinor' | 'afterMinor'> | null {
+  const beforeMinor = last?.afterMinor ?? 0n;
+  if (beforeMinor === afterMinor) return null;
+  const kind = kindOf(last === null, beforeMinor, afterMinor);
+  return { kind, sequence: (last?.sequence ?? 0) + 1, beforeMinor, afterMinor };
+}
+
+function kindOf(isFirst: boolean, before: bigint, after: bigint): MrrChangeKind {
+  if (after === 0n) return 'churn';
+  if (before === 0n) return isFirst ? 'new' : 'reactivation';
+  return after > before ? 'expansion' : 'contraction';
+}
+
+/** The state of a subscription that tells when it earned. */
+export interface SubscriptionState {
+  readonly status:
+    | 'incomplete'
+    | 'trialing'
+    | 'active'
+    | 'past_due'
+    | 'unpaid'
+    | 'paused'
+    | 'canceled'
+    | 'incomplete_expired';
+  readonly startAt: Date;
+  readonly trialEndAt: Date | null;
+  readonly pausedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly updatedAt: Date;
+}
+
+/** Returns true if a subscription in this status has recurring revenue. */
+export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolean {
+  return status === 'active' || status === 'past_due';
+}
+
+/** The time in which an older subscription earned: from its start or the end of its trial; null: it never did. */
+export interface EarningTime {
+  readonly startAt: Date;
+  /** Null: it earns still. */
+  readonly endAt: Date | null;
+}
+
+/**
+ * Returns what the state of a subscription tells about the time in which it earned. It does not tell earlier pauses, earlier
+ * failed payments, or since when it is unpaid: its last change stands for that.
+ */
+export function earningTimeOf(subscription: SubscriptionState): EarningTime | null {
+  const { status, startAt: begunAt, trialEndAt } = subscription;
+  const startAt = trialEndAt !== null && trialEndAt > begunAt ? trialEndAt : begunAt;
+  switch (status) {
+    case 'active':
+    case 'past_due':
+      return { startAt, endAt: null };
+    case 'unpaid':
+      return endedTime(startAt, subscription.updatedAt);
+    case 'paused':
+      return endedTime(startAt, subscription.pausedAt);
+    case 'canceled':
+      return endedTime(startAt, subscription.endedAt);
+    case 'incomplete':
+    case 'trialing':
+    case 'incomplete_expired':
+      return null;
+  }
+}
+
+function endedTime(startAt: Date, endAt: Date | null): EarningTime | null {
+  return endAt === null || endAt <= startAt ? null : { startAt, endAt };
+}
+
+/** Returns true for what an older subscription had when it stopped earning. */
+export function isHeldUntil(
+  part: { readonly startAt: Date; readonly endAt: Date | null },
+  stoppedAt: Date,
+): boolean {
+  return part.startAt < stoppedAt && (part.endAt === null || part.endAt >= stoppedAt);
+}

@@ -1,0 +1,97 @@
+import {
+  multiply,
+  parseDecimal,
+  rational,
+  type Rational,
+  roundToInteger,
+} from '../../../core/decimal';
+import { applyCoupons, type RedeemedCoupon } from '../../../core/discount';
+import { type Price, rate, roundAtLine, trueUp } from '../../../core/rating';
+import type { Interval } from '../../../core/time';
+
+/** Months of a billing period of one interval, inverted: a year has 365 days, a week 7 of them, and a month is a twelfth. */
+const PER_MONTH: Readonly<Record<Interval, Rational>> = {
+  day: rational(365n, 12n),
+  week: rational(365n, 84n),
+  month: rational(1n),
+  year: rational(1n, 12n),
+};
+
+/** A price without usage, as it was sold. */
+export interface RecurringItem {
+  readonly id: string;
+  /** Null: a price of the plan. */
+  readonly addonId: string | null;
+  readonly price: {
+    readonly rating: Price;
+    readonly minimumMinor: bigint | null;
+    readonly maximumMinor: bigint | null;
+  };
+  /** Decimal string. */
+  readonly quantity: string;
+}
+
+/** A redeemed coupon that takes something off the current billing period. */
+export interface RecurringCoupon {
+  readonly redemption: { readonly id: string; readonly redeemedAt: Date };
+  readonly coupon: {
+    readonly duration: RedeemedCoupon['duration'];
+    readonly percentOff: string | null;
+    readonly amountOff: bigint | null;
+    /** Plans whose prices it lowers; empty for all prices. */
+    readonly planIds: readonly string[];
+  };
+}
+
+/** Terms that decide the amount of a full billing period. */
+export interface RecurringTerms {
+  readonly planId: string;
+  readonly interval: Interval;
+  readonly intervalCount: number;
+  readonly items: readonly RecurringItem[];
+  readonly coupons: readonly RecurringCoupon[];
+}
+
+/**
+ * Returns the monthly recurring revenue in minor units: what a full billing period costs without usage, less the coupons
+ * that last longer than one invoice, before taxes, per month. Amounts of the period are rounded as on its invoice; the amount
+ * per month is rounded once, half away from zero.
+ */
+export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
+  const lines = items.map((item) => ({ lineId: item.id, amountMinor: periodAmountOf(item) }));
+  const lasting = coupons.filter(({ coupon }) => coupon.duration !== 'once');
+  const gross = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+  const discounts = applyCoupons(
+    lines,
+    lasting.map((coupon) => redeemedOn(coupon, planId, items)),
+  );
+  const perMonth = multiply(PER_MONTH[interval], rational(1n, BigInt(intervalCount)));
+  return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
+}
+
+/** Returns what an item costs for a full billing period, within its minimum and maximum. */
+function periodAmountOf({ price, quantity }: RecurringItem): bigint {
+  const usage = { kind: 'quantity', quantity: parseDecimal(quantity) } as const;
+  const amount = roundAtLine(rate(price.rating, usage).amount, null);
+  return amount + (trueUp(amount, price, null)?.amountMinor ?? 0n);
+}
+
+/** Returns the coupon as the rules of discounts know it. */
+function redeemedOn(
+  { redemption, coupon }: RecurringCoupon,
+  planId: string,
+  items: readonly RecurringItem[],
+): RedeemedCoupon {
+  const { duration, percentOff, amountOff, planIds } = coupon;
+  const ofPlan = items.filter(({ addonId }) => addonId === null && planIds.includes(planId));
+  return {
+    redemptionId: redemption.id,
+    redeemedAt: redemption.redeemedAt,
+    duration,
+    lineIds: planIds.length === 0 ? 'all' : new Set(ofPlan.map(({ id }) => id)),
+    off:
+      percentOff === null
+        ? { type: 'amount', amountOffMinor: amountOff ?? 0n }
+        : { type: 'percent', percentOff },
+  };
+}

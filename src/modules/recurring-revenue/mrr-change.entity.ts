@@ -1,0 +1,32 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { MrrChange, MrrChangeKind } from './domain/mrr-change';
+
+@Entity('mrr_change')
+@Unique('mrr_change_sequence_unique', ['subscriptionId', 'sequence'])
+@Index('mrr_change_changed_index', ['changedAt', 'id'])
+@Index('mrr_change_customer_index', ['customerId', 'id'])
+@Index('mrr_change_currency_index', ['currency', 'id'])
+@Index('mrr_change_kind_index', ['kind', 'id'])
+@Check(
+  'mrr_change_kind_check',
+  `"kind" IN ('new', 'expansion', 'contraction', 'churn', 'reactivation')`,
+)
+@Check('mrr_change_sequence_check', `"sequence" > 0`)
+@Check('mrr_change_amounts_check', `"before_minor" <> "after_minor"`)
+export class MrrChangeEntity implements MrrChange {
+  @IdColumn() readonly id!: string;
+  @ReferenceColumn()
+  @ForeignKey('SubscriptionEntity')
+  readonly subscriptionId!: string;
+  @Column({ type: 'integer' }) readonly sequence!: number;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly kind!: MrrChangeKind;
+  @AmountColumn() readonly beforeMinor!: bigint;
+  @AmountColumn() readonly afterMinor!: bigint;
+  @InstantColumn() readonly changedAt!: Date;
+  @Column({ type: 'boolean' }) readonly isBackfilled!: boolean;
+}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../core/time';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mrr-change';
+import { MrrChangeEntity } from './mrr-change.entity';
+
+/** Reads the newest change of each subscription. What is recorded now is no longer pending. */
+const TAKE_LAST = `
+  WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
+  SELECT wanted.id AS "subscriptionId", last.*
+  FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT sequence, after_minor AS "afterMinor" FROM mrr_change
+    WHERE subscription_id = wanted.id ORDER BY sequence DESC LIMIT 1) AS last`;
+
+const PENDING = 'SELECT subscription_id AS id FROM mrr_pending ORDER BY subscription_id LIMIT $1';
+
+const PENDING_OF = 'SELECT subscription_id AS id FROM mrr_pending WHERE subscription_id = ANY ($1)';
+
+const SUMS = `
+  SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
+  FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
+
+/** Numbers of windows are counted from 1; 0 is before the first start. */
+const WINDOWS = `
+  SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
+    sum(after_minor - before_minor)::text AS amount, count(*)::integer AS changes
+  FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
+  GROUP BY 1, 2, 3`;
+
+/** Ended subscriptions earn nothing. */
+const EARNING_AFTER_END = `
+  SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
+  WHERE status IN ('canceled', 'incomplete_expired')
+    AND NOT EXISTS (SELECT FROM mrr_pending AS pending WHERE pending.subscription_id = subscription.id)
+  GROUP BY subscription_id HAVING sum(after_minor - before_minor) <> 0
+  ORDER BY subscription_id LIMIT $1`;
+
+@Injectable()
+export class MrrChangesRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Returns the newest change of each subscription that has one, by its id. The caller has locked the subscriptions, and goes
+   * on to record them.
+   */
+  async takeLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<
+      Omit<LastChange, 'afterMinor'> & { readonly afterMinor: string }
+    >(TAKE_LAST, [subscriptionIds]);
+    return new Map(
+      rows.map((row) => [row.subscriptionId, { ...row, afterMinor: BigInt(row.afterMinor) }]),
+    );
+  }
+
+  async insertAll(changes: readonly MrrChange[]): Promise<void> {
+    await this.database.insertMany(MrrChangeEntity, changes);
+  }
+
+  /** Returns ids of subscriptions that are not recorded yet, ascending. */
+  async pending(most: number): Promise<readonly string[]> {
+    return this.ids(PENDING, [most]);
+  }
+
+  /** Returns those of these subscriptions that are not recorded yet. */
+  async pendingOf(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await this.ids(PENDING_OF, [subscriptionIds]));
+  }
+
+  /** Returns the sums of all changes, by subscription. */
+  async sumsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const rows = await this.database.query<{ readonly id: string; readonly amount: string }>(SUMS, [
+      subscriptionIds,
+    ]);
+    return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
+  }
+
+  /** Sums the changes of each window and kind, and those before all windows. */
+  async sumsWithin(
+    windows: readonly Period[],
+    currency: string | null,
+  ): Promise<readonly MrrSum[]> {
+    const starts = windows.map(({ startAt }) => startAt);
+    const rows = await this.database.query<
+      Omit<MrrSum, 'amountMinor'> & { readonly amount: string }
+    >(WINDOWS, [starts, windows.at(-1)?.endAt, currency]);
+    return rows.map(({ amount, ...row }) => ({ ...row, amountMinor: BigInt(amount) }));
+  }
+
+  page(
+    { customerId, currency, kinds, changed }: MrrChangeFilter,
+    request: PageRequest,
+  ): Promise<Page<MrrChange>> {
+    return new ListQuery('mrr_change')
+      .where('customer_id = $', customerId)
+      .where('currency = $', currency)
+      .oneOf('kind', kinds)
+      .between('changed_at', changed)
+      .page(this.database, MrrChangeEntity, request);
+  }
+
+  earningAfterEnd(most: number): Promise<readonly string[]> {
+    return this.ids(EARNING_AFTER_END, [most]);
+  }
+
+  private async ids(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(sql, parameters);
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { LedgerChecks } from '../ledger';
+import { type Subscription, SubscriptionsRepository } from '../subscriptions';
+import { MrrChangesRepository } from './mrr-changes.repository';
+import { RecurringRevenueService } from './recurring-revenue.service';
+
+const PAGE = 1_000;
+const MOST_OFFENDING = 100;
+
+/** Checks, with the ledger, that the recorded changes of each subscription add up to what it earns now. */
+@Injectable()
+export class MrrLedgerCheck implements OnModuleInit {
+  constructor(
+    private readonly checks: LedgerChecks,
+    private readonly clock: Clock,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly changes: MrrChangesRepository,
+    private readonly revenue: RecurringRevenueService,
+  ) {}
+
+  onModuleInit(): void {
+    this.checks.register({
+      name: 'mrr_changes_equal_subscriptions',
+      run: () => this.run(),
+      needsAll: true,
+    });
+  }
+
+  private async run(): Promise<readonly string[]> {
+    const now = this.clock.now();
+    const offending = [...(await this.changes.earningAfterEnd(MOST_OFFENDING))];
+    let page = await this.subscriptions.runningAfter('', PAGE);
+    for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+      offending.push(...(await this.differencesIn(page, now)));
+      if (offending.length >= MOST_OFFENDING || page.length < PAGE) break;
+      page = await this.subscriptions.runningAfter(last.id, PAGE);
+    }
+    return offending;
+  }
+
+  /**
+   * Leaves out subscriptions with due work, which has not been recorded yet either, and those that a process changed whose clock
+   * is ahead: their present items begin later than now.
+   */
+  private async differencesIn(
+    page: readonly Subscription[],
+    now: Date,
+  ): Promise<readonly string[]> {
+    const pending = await this.changes.pendingOf(page.map(({ id }) => id));
+    const recorded = page.filter(
+      ({ id, nextBillingAt, updatedAt }) =>
+        !pending.has(id) && updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
+    );
+    const sums = await this.changes.sumsOf(recorded.map(({ id }) => id));
+    const amounts = await this.revenue.current(recorded, now);
+    return recorded.flatMap(({ id, currency }) => {
+      const [recordedMinor, currentMinor] = [sums.get(id) ?? 0n, amounts.get(id) ?? 0n];
+      return recordedMinor === currentMinor
+        ? []
+        : [`${id} ${currency}: recorded ${recordedMinor}, current ${currentMinor}`];
+    });
+  }
+}

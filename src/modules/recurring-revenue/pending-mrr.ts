@@ -1,0 +1,61 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { Jobs, runAsBatch } from '../../platform/jobs';
+import { SubscriptionsRepository } from '../subscriptions';
+import { MrrChangesRepository } from './mrr-changes.repository';
+import { RecurringRevenueService } from './recurring-revenue.service';
+
+export const PENDING_MRR_WORK = 'pending-mrr';
+const EVERY_MS = 30_000;
+
+/** Locks as many subscriptions at once: other work of theirs waits for the commit. */
+const BATCH = 200;
+
+/** Records subscriptions that are older than the records, or that a process of the previous release changed. */
+@Injectable()
+export class PendingMrr implements OnModuleInit {
+  private readonly logger = new Logger(PENDING_MRR_WORK);
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly changes: MrrChangesRepository,
+    private readonly revenue: RecurringRevenueService,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: PENDING_MRR_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+  }
+
+  /** Records a batch in one commit, or each alone if that fails; returns whether more may be pending. */
+  async runDue(): Promise<boolean> {
+    const ids = await this.changes.pending(BATCH);
+    let failed = 0;
+    await runAsBatch(ids, (batch) => this.record(batch), {
+      onBatchFailure: (error) => {
+        this.logger.warn({ err: error }, 'a batch of pending subscriptions failed');
+      },
+      onItemFailure: (error, id) => {
+        failed += 1;
+        this.logger.error({ err: error, subscription_id: id }, 'a subscription was not recorded');
+      },
+    });
+    return ids.length === BATCH && failed === 0;
+  }
+
+  private async record(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.database.transaction(async () => {
+      const locked = await this.subscriptions.lockMany(ids);
+      // Another process may have recorded them while this one waited for the locks.
+      const pending = await this.changes.pendingOf(locked.map(({ id }) => id));
+      await this.revenue.recordPending(
+        locked.filter(({ id }) => pending.has(id)),
+        this.clock.now(),
+      );
+    });
+  }
+}

@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
+import type { Period } from '../../core/time';
+import type { Page, PageRequest } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { countsFrom, type RedeemedTerms, RedemptionsService } from '../coupons';
+import {
+  isMetered,
+  type Subscription,
+  type SubscriptionItem,
+  SubscriptionsRepository,
+} from '../subscriptions';
+import { mrrOf } from './domain/mrr';
+import {
+  changeTo,
+  earningTimeOf,
+  isCounted,
+  isHeldUntil,
+  type LastChange,
+  type MrrChange,
+  type MrrChangeFilter,
+  type MrrSum,
+} from './domain/mrr-change';
+import { MrrChangesRepository } from './mrr-changes.repository';
+
+/** Records changes of the monthly recurring revenue of subscriptions in real time. Test clocks are left out. */
+@Injectable()
+export class RecurringRevenueService {
+  constructor(
+    private readonly changes: MrrChangesRepository,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly redemptions: RedemptionsService,
+  ) {}
+
+  /**
+   * Records what subscriptions earn now, in the transaction that changed them, which has locked them. Amounts that stay
+   * record nothing.
+   */
+  async record(changed: readonly Subscription[], now: Date): Promise<void> {
+    const real = changed.filter(({ testClockId }) => testClockId === null);
+    if (real.length === 0) return;
+    const last = await this.changes.takeLast(real.map(({ id }) => id));
+    await this.recordAfter(real, last, now);
+  }
+
+  /** Records subscriptions that no process of this release has recorded, which the caller has locked. */
+  async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
+    const last = await this.changes.takeLast(pending.map(({ id }) => id));
+    await this.recordAfter(
+      pending.filter(({ id }) => last.has(id)),
+      last,
+      now,
+    );
+    await this.backfill(
+      pending.filter(({ id }) => !last.has(id)),
+      now,
+    );
+  }
+
+  /** Returns what subscriptions earn at an instant, by their ids. */
+  async current(
+    subscriptions: readonly Subscription[],
+    at: Date,
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const counted = subscriptions.filter(isCounted);
+    const ids = counted.map(({ id }) => id);
+    const items = await this.itemsOf(ids, at);
+    const redemptions = await this.redemptions.runningRedemptions(ids, at);
+    return new Map(
+      counted.map((subscription) => {
+        const { id } = subscription;
+        const held = (items.get(id) ?? []).filter(({ startAt }) => startAt <= at);
+        return [id, amountOf(subscription, held, redemptions.get(id) ?? [])] as const;
+      }),
+    );
+  }
+
+  /** Sums the changes of each window and kind, and those before all windows. */
+  sumsWithin(windows: readonly Period[], currency: string | null): Promise<readonly MrrSum[]> {
+    return this.changes.sumsWithin(windows, currency);
+  }
+
+  /** Returns changes, newest first. */
+  list(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
+    return this.changes.page(filter, request);
+  }
+
+  private async recordAfter(
+    subscriptions: readonly Subscription[],
+    last: ReadonlyMap<string, LastChange>,
+    now: Date,
+  ): Promise<void> {
+    const amounts = await this.current(subscriptions, now);
+    const changes = subscriptions.flatMap((subscription) =>
+      changeOf(subscription, last.get(subscription.id) ?? null, {
+        afterMinor: amounts.get(subscription.id) ?? 0n,
+        changedAt: now,
+        isBackfilled: false,
+      }),
+    );
+    await this.changes.insertAll(changes);
+  }
+
+  /** Records subscriptions from their start, with the last amount that they earned. */
+  private async backfill(subscriptions: readonly Subscription[], now: Date): Promise<void> {
+    const amounts = new Map([
+      ...(await this.current(subscriptions, now)),
+      ...(await this.lastOf(subscriptions)),
+    ]);
+    const changes = subscriptions.flatMap((subscription) => {
+      const time = earningTimeOf(subscription);
+      const afterMinor = amounts.get(subscription.id) ?? 0n;
+      if (time === null) return [];
+      const { startAt, endAt } = time;
+      const begun = changeOf(subscription, null, {
+        afterMinor,
+        changedAt: startAt,
+        isBackfilled: true,
+      });
+      if (endAt === null) return begun;
+      const end = { afterMinor: 0n, changedAt: endAt, isBackfilled: true };
+      return [...begun, ...begun.flatMap((change) => changeOf(subscription, change, end))];
+    });
+    await this.changes.insertAll(changes);
+  }
+
+  /** Returns what subscriptions that stopped earning earned last, by their ids. */
+  private async lastOf(
+    subscriptions: readonly Subscription[],
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const stopped = subscriptions.flatMap((subscription) => {
+      const stoppedAt = earningTimeOf(subscription)?.endAt ?? null;
+      return stoppedAt === null ? [] : [{ subscription, stoppedAt }];
+    });
+    const ids = stopped.map(({ subscription }) => subscription.id);
+    const items = await this.itemsOf(ids, null);
+    const redemptions = await this.redemptions.redemptionsOf(ids);
+    return new Map(
+      stopped.map(({ subscription, stoppedAt }) => [
+        subscription.id,
+        amountOf(
+          subscription,
+          (items.get(subscription.id) ?? []).filter((item) => isHeldUntil(item, stoppedAt)),
+          (redemptions.get(subscription.id) ?? []).filter(({ redemption }) =>
+            isHeldUntil({ startAt: redemption.redeemedAt, endAt: redemption.endedAt }, stoppedAt),
+          ),
+        ),
+      ]),
+    );
+  }
+
+  private async itemsOf(
+    subscriptionIds: readonly string[],
+    at: Date | null,
+  ): Promise<ReadonlyMap<string, readonly SubscriptionItem[]>> {
+    const items = await this.subscriptions.itemsBeyond(subscriptionIds, at);
+    return groupBy(items, ({ subscriptionId }) => subscriptionId);
+  }
+}
+
+function changeOf(
+  { id: subscriptionId, customerId, currency }: Subscription,
+  last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
+  { afterMinor, ...fields }: Pick<MrrChange, 'afterMinor' | 'changedAt' | 'isBackfilled'>,
+): readonly MrrChange[] {
+  const change = changeTo(last, afterMinor);
+  if (change === null) return [];
+  return [{ id: newId('mrrc'), subscriptionId, customerId, currency, ...change, ...fields }];
+}
+
+function amountOf(
+  subscription: Subscription,
+  items: readonly SubscriptionItem[],
+  redemptions: readonly RedeemedTerms[],
+): bigint {
+  const { currentPeriodStartAt } = subscription;
+  return mrrOf({
+    ...subscription,
+    items: items.filter((item) => !isMetered(item)),
+    coupons: redemptions.filter(
+      ({ redemption }) =>
+        currentPeriodStartAt === null || countsFrom(redemption, currentPeriodStartAt),
+    ),
+  });
+}

@@ -1,0 +1,17 @@
+import type { GrantedScope, Scope } from '../../../core/access';
+
+/** Resources that say who has access, with the scope that reads them. Their events need it besides `events:read`. */
+const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
+  api_key: 'keys:read',
+  second_factor: 'studio:read',
+  session: 'studio:read',
+  studio_admin: 'studio:read',
+  studio_settings: 'studio:read',
+};
+
+/** Returns the resources whose events a caller with these scopes may not read. */
+export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly string[] {
+  return Object.entries(NEEDED_SCOPES).flatMap(([resource, scope]) =>
+    scopes.has(scope) ? [] : [resource],
+  );
+}

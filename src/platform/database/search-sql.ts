@@ -1,0 +1,25 @@
+/**
+ * Lower-case ASCII form of a text: other characters are the octal digits of their UTF-8 bytes, `\303\274` for ü. Depending on
+ * the locale of the database, an index of trigrams ignores characters beyond ASCII, so that a search for them would read the
+ * whole table. A backslash becomes a slash, so that backslashes only begin such digits.
+ */
+const asciiOf = (text: string): string =>
+  String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
+
+/** SQL of a searched text. Begins with a space, so that every word follows one. */
+export const searchedText = (...columns: readonly string[]): string =>
+  columns.map((column) => `' ' || ${column}`).join(' || ');
+
+/**
+ * Condition: a searched text contains a part, without regard to case. The table has an index of trigrams of the ASCII form,
+ * which finds too many: the digits of another character may match.
+ * @param part parameter with the part, without wildcards
+ */
+export const containsPart = (searched: string, part: string): string => {
+  // The backslash first, because the others get one.
+  const escaped = ['\\', '%', '_'].reduce(
+    (sql, character) => `replace(${sql}, '${character}', '\\${character}')`,
+    asciiOf(part),
+  );
+  return `${asciiOf(searched)} LIKE '%' || ${escaped} || '%' AND strpos(lower(${searched}), lower(${part})) > 0`;
+};

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Clock } from '../clock';
+import { Database, OutcomeUnknownError } from '../database';
+import { ProcessSession } from './process-session';
+
+const RETRY_MS = 1_000;
+/** A lease has ended by itself after so many attempts. */
+const MOST_TRIES = 150;
+const LONGEST_DELAY_S = 150;
+
+/** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
+export interface HeldLease {
+  readonly table: string;
+  readonly id: string;
+}
+
+/**
+ * Ends leases of this process whose work failed, for example because the database was restarted before the last commit. Without
+ * that the work would wait for the end of the lease, since the process lives.
+ */
+@Injectable()
+export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger('returned-leases');
+  private readonly returning = new Set<Promise<void>>();
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly session: ProcessSession,
+  ) {}
+
+  /** Writes a row with a lease in a transaction, and gives the lease back if the answer to the commit is lost. */
+  begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
+    return this.orGiveBack(
+      lease,
+      () => this.database.transaction(write),
+      (error) => error instanceof OutcomeUnknownError,
+    );
+  }
+
+  /** Does work under a lease, and gives the lease back if it fails. */
+  finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
+    return this.orGiveBack(lease, work, () => true);
+  }
+
+  /** After the loss of the number the lease is that of a dead process, which is taken over. */
+  private async orGiveBack<Result>(
+    lease: HeldLease,
+    work: () => Promise<Result>,
+    leavesWork: (error: unknown) => boolean,
+  ): Promise<Result> {
+    const { number } = this.session;
+    try {
+      return await work();
+    } catch (error) {
+      if (number !== null && leavesWork(error)) this.giveBack(lease, number);
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the work due again: after a second, and twice as long after each failure. Returns at once, and repeats the statement
+   * until the database takes it. Changes nothing if the work was done after all, or was taken over.
+   */
+  private giveBack(lease: HeldLease, owner: number): void {
+    const returned = this.untilTaken(lease, owner).finally(() => this.returning.delete(returned));
+    this.returning.add(returned);
+  }
+
+  onModuleDestroy(): void {
+    this.stopping = true;
+  }
+
+  /** Other processes take over what is not returned, once this one has ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.returning);
+  }
+
+  private async untilTaken({ table, id }: HeldLease, owner: number): Promise<void> {
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+      try {
+        await this.database.query(giveBackSql(table), [id, owner, this.clock.now()]);
+        return;
+      } catch (error) {
+        this.logger.debug({ err: error, table, id }, 'a lease was not returned');
+      }
+      if (this.stopping) return;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function giveBackSql(table: string): string {
+  return `
+    UPDATE ${table}
+    SET due_at = $3::timestamptz
+          + least(power(2, least(attempts, 10)), ${LONGEST_DELAY_S}) * interval '1 second',
+        attempts = attempts + 1, leased_by = NULL
+    WHERE id = $1 AND leased_by = $2 AND due_at IS NOT NULL`;
+}

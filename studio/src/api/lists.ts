@@ -1,0 +1,81 @@
+import type { paths } from '../../generated/api';
+import { api, read, RequestFailed } from './client';
+
+interface JsonList {
+  readonly get: {
+    readonly responses: {
+      readonly 200: {
+        readonly content: {
+          readonly 'application/json': {
+            readonly data: readonly unknown[];
+            readonly next_cursor: string | null;
+          };
+        };
+      };
+    };
+  };
+}
+
+/** Paths of the API that answer a list in pages. */
+export type ListPath = {
+  [Path in keyof paths]: paths[Path] extends JsonList ? Path : never;
+}[keyof paths];
+
+/** An object of the list at a path. */
+export type RowOf<Path extends ListPath> = paths[Path] extends JsonList
+  ? paths[Path]['get']['responses'][200]['content']['application/json']['data'][number]
+  : never;
+
+export interface PageOf<Row> {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+/** Parameters of a request by name: those of its path and of its query. */
+export type Parameters = Readonly<Record<string, string | number>>;
+
+type AnswerOf<Body> = Promise<{ data?: Body; response: Response }>;
+
+/** Sends a GET to a path that the types of the client do not know: they need one that is written out. */
+function getAny<Body>(path: string, init: object): AnswerOf<Body> {
+  const get = api.GET as unknown as (path: string, init: object) => AnswerOf<Body>;
+  return get(path, init);
+}
+
+/** Reads a page of a list; `inPath` holds the values of the names in braces. */
+export function readPage<Path extends ListPath>(
+  path: Path,
+  query: Parameters,
+  inPath: Parameters = {},
+): Promise<PageOf<RowOf<Path>>> {
+  return read(getAny<PageOf<RowOf<Path>>>(path, { params: { path: inPath, query } }));
+}
+
+export interface Summary {
+  readonly count: number;
+  readonly currencies: readonly Readonly<Record<string, string | number | null>>[];
+}
+
+/** Reads the count and the sums of all rows that the filters leave. */
+export function readSummary(path: ListPath, query: Parameters): Promise<Summary> {
+  return read(getAny<Summary>(`${path}/summary`, { params: { query } }));
+}
+
+/**
+ * Downloads every row that the filters leave, as CSV.
+ * @throws {RequestFailed} for an error response
+ */
+export async function downloadCsv(path: string, query: Parameters, name: string): Promise<void> {
+  const values = Object.entries(query).map(([key, value]) => [key, String(value)]);
+  const response = await fetch(`${path}?${new URLSearchParams(values).toString()}`, {
+    headers: { Accept: 'text/csv' },
+  });
+  if (!response.ok)
+    throw new RequestFailed(`The service answered ${response.status}.`, response.status);
+  const url = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${name}.csv`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

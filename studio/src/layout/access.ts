@@ -1,0 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
+import type { CurrentSession } from '../api/objects';
+import { serviceSettings } from '../settings';
+import { currentSession } from './session';
+
+/** A scope of the API, as the session of an admin lists it. */
+export type Scope = Exclude<CurrentSession['scopes'][number], '*'>;
+
+/**
+ * Returns a function that tells whether the session has a scope. It decides what the console offers; the API decides what
+ * is done.
+ */
+export function useAccess(): (scope: Scope | undefined) => boolean {
+  const isOpen = serviceSettings().auth === 'open';
+  const { data: session } = useQuery({ ...currentSession, enabled: !isOpen });
+  const scopes: readonly string[] = session?.scopes ?? [];
+  return (scope) => isOpen || scope === undefined || scopes.includes('*') || scopes.includes(scope);
+}

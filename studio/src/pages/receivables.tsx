@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+import { $api, type Schemas } from '../api/client';
+import { money } from '../format/money';
+import { showInstant, showNumber } from '../format/text';
+import { ObjectLink } from '../ui/links';
+import { Card, Problem } from '../ui/page';
+import { type Column, SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+type Row = Schemas['ReceivablesRowDto'];
+
+const AGES = [
+  ['not_due', 'Not due'],
+  ['days_1_to_30', '1 to 30 days'],
+  ['days_31_to_60', '31 to 60 days'],
+  ['days_61_to_90', '61 to 90 days'],
+  ['over_90_days', 'Over 90 days'],
+] as const;
+
+const AMOUNTS: readonly Column<Row>[] = [
+  { title: 'Invoices', isNumber: true, cell: ({ invoices }) => showNumber(invoices) },
+  ...AGES.map(([field, title]) => ({
+    title,
+    isNumber: true,
+    cell: (row: Row) => (row[field] === '0' ? '–' : money(row[field], row.currency)),
+  })),
+  { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
+];
+
+/** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
+export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }): ReactNode {
+  const { data, error, isLoading } = $api.useQuery('get', '/v1/analytics/receivables', {
+    params: { query: isByCustomer ? { group_by: 'customer' } : {} },
+  });
+  const title = isByCustomer ? 'Who owes' : 'Receivables by age';
+  return (
+    <Card
+      title={title}
+      aside={data !== undefined && <span className="muted">At {showInstant(data.at)}</span>}
+    >
+      {error !== null && (
+        <div className={css['body']}>
+          <Problem error={error} />
+        </div>
+      )}
+      <SmallTable
+        label={title}
+        rows={data?.data ?? []}
+        keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
+        empty={isLoading ? 'Loading…' : 'Nothing is owed.'}
+        columns={[
+          isByCustomer
+            ? {
+                title: 'Customer',
+                full: ({ customer_name }) => customer_name ?? '',
+                cell: ({ customer_id, customer_name }) => (
+                  <ObjectLink id={customer_id} label={customer_name ?? undefined} />
+                ),
+              }
+            : { title: 'Currency', cell: ({ currency }) => currency },
+          ...AMOUNTS,
+        ]}
+      />
+    </Card>
+  );
+}

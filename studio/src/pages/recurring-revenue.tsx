@@ -1,0 +1,142 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api, type Schemas } from '../api/client';
+import { money, shortMoney } from '../format/money';
+import { showCode, showInstant, showMonth } from '../format/text';
+import { type Bar, StackedBars } from '../ui/chart';
+import { SelectInput } from '../ui/field';
+import { type Filter, optionsOf } from '../ui/filters';
+import { CustomerLink, ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
+import { Card, Problem } from '../ui/page';
+import css from '../ui/ui.module.css';
+
+type Movements = Schemas['MrrMovementsWindowDto'];
+
+const MONTHS = 12;
+const KINDS = ['new', 'expansion', 'contraction', 'churn', 'reactivation'] as const;
+
+/** Returns the first instant of the month in UTC, eleven months before the present one. */
+function yearAgo(): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1 - MONTHS, 1)).toISOString();
+}
+
+const PARTS: Readonly<Record<RecurringRevenueProps['shows'], (one: Movements) => Bar['parts']>> = {
+  revenue: ({ closing }) => new Map([['MRR', Number(closing)]]),
+  movements: (one) => new Map(KINDS.map((kind) => [kind, Number(one[kind])])),
+};
+
+const TITLES = {
+  revenue: 'Monthly recurring revenue (MRR)',
+  movements: 'Movements of MRR',
+} as const;
+
+export interface RecurringRevenueProps {
+  readonly shows: 'revenue' | 'movements';
+}
+
+/** Monthly recurring revenue of a year, or what changed it. A bar opens the changes of its month. */
+export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
+  const [from] = useState(yearAgo);
+  const [chosen, setChosen] = useState('');
+  const navigate = useNavigate();
+  const { data, error, isLoading } = $api.useQuery('get', '/v1/analytics/mrr/movements', {
+    params: { query: { from, interval: 'month' } },
+  });
+  const all = data?.data ?? [];
+  const currencies = [...new Set(all.map(({ currency }) => currency))];
+  const largest = [...all].sort((one, other) => Number(other.closing) - Number(one.closing))[0];
+  const currency = currencies.find((one) => one === chosen) ?? largest?.currency;
+  const windows = all.filter((one) => one.currency === currency);
+  const last = windows.at(-1);
+  const title = TITLES[shows];
+  const showMinor = (value: number): string => money(Math.round(value), currency ?? 'USD');
+  return (
+    <Card
+      title={title}
+      aside={
+        last !== undefined && (
+          <>
+            <strong>{money(last.closing, last.currency)} now</strong>
+            {currencies.length > 1 && (
+              <SelectInput
+                label="Currency"
+                isInline
+                value={last.currency}
+                options={currencies.map((one) => [one, one])}
+                onChange={setChosen}
+              />
+            )}
+          </>
+        )
+      }
+    >
+      {error !== null && (
+        <div className={css['body']}>
+          <Problem error={error} />
+        </div>
+      )}
+      {windows.length === 0 ? (
+        <p className={css['empty']}>
+          {isLoading ? 'Loading…' : 'No recurring revenue. Customers on test clocks do not count.'}
+        </p>
+      ) : (
+        <StackedBars
+          caption={`${title} in ${currency ?? ''}, by month`}
+          unit={currency ?? ''}
+          format={showMinor}
+          formatTick={(value) => shortMoney(value, currency ?? 'USD')}
+          bars={windows.map((one) => ({
+            key: one.window_start.slice(0, 10),
+            label: showMonth(one.window_start),
+            parts: PARTS[shows](one),
+          }))}
+          onOpen={({ key }) => {
+            const one = windows.find(({ window_start }) => window_start.startsWith(key));
+            const search = { from: key, to: one?.window_end.slice(0, 10) };
+            void navigate({ to: '/reports', search: search as never });
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+const CHANGE_FILTERS: readonly Filter[] = [
+  { name: 'kind', label: 'Kind', kind: 'choices', options: optionsOf(KINDS) },
+  { name: 'from', label: 'From (UTC)', kind: 'date' },
+  { name: 'to', label: 'Before (UTC)', kind: 'date' },
+  { name: 'customer_id', label: 'Customer id', kind: 'text' },
+];
+
+/** Changes of MRR, subscription by subscription. */
+export function RevenueChanges(): ReactNode {
+  return (
+    <>
+      <h2>Changes of MRR</h2>
+      <ListView
+        path="/v1/analytics/mrr/changes"
+        label="Changes of MRR"
+        nouns={['change', 'changes']}
+        filters={CHANGE_FILTERS}
+        columns={[
+          { title: 'Time', cell: ({ changed_at }) => showInstant(changed_at) },
+          { title: 'Kind', cell: ({ kind }) => showCode(kind) },
+          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Subscription',
+            cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
+          },
+          {
+            title: 'Before',
+            isNumber: true,
+            cell: ({ before, currency }) => money(before, currency),
+          },
+          { title: 'After', isNumber: true, cell: ({ after, currency }) => money(after, currency) },
+        ]}
+        empty="No changes. Customers on test clocks do not count."
+      />
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import type { ReactNode } from 'react';
+import { Page } from '../ui/page';
+import { RecurringRevenue, RevenueChanges } from './recurring-revenue';
+import { Receivables } from './receivables';
+
+export function ReportsPage(): ReactNode {
+  return (
+    <Page title="Reports">
+      <RecurringRevenue shows="movements" />
+      <RevenueChanges />
+      <Receivables isByCustomer={false} />
+      <Receivables isByCustomer />
+    </Page>
+  );
+}

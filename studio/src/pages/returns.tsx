@@ -1,0 +1,149 @@
+import type { ReactNode } from 'react';
+import { money } from '../format/money';
+import { showCode, showDay, showInstant, showText } from '../format/text';
+import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { CustomerLink, ObjectLink } from '../ui/links';
+import { ListView } from '../ui/list-view';
+import { Page } from '../ui/page';
+import { Status } from '../ui/status';
+
+const CUSTOMER: Filter = { name: 'customer_id', label: 'Customer id', kind: 'text' };
+const PAYMENT: Filter = { name: 'payment_id', label: 'Payment id', kind: 'text' };
+
+const statuses = (...codes: readonly string[]): Filter => ({
+  name: 'status',
+  label: 'Status',
+  kind: 'choices',
+  options: optionsOf(codes),
+});
+
+const CREDIT_NOTE_FILTERS: readonly Filter[] = [
+  statuses('issued', 'void'),
+  CUSTOMER,
+  { name: 'invoice_id', label: 'Invoice id', kind: 'text' },
+  ...daysOf('created', 'Created'),
+];
+
+const REFUND_FILTERS: readonly Filter[] = [
+  statuses('pending', 'succeeded', 'failed', 'canceled'),
+  CUSTOMER,
+  PAYMENT,
+  ...daysOf('created', 'Created'),
+];
+
+const DISPUTE_FILTERS: readonly Filter[] = [
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'choice',
+    options: optionsOf(['inquiry', 'open', 'won', 'lost', 'closed']),
+  },
+  CUSTOMER,
+  PAYMENT,
+];
+
+export function CreditNotesPage(): ReactNode {
+  return (
+    <Page title="Credit notes">
+      <ListView
+        path="/v1/credit-notes"
+        label="Credit notes"
+        nouns={['credit note', 'credit notes']}
+        filters={CREDIT_NOTE_FILTERS}
+        sums={[['total', 'total']]}
+        columns={[
+          { title: 'Number', cell: ({ id, number }) => <ObjectLink id={id} label={number} /> },
+          { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          { title: 'Invoice', cell: ({ invoice_id }) => <ObjectLink id={invoice_id} /> },
+          { title: 'Reason', full: ({ reason }) => reason, cell: ({ reason }) => reason },
+          { title: 'Settlement', cell: ({ settle }) => showCode(settle) },
+          { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
+          { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
+        ]}
+        empty="No credit notes. Credit an invoice on its page."
+      />
+    </Page>
+  );
+}
+
+export function RefundsPage(): ReactNode {
+  return (
+    <Page title="Refunds">
+      <ListView
+        path="/v1/refunds"
+        label="Refunds"
+        nouns={['refund', 'refunds']}
+        filters={REFUND_FILTERS}
+        sums={[['amount', 'amount']]}
+        columns={[
+          {
+            title: 'Payment',
+            cell: ({ payment_id, created_at }) => (
+              <ObjectLink id={payment_id} label={showInstant(created_at)} />
+            ),
+          },
+          { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+          {
+            title: 'Reason',
+            full: ({ reason }) => reason ?? '',
+            cell: ({ reason }) => showText(reason),
+          },
+          { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
+          {
+            title: 'Credit note',
+            cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
+          },
+          { title: 'By', full: ({ actor }) => actor, cell: ({ actor }) => actor },
+          {
+            title: 'Amount',
+            isNumber: true,
+            cell: ({ amount, currency }) => money(amount, currency),
+          },
+        ]}
+        empty="No refunds. Refund a payment on its page."
+      />
+    </Page>
+  );
+}
+
+export function DisputesPage(): ReactNode {
+  return (
+    <Page title="Disputes">
+      <ListView
+        path="/v1/disputes"
+        label="Disputes"
+        nouns={['dispute', 'disputes']}
+        filters={DISPUTE_FILTERS}
+        columns={[
+          {
+            title: 'Opened',
+            cell: ({ payment_id, created_at }) => (
+              <ObjectLink id={payment_id} label={showInstant(created_at)} />
+            ),
+          },
+          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+          { title: 'Reason', cell: ({ reason }) => showCode(reason) },
+          { title: 'Evidence until', cell: ({ evidence_due_at }) => showInstant(evidence_due_at) },
+          {
+            title: 'Reference',
+            full: ({ provider_reference }) => provider_reference,
+            cell: ({ provider, provider_reference }) => `${provider} ${provider_reference}`,
+          },
+          {
+            title: 'Amount',
+            isNumber: true,
+            cell: ({ amount, currency }) => money(amount, currency),
+          },
+          {
+            title: 'Lost',
+            isNumber: true,
+            cell: ({ amount_lost, currency }) => money(amount_lost, currency),
+          },
+        ]}
+        empty="No disputes. The payment provider reports them; answer them there."
+      />
+    </Page>
+  );
+}

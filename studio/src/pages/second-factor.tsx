@@ -1,0 +1,177 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { $api, RequestFailed, type Schemas, send } from '../api/client';
+import { showInstant } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog, Dialog } from '../ui/dialog';
+import { TextInput } from '../ui/field';
+import { Card, Details, Problem } from '../ui/page';
+import { Status } from '../ui/status';
+import css from '../ui/ui.module.css';
+
+type Enrolment = Schemas['SecondFactorEnrolmentDto'];
+type RecoveryCodes = Schemas['RecoveryCodesDto'];
+
+const CODE = /^\d{6}$/;
+const PATH = '/v1/second-factor';
+
+interface CodeDialogProps<Answer> {
+  readonly title: string;
+  readonly submitLabel: string;
+  readonly path: string;
+  readonly done: string;
+  readonly onDone: (answer: Answer) => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** Sends a change of the second factor with a code of the authenticator. */
+function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
+  const { title, submitLabel, path, done, onDone, onClose, children } = props;
+  const [text, setText] = useState('');
+  const code = text.replaceAll(' ', '');
+  return (
+    <ActionDialog<Answer>
+      title={title}
+      submitLabel={submitLabel}
+      request={() => (CODE.test(code) ? { method: 'POST', path, body: { totp_code: code } } : null)}
+      done={() => done}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {children}
+      <TextInput
+        label="Code of your authenticator"
+        hint="Six digits."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        autoFocus
+        value={text}
+        onChange={setText}
+      />
+    </ActionDialog>
+  );
+}
+
+function EnrolDialog({
+  enrolment,
+  onDone,
+  onClose,
+}: {
+  readonly enrolment: Enrolment;
+  readonly onDone: (codes: RecoveryCodes) => void;
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <CodeDialog<RecoveryCodes>
+      title="Set up the second factor"
+      submitLabel="Enable"
+      path={`${PATH}/confirm`}
+      done="The second factor is enabled. Your other sessions have ended."
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <p>
+        Add this key to your authenticator app, or{' '}
+        <a href={enrolment.otpauth_uri}>open it in the app</a> of this device. It is shown once.
+      </p>
+      <p className="mono">{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</p>
+    </CodeDialog>
+  );
+}
+
+function CodesDialog({
+  codes,
+  onClose,
+}: {
+  readonly codes: RecoveryCodes;
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <Dialog title="Recovery codes" onClose={onClose}>
+      <p>Each signs you in once without the authenticator. Keep them; they are shown once.</p>
+      <ul className="mono">
+        {codes.recovery_codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <div className={css['row']}>
+        <span />
+        <Button kind="primary" onClick={onClose}>
+          I have kept them
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+type Step = 'replace' | 'disable' | Enrolment | RecoveryCodes | null;
+
+/** Shows the second factor of the admin who is signed in, and enrols, renews or removes it. */
+export function SecondFactor(): ReactNode {
+  const [step, setStep] = useState<Step>(null);
+  const factor = $api.useQuery('get', PATH);
+  const begin = useMutation({
+    mutationFn: () => send<Enrolment>({ method: 'POST', path: PATH }),
+    onSuccess: setStep,
+  });
+  const close = (): void => setStep(null);
+  const isNone = factor.error instanceof RequestFailed && factor.error.status === 404;
+  const isEnabled = factor.data?.is_enabled === true && !isNone;
+  return (
+    <Card
+      title="Second factor"
+      aside={
+        isEnabled ? (
+          <>
+            <Button onClick={() => setStep('replace')}>New recovery codes…</Button>
+            <Button onClick={() => setStep('disable')}>Remove…</Button>
+          </>
+        ) : (
+          <Button kind="primary" disabled={begin.isPending} onClick={() => begin.mutate()}>
+            Set up…
+          </Button>
+        )
+      }
+    >
+      <Problem error={isNone ? begin.error : (factor.error ?? begin.error)} />
+      <Details
+        items={[
+          ['Status', <Status key="status" value={isEnabled ? 'active' : 'none'} />],
+          ['Enabled', showInstant(isEnabled ? factor.data?.enabled_at : null)],
+          ['Recovery codes left', isEnabled ? String(factor.data?.codes_left ?? 0) : '–'],
+        ]}
+      />
+      {step === 'replace' && (
+        <CodeDialog<RecoveryCodes>
+          title="New recovery codes"
+          submitLabel="Replace the codes"
+          path={`${PATH}/recovery-codes`}
+          done="The former recovery codes have ended."
+          onDone={setStep}
+          onClose={close}
+        >
+          <p>The former codes end.</p>
+        </CodeDialog>
+      )}
+      {step === 'disable' && (
+        <CodeDialog
+          title="Remove the second factor"
+          submitLabel="Remove"
+          path={`${PATH}/disable`}
+          done="The second factor is removed. Your other sessions have ended."
+          onDone={() => undefined}
+          onClose={close}
+        >
+          <p>Your password alone signs you in afterwards.</p>
+        </CodeDialog>
+      )}
+      {step !== null && typeof step === 'object' && 'secret' in step && (
+        <EnrolDialog enrolment={step} onDone={setStep} onClose={close} />
+      )}
+      {step !== null && typeof step === 'object' && 'recovery_codes' in step && (
+        <CodesDialog codes={step} onClose={close} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,117 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import {
+  downloadCsv,
+  type ListPath,
+  type Parameters,
+  readPage,
+  readSummary,
+  type RowOf,
+  type Summary,
+} from '../api/lists';
+import { money } from '../format/money';
+import { showNumber } from '../format/text';
+import { Button } from './button';
+import { type Filter, FilterBar, type FilterValues, parametersOf, useFilters } from './filters';
+import { type Column, List } from './table';
+import { toast } from './toast';
+import css from './ui.module.css';
+
+const NO_FILTERS: readonly Filter[] = [];
+const NOTHING: Parameters = {};
+
+export interface ListViewProps<Path extends ListPath> {
+  readonly path: Path;
+  /** Values of the names in braces in the path. */
+  readonly inPath?: Parameters;
+  readonly label: string;
+  readonly nouns: readonly [one: string, several: string];
+  readonly columns: readonly Column<RowOf<Path>>[];
+  readonly filters?: readonly Filter[];
+  /** Sums of the summary of the list with their names; without it, the list has no summary. */
+  readonly sums?: readonly (readonly [field: string, name: string])[];
+  readonly keyOf?: (row: RowOf<Path>) => string;
+  readonly empty: ReactNode;
+  /** Actions on the rows that the filters leave. */
+  readonly actions?: (values: FilterValues) => ReactNode;
+}
+
+/** A list of the API with its filters and its order in the address, the sums of all its rows, and a download as CSV. */
+export function ListView<Path extends ListPath>(props: ListViewProps<Path>): ReactNode {
+  const { path, inPath = NOTHING, label, nouns, columns, filters = NO_FILTERS, sums } = props;
+  const [values, onChange, onClear] = useFilters([...filters, { name: 'sort' }]);
+  const { sort, ...filtered } = values;
+  const parameters = parametersOf(filters, filtered);
+  const ordered = { ...parameters, ...(sort !== undefined && { sort }) };
+  const summary = useQuery({
+    queryKey: ['summary', path, parameters],
+    enabled: sums !== undefined,
+    queryFn: () => readSummary(path, parameters),
+  });
+  const totals = summary.data === undefined ? null : totalsOf(summary.data, nouns, sums ?? []);
+  const keyOf = props.keyOf ?? ((row: RowOf<Path>): string => (row as { id: string }).id);
+  return (
+    <List<RowOf<Path>>
+      label={label}
+      nouns={nouns}
+      columns={columns}
+      keyOf={keyOf}
+      queryKey={[path, inPath, ordered]}
+      load={(query) => readPage(path, { ...query, ...ordered }, inPath)}
+      sorting={{ value: sort, onChange: (value) => onChange('sort', value) }}
+      empty={Object.keys(filtered).length > 0 ? 'Nothing matches the filters.' : props.empty}
+      header={(count) => (
+        <div className={css['filters']} role="search" aria-label={label}>
+          <FilterBar filters={filters} values={filtered} onChange={onChange} onClear={onClear} />
+          <div className={css['count']}>
+            <span role="status">{totals ?? count}</span>
+            {props.actions?.(parameters)}
+            <CsvButton path={filled(path, inPath)} parameters={ordered} name={label} />
+          </div>
+        </div>
+      )}
+    />
+  );
+}
+
+function filled(path: string, inPath: Parameters): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(inPath[name] ?? '')),
+  );
+}
+
+/** Returns the count and the sums, currency by currency: `3 invoices: total $29.00, remaining $0.00`. */
+function totalsOf(
+  { count, currencies }: Summary,
+  nouns: readonly [string, string],
+  sums: readonly (readonly [string, string])[],
+): string {
+  const counted = `${showNumber(count)} ${nouns[count === 1 ? 0 : 1]}`;
+  const texts = currencies.flatMap((one) => {
+    const { currency } = one;
+    if (typeof currency !== 'string' || sums.length === 0) return [];
+    const amounts = sums.map(([field, name]) => `${name} ${money(one[field] ?? 0, currency)}`);
+    return [amounts.join(', ')];
+  });
+  return texts.length === 0 ? counted : `${counted}: ${texts.join('; ')}`;
+}
+
+function CsvButton({
+  path,
+  parameters,
+  name,
+}: {
+  readonly path: string;
+  readonly parameters: Parameters;
+  readonly name: string;
+}): ReactNode {
+  const download = useMutation({
+    mutationFn: () => downloadCsv(path, parameters, name.toLowerCase().replaceAll(' ', '-')),
+    onError: ({ message }) => toast(message),
+  });
+  return (
+    <Button disabled={download.isPending} onClick={() => download.mutate()}>
+      {download.isPending ? 'Downloading…' : 'Download CSV'}
+    </Button>
+  );
+}

@@ -1,0 +1,123 @@
+import { Secret, TOTP } from 'otpauth';
+import { PASSWORD } from '../support/admins';
+import { violationsOf } from '../support/browser';
+import { RunningConsole, type SignedInPage } from '../support/running-console';
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('access to the console', () => {
+  let engine: RunningConsole;
+  let customer: string;
+  let payment: string;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    const { teller } = engine;
+    customer = (await teller.post('customers', { name: 'Grace Hopper' })).id;
+    payment = (
+      await teller.post('payments', {
+        customer_id: customer,
+        amount: 2_900,
+        currency: 'USD',
+        payment_method_id: 'pm_sandbox_ok',
+      })
+    ).id;
+  });
+
+  afterAll(() => engine.stop());
+
+  const toast = ({ page }: SignedInPage, text: string): Promise<void> =>
+    page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+  it('offers a viewer nothing that a viewer may not do', async () => {
+    const viewer = await engine.signIn(await engine.admin('viewer'));
+    const { page, faults } = viewer;
+    await engine.open(page, `/payments/${payment}`);
+    expect(await page.getByRole('button', { name: 'Refund…' }).count()).toBe(0);
+    await engine.open(page, `/customers/${customer}`);
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    expect(await page.getByRole('button', { name: /Edit…|New subscription…|Refund/ }).count()).toBe(
+      0,
+    );
+    await engine.open(page, '/settings');
+    await page.getByRole('heading', { name: 'Tax rates' }).waitFor();
+    expect(await page.getByRole('heading', { name: /Admins|API keys/ }).count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(faults.found).toEqual([]);
+    await viewer.close();
+  });
+
+  it('offers support a refund, but no correction of invoices', async () => {
+    const support = await engine.signIn(await engine.admin('support'));
+    await engine.open(support.page, `/payments/${payment}`);
+    await support.page.getByRole('button', { name: 'Refund…' }).click();
+    await support.page.getByLabel('Amount in USD').waitFor();
+    expect(await support.page.getByLabel(/With a credit note/).count()).toBe(0);
+    await support.close();
+  });
+
+  it('leads to the sign-in when the session ends before a change', async () => {
+    const owner = await engine.signIn(await engine.admin('owner'));
+    const { page } = owner;
+    await engine.open(page, `/customers/${customer}`);
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('Email').fill('owner@example.com');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    await owner.close();
+  });
+
+  it('sends a change after another tab has begun another session', async () => {
+    const admin = await engine.signIn(await engine.admin('admin'));
+    const { page } = admin;
+    await engine.open(page, `/customers/${customer}`);
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.evaluate(
+      `fetch('/v1/session', { method: 'POST', headers: { 'Content-Type': 'application/json' },
+        body: ${JSON.stringify(JSON.stringify({ email: 'admin@example.com', password: PASSWORD }))} })`,
+    );
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').filter({ hasText: 'cross_site_request' }).waitFor();
+    // The token of the new session is read meanwhile.
+    await page.waitForLoadState('networkidle');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await toast(admin, 'Saved.');
+    await admin.close();
+  });
+
+  it('enrols a second factor, shows its recovery codes once, and asks for a code at the next sign-in', async () => {
+    const email = 'owner@example.com';
+    const owner = await engine.signIn(email);
+    const { page, faults } = owner;
+    await engine.open(page, '/settings');
+    await page.getByRole('button', { name: 'Set up…' }).click();
+    const dialog = page.getByRole('dialog');
+    const key = await dialog.locator('p.mono').innerText();
+    const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByLabel('Code of your authenticator').fill('000000');
+    await dialog.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('alert').filter({ hasText: 'second_factor_failed' }).waitFor();
+    await dialog.getByLabel('Code of your authenticator').fill(totp.generate());
+    await dialog.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('heading', { name: 'Recovery codes' }).waitFor();
+    const codes = await page.getByRole('dialog').locator('li').allInnerTexts();
+    expect(codes).toHaveLength(10);
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('active', { exact: true }).first().waitFor();
+    expect(faults.found).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByLabel(/^Code of your authenticator/).fill(codes[0] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await owner.close();
+  });
+});

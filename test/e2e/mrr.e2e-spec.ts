@@ -1,0 +1,303 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { PendingMrr } from '../../src/modules/recurring-revenue/pending-mrr';
+import { createCustomer, createMeter } from '../support/billing';
+import { verifyLedger } from '../support/ledger';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const AT = (date: string) => `2026-${date}T00:00:00.000Z`;
+
+describe('monthly recurring revenue', () => {
+  let engine: TestApp;
+  let codes = 0;
+
+  beforeEach(async () => {
+    engine = await startTestApp();
+    engine.clock.set(AT('03-10'));
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    await engine.close();
+  });
+
+  async function post<Body = { id: string }>(path: string, body: object): Promise<Body> {
+    const answer = await engine.http.post(`/v1/${path}`).send(body);
+    expect([path, answer.status, answer.body]).toEqual([
+      path,
+      path.includes('/') ? 200 : 201,
+      expect.anything(),
+    ]);
+    return answer.body as Body;
+  }
+
+  async function planOf(amount: number, fields: object = {}): Promise<string> {
+    codes += 1;
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }];
+    const plan = { code: `plan-${codes}`, name: 'Plan', currency: 'EUR', interval: 'month' };
+    return (await post('plans', { ...plan, prices, ...fields })).id;
+  }
+
+  async function subscribe(planId: string, fields: object = {}): Promise<string> {
+    const customer = await createCustomer(engine);
+    const body = { customer_id: customer, plan_id: planId, collection: 'send_invoice' };
+    return (await post('subscriptions', { ...body, ...fields })).id;
+  }
+
+  async function read<Row>(path: string, query = ''): Promise<readonly Row[]> {
+    const answer = await engine.http.get(`/v1/analytics/mrr${path}?${query}`);
+    expect(answer.status).toBe(200);
+    return (answer.body as { data: readonly Row[] }).data;
+  }
+
+  const changes = async (subscription?: string) => {
+    const all = await read<Change>('/changes', 'limit=100');
+    return all
+      .filter(({ subscription_id: id }) => subscription === undefined || id === subscription)
+      .map(({ kind, before, after, changed_at: at }) => [kind, before, after, at])
+      .toReversed();
+  };
+
+  const renew = async (date: string): Promise<void> => {
+    engine.clock.set(AT(date));
+    while (await engine.app.get(DueSubscriptions).runDue());
+  };
+
+  it('is nothing at first', async () => {
+    expect(await read('')).toEqual([]);
+    expect(await read('/movements')).toEqual([]);
+    expect(await read('/changes')).toEqual([]);
+    expect(await read('', 'to=0001-01-01T00:00:00Z')).toEqual([]);
+    expect(await read('', 'from=9999-10-01T00:00:00Z&to=9999-12-31T23:59:59Z')).toEqual([]);
+  });
+
+  it('follows plans, quantities, coupons, pauses and ends, each in the commit of the change', async () => {
+    const small = await planOf(1_000);
+    const yearly = await planOf(12_000, { interval: 'year' });
+    const metered = {
+      name: 'Calls',
+      model: 'per_unit',
+      timing: 'in_arrears',
+      unit_amount: '5',
+      meter_id: await createMeter(engine),
+    };
+    const seats = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '250' };
+    const large = await planOf(0, { prices: [seats, metered] });
+    const id = await subscribe(small);
+    await subscribe(yearly);
+
+    engine.clock.set(AT('03-20'));
+    await post(`subscriptions/${id}/change`, { plan_id: large, quantity: '10', when: 'now' });
+    engine.clock.set(AT('03-25'));
+    await post(`subscriptions/${id}/change`, { quantity: '8', when: 'period_end' });
+    const coupon = { type: 'percent', percent_off: '50', duration: 'repeating' };
+    await post('coupons', { ...coupon, code: 'HALF', duration_in_months: 2 });
+    await post('coupons', { type: 'percent', percent_off: '10', duration: 'once', code: 'ONCE' });
+    await post(`subscriptions/${id}/coupons`, { code: 'ONCE' });
+    await post(`subscriptions/${id}/coupons`, { code: 'HALF' });
+    await renew('04-10');
+    await renew('05-10');
+    await renew('06-10');
+    engine.clock.set(AT('06-20'));
+    await post(`subscriptions/${id}/pause`, {});
+    engine.clock.set(AT('06-25'));
+    await post(`subscriptions/${id}/resume`, {});
+    await post(`subscriptions/${id}/cancel`, { when: 'period_end' });
+    await renew('07-10');
+
+    expect(await changes(id)).toEqual([
+      ['new', 0, 1_000, AT('03-10')],
+      ['expansion', 1_000, 2_500, AT('03-20')],
+      ['contraction', 2_500, 1_250, AT('03-25')],
+      ['contraction', 1_250, 1_000, AT('04-10')],
+      ['expansion', 1_000, 2_000, AT('06-10')],
+      ['churn', 2_000, 0, AT('06-20')],
+      ['reactivation', 0, 2_000, AT('06-25')],
+      ['churn', 2_000, 0, AT('07-10')],
+    ]);
+    const period = `from=${AT('03-01')}&to=${AT('07-11')}`;
+    expect(await read('', period)).toEqual(
+      [
+        ['03-01', '04-01', '2250', 2],
+        ['04-01', '05-01', '2000', 2],
+        ['05-01', '06-01', '2000', 2],
+        ['06-01', '07-01', '3000', 2],
+        ['07-01', '07-11', '1000', 1],
+      ].map(([start, end, mrr, subscriptions]) => ({
+        currency: 'EUR',
+        window_start: AT(String(start)),
+        window_end: AT(String(end)),
+        mrr,
+        subscriptions,
+      })),
+    );
+    const movements = await read<Movements>('/movements', period);
+    expect(movements[0]).toMatchObject({
+      opening: '0',
+      new: '2000',
+      expansion: '1500',
+      contraction: '-1250',
+      churn: '0',
+      reactivation: '0',
+      closing: '2250',
+      counts: { new: 2, expansion: 1, contraction: 1, churn: 0, reactivation: 0 },
+    });
+    expect(movements[3]).toMatchObject({
+      opening: '2000',
+      expansion: '1000',
+      churn: '-2000',
+      reactivation: '2000',
+      closing: '3000',
+    });
+    for (const one of movements) {
+      const moved = [one.new, one.expansion, one.contraction, one.churn, one.reactivation];
+      const sum = moved.reduce((total, amount) => total + BigInt(amount), BigInt(one.opening));
+      expect(sum.toString()).toBe(one.closing);
+    }
+  });
+
+  it('does not count trials, first payments that are due, starts ahead and test clocks', async () => {
+    const plan = await planOf(1_000);
+    const trial = await subscribe(plan, { trial_days: 5 });
+    await subscribe(plan, { collection: 'automatic', payment_behavior: 'default_incomplete' });
+    await subscribe(plan, { start_at: AT('04-01') });
+    const clock = await post('test-clocks', { name: 'C', now: AT('03-10') });
+    const clocked = await createCustomer(engine, { test_clock_id: clock.id });
+    await post('subscriptions', {
+      customer_id: clocked,
+      plan_id: plan,
+      collection: 'send_invoice',
+    });
+    expect(await changes()).toEqual([]);
+    await renew('03-15');
+    expect(await changes()).toEqual([['new', 0, 1_000, AT('03-15')]]);
+    expect(await changes(trial)).toHaveLength(1);
+    await renew('04-01');
+    expect(await changes()).toHaveLength(2);
+  });
+
+  it('of a subscription that a process of another release changes is recorded afterwards', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const set = (status: string) =>
+      engine.database.query('UPDATE subscription SET status = $2 WHERE id = $1', [id, status]);
+    await set('unpaid');
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    expect(await engine.app.get(PendingMrr).runDue()).toBe(false);
+    await set('active');
+    await engine.app.get(PendingMrr).runDue();
+    expect((await changes(id)).map(([kind]) => kind)).toEqual(['new', 'churn', 'reactivation']);
+  });
+
+  it('is derived for subscriptions that are older than the records', async () => {
+    const plan = await planOf(1_000);
+    const running = await subscribe(plan, { trial_days: 2 });
+    const ended = await subscribe(plan);
+    const paused = await subscribe(plan);
+    const changing = await subscribe(plan, { quantity: '1' });
+    await post(`subscriptions/${changing}/change`, {
+      plan_id: await planOf(3_000),
+      when: 'now',
+      proration: 'none',
+    });
+    await renew('03-12');
+    engine.clock.set(AT('03-20'));
+    await post(`subscriptions/${ended}/cancel`, { when: 'now' });
+    await post(`subscriptions/${paused}/pause`, {});
+    await engine.database.query('DELETE FROM mrr_change');
+    await engine.database.query('INSERT INTO mrr_pending SELECT id FROM subscription');
+    engine.clock.set(AT('03-25'));
+    const pending = engine.app.get(PendingMrr);
+    await Promise.all([pending.runDue(), pending.runDue()]);
+    expect(await changes(running)).toEqual([['new', 0, 1_000, AT('03-12')]]);
+    for (const id of [ended, paused]) {
+      expect(await changes(id)).toEqual([
+        ['new', 0, 1_000, AT('03-10')],
+        ['churn', 1_000, 0, AT('03-20')],
+      ]);
+    }
+    expect(await changes(changing)).toEqual([['new', 0, 1_000, AT('03-10')]]);
+    const [one] = await read<Change>('/changes', 'limit=1');
+    expect(one?.is_backfilled).toBe(true);
+    await post(`subscriptions/${paused}/resume`, {});
+    expect((await changes(paused)).at(-1)).toEqual(['reactivation', 0, 1_000, AT('03-25')]);
+    await renew('04-10');
+    expect((await changes(changing)).at(-1)).toEqual(['expansion', 1_000, 3_000, AT('04-10')]);
+  });
+
+  it('that the records do not add up to is an offence of the ledger', async () => {
+    const id = await subscribe(await planOf(1_000));
+    await engine.database.query('UPDATE mrr_change SET after_minor = 999');
+    const { ok, checks } = await verifyLedger(engine);
+    expect(ok).toBe(false);
+    expect(checks.filter((check) => !check.ok)).toEqual([
+      {
+        name: 'mrr_changes_equal_subscriptions',
+        ok: false,
+        offending: [`${id} EUR: recorded 999, current 1000`],
+      },
+    ]);
+    await engine.database.query('UPDATE mrr_change SET after_minor = 1000');
+  });
+
+  it('keeps one change from two changes at once, and none from the same request again', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const plan_id = await planOf(2_000);
+    const send = (key: string) =>
+      engine.http
+        .post(`/v1/subscriptions/${id}/change`)
+        .set('Idempotency-Key', key)
+        .send({ plan_id, when: 'now' });
+    await Promise.all([send('a'), send('b')]);
+    await send('a');
+    expect((await changes(id)).map(([kind]) => kind)).toEqual(['new', 'expansion']);
+  });
+
+  it('has windows in the days of a time zone, and filters', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const query = `from=${AT('03-09')}&to=${AT('03-11')}&interval=day&time_zone=America/New_York`;
+    const rows = await read<{ window_start: string; mrr: string }>('', query);
+    expect(rows.map(({ window_start, mrr }) => [window_start.slice(5, 16), mrr])).toEqual([
+      ['03-09T00:00', '0'],
+      ['03-09T04:00', '1000'],
+      ['03-10T04:00', '1000'],
+    ]);
+    expect(await read('', 'currency=USD')).toEqual([]);
+    expect(await read('/changes', 'currency=EUR&kind=new,churn')).toMatchObject([
+      { subscription_id: id },
+    ]);
+    expect(await read('/changes', 'kind=churn')).toEqual([]);
+    expect(await read('/changes', `from=${AT('03-10')}`)).toHaveLength(1);
+    expect(await read('/changes', `to=${AT('03-10')}`)).toEqual([]);
+  });
+
+  it.each([
+    ['from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z', 422, 'report_period_empty'],
+    ['from=2090-03-01T00:00:00Z', 422, 'report_period_empty'],
+    ['from=1990-01-01T00:00:00Z&interval=day', 422, 'too_many_windows'],
+    ['to=0001-01-01T00:00:00Z&from=9999-01-01T00:00:00Z', 422, 'report_period_empty'],
+    ['interval=hour', 400, 'validation_failed'],
+    ['time_zone=Mars', 400, 'validation_failed'],
+    ['currency=euro', 400, 'validation_failed'],
+    ['from=yesterday', 400, 'validation_failed'],
+  ])('refuses %s', async (query, status, code) => {
+    for (const path of ['', '/movements']) {
+      const answer = await engine.http.get(`/v1/analytics/mrr${path}?${query}`);
+      expect(answer.body).toMatchObject({ status, code });
+    }
+  });
+});
+
+interface Change {
+  readonly kind: string;
+  readonly subscription_id: string;
+  readonly before: number;
+  readonly after: number;
+  readonly changed_at: string;
+  readonly is_backfilled: boolean;
+}
+
+type Movements = Readonly<
+  Record<
+    'opening' | 'new' | 'expansion' | 'contraction' | 'churn' | 'reactivation' | 'closing',
+    string
+  >
+>;

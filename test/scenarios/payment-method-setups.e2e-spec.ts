@@ -1,0 +1,199 @@
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DueSetups } from '../../src/modules/billing/payments/due-setups';
+import { createCustomer } from '../support/billing';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { eventsOf } from '../support/test-app';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+interface Setup {
+  readonly id: string;
+  readonly status: string;
+  readonly payment_method_id: string | null;
+  readonly failure_code: string | null;
+}
+
+interface Method {
+  readonly id: string;
+  readonly is_default: boolean;
+}
+
+describe('a setup of a payment method at Stripe', () => {
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  beforeEach(() => {
+    story.reset();
+  });
+
+  afterAll(() => story.close());
+
+  const pathOf = (customer: string) => `/v1/customers/${customer}/payment-method-setups`;
+
+  async function begun(fields: object = {}) {
+    const customer = await createCustomer(story.engine);
+    const { id } = await story.post(pathOf(customer), { provider: 'stripe', ...fields });
+    const path = `${pathOf(customer)}/${id}`;
+    const read = () => story.get<Setup>(path);
+    const { client_secret: secret } = await story.get<{ client_secret: string }>(
+      `${path}/client-secret`,
+    );
+    return { customer, id, path, read, secret };
+  }
+
+  const methodsOf = async (customer: string): Promise<readonly Method[]> =>
+    (await story.get<{ data: Method[] }>(`/v1/customers/${customer}/payment-methods`)).data;
+
+  const typesOf = async (id: string) => (await eventsOf(story.engine, id)).map(({ type }) => type);
+
+  it('gives the customer a default method, which collects what is open, once', async () => {
+    const { customer, id, path, read, secret } = await begun();
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const invoice = await story.post('/v1/invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      collection: 'automatic',
+      lines,
+    });
+    await story.engine.http.post(`/v1/invoices/${invoice.id}/finalize`).send({}).expect(200);
+    expect(await read()).toMatchObject({ status: 'pending', payment_method_id: null });
+    story.stripe.webhooks.fate = () => 'double';
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.stripe.webhooks.idle();
+    await Promise.all([story.notified(), story.notified()]);
+
+    const { payment_method_id: method } = await read();
+    expect(await methodsOf(customer)).toMatchObject([
+      { id: method, provider: 'stripe', last4: '4242', brand: 'visa', is_default: true },
+    ]);
+    expect(await typesOf(id)).toEqual([
+      'payment_method_setup.created',
+      'payment_method_setup.succeeded',
+    ]);
+    const due = story.engine.app.get(DueCollections);
+    await due.runDue();
+    await due.idle();
+    expect(await story.get(`/v1/invoices/${invoice.id}`)).toMatchObject({ status: 'paid' });
+    const ended = await story.engine.http.get(`${path}/client-secret`);
+    expect(ended.body).toMatchObject({ status: 409, code: 'payment_method_setup_ended' });
+  });
+
+  it('is completed without a notification', async () => {
+    const { customer, read, secret } = await begun({ is_default: false });
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    story.engine.clock.advanceMs(2 * MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+    expect(await methodsOf(customer)).toMatchObject([{ is_default: false }]);
+  });
+
+  it('waits for 3-D Secure', async () => {
+    const { read, secret } = await begun();
+    story.stripe.confirmInBrowser(secret, 'pm_card_authenticationRequired');
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'pending', failure_code: null });
+    story.stripe.authenticate(secret.split('_secret_')[0] ?? '');
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('that fails can be tried again with another card', async () => {
+    const { id, read, secret } = await begun();
+    const declined = () => {
+      story.stripe.confirmInBrowser(secret, 'pm_card_chargeDeclinedInsufficientFunds');
+    };
+    expect(declined).toThrow();
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'pending', failure_code: 'insufficient_funds' });
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'succeeded', failure_code: null });
+    expect(await typesOf(id)).toEqual([
+      'payment_method_setup.created',
+      'payment_method_setup.updated',
+      'payment_method_setup.succeeded',
+    ]);
+  });
+
+  it.each([
+    ['is abandoned', null, 'expired'],
+    ['only failed', 'pm_card_chargeDeclined', 'failed'],
+  ] as const)('that %s ends after a day, also at Stripe', async (_, card, status) => {
+    const { customer, id, read, secret } = await begun();
+    if (card !== null) {
+      expect(() => {
+        story.stripe.confirmInBrowser(secret, card);
+      }).toThrow();
+      await story.notified();
+    }
+    story.engine.clock.advanceMs(DAY_MS - MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'pending' });
+    story.engine.clock.advanceMs(MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status, payment_method_id: null });
+    expect((await typesOf(id)).at(-1)).toBe(`payment_method_setup.${status}`);
+    expect(() => {
+      story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    }).toThrow();
+    expect(await methodsOf(customer)).toEqual([]);
+  });
+
+  it('that the customer completes in the last moment succeeds', async () => {
+    const { read, secret } = await begun();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.engine.clock.advanceMs(DAY_MS);
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('is looked at again if Stripe does not answer', async () => {
+    const { read, secret } = await begun();
+    story.stripe.faults.plan('error_500_before', { operation: 'setupIntents.retrieve', times: 10 });
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'pending' });
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(3 * MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('is refused while Stripe does not answer, and nothing is stored', async () => {
+    const customer = await createCustomer(story.engine);
+    story.stripe.faults.plan('error_500_before', { operation: 'setupIntents.create', times: 1 });
+    const answer = await story.engine.http.post(pathOf(customer)).send({ provider: 'stripe' });
+    expect(answer.body).toMatchObject({ status: 503, code: 'payment_provider_unavailable' });
+    expect(await story.get(pathOf(customer))).toMatchObject({ data: [] });
+  });
+
+  it('is made once with the same key, and belongs to its customer', async () => {
+    const customer = await createCustomer(story.engine);
+    const create = () =>
+      story.engine.http
+        .post(pathOf(customer))
+        .set('Idempotency-Key', `setup-${customer}`)
+        .send({ provider: 'stripe' });
+    const answers = await Promise.all([create(), create()]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const listed = await story.get<{ data: Setup[] }>(pathOf(customer));
+    expect(listed.data).toHaveLength(1);
+    const other = await createCustomer(story.engine);
+    const answer = await story.engine.http.get(`${pathOf(other)}/${listed.data[0]?.id}`);
+    expect(answer.body).toMatchObject({ status: 404, code: 'payment_method_setup_not_found' });
+  });
+
+  it('ends if its customer was deleted', async () => {
+    const { customer, id, secret } = await begun();
+    await story.engine.http.delete(`/v1/customers/${customer}`).expect(204);
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.notified();
+    expect((await typesOf(id)).at(-1)).toBe('payment_method_setup.expired');
+  });
+});

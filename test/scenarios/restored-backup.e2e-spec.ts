@@ -1,0 +1,313 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
+import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { newId } from '../../src/platform/ids';
+import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
+import { type Answer, EngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const MINUTE_MS = 60_000;
+
+interface ShownInvoice {
+  readonly status: string;
+  readonly amount_paid: number;
+}
+
+/** A backup is restored after customers paid through Stripe: what happened there since then is known only there. */
+describe('a restored backup', () => {
+  let stripe: StripeDouble;
+  let original: TestDatabase;
+  let backup: TestDatabase;
+  let engine: TestApp;
+  let shop: EngineWithStripe;
+  let now: Date;
+
+  async function start(database: TestDatabase): Promise<void> {
+    engine = await startTestApp({
+      databaseUrl: database.url,
+      environment: {
+        PAYMENT_PROVIDERS: 'stripe,manual',
+        STRIPE_SECRET_KEY: stripe.secretKey,
+        STRIPE_API_URL: stripe.url,
+      },
+    });
+    engine.clock.set(now.toISOString());
+    shop = new EngineWithStripe(engine, stripe);
+  }
+
+  async function stop(): Promise<void> {
+    now = engine.clock.now();
+    await engine.close();
+  }
+
+  /** Copies the database as it is now, and goes on with the original. */
+  async function makeBackup(): Promise<void> {
+    await stop();
+    backup = await copyTestDatabase(original.url);
+    await start(original);
+  }
+
+  async function restore(): Promise<void> {
+    await stop();
+    await start(backup);
+  }
+
+  beforeEach(async () => {
+    now = new Date('2026-03-01T09:30:00.000Z');
+    stripe = await startStripeDouble({ now: () => engine.clock.now() });
+    original = await createTestDatabase();
+    await start(original);
+  });
+
+  afterEach(async () => {
+    await engine.close();
+    await stripe.close();
+    await original.drop();
+    await backup.drop();
+    expect(stripe.server.defects).toEqual([]);
+    expect(stripe.server.refused).toEqual([]);
+  });
+
+  const work = <Work>(name: new (...parts: never[]) => Work): Work =>
+    (engine.app as INestApplicationContext).get<Work>(name);
+
+  async function collect(): Promise<void> {
+    await work(DueCollections).runDue();
+    await work(DueCollections).idle();
+  }
+
+  const listEvents = () => work(MissedProviderEvents).runDue();
+
+  /** Applies stored events until none is due. */
+  async function applyEvents(): Promise<void> {
+    for (;;) {
+      const due = await engine.database.query(
+        'SELECT id FROM provider_event WHERE due_at <= $1 LIMIT 1',
+        [engine.clock.now()],
+      );
+      if (due.length === 0) return;
+      await shop.run(DueProviderEvents);
+    }
+  }
+
+  async function invoiceOf(customer: string, amount = 1_000, currency = 'USD'): Promise<string> {
+    const lines = [{ description: 'Work', amount }];
+    const draft = { customer_id: customer, currency, lines, collection: 'automatic' };
+    const { id } = await shop.post('/v1/invoices', draft);
+    await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+    return id;
+  }
+
+  const invoice = (id: string) => shop.get<ShownInvoice>(`/v1/invoices/${id}`);
+  const payment = (id: string) => shop.get(`/v1/payments/${id}`);
+
+  const succeeded = () =>
+    [...stripe.account.paymentIntents.values()].filter(({ status }) => status === 'succeeded');
+
+  async function isVerified(): Promise<void> {
+    expect(await shop.get('/v1/ledger/verify')).toMatchObject({ ok: true });
+  }
+
+  async function creditOf(customer: string): Promise<number> {
+    const [row] = await engine.database.query<{ credit: string }>(
+      'SELECT coalesce(sum(remaining), 0)::text AS credit FROM credit_grant WHERE customer_id = $1',
+      [customer],
+    );
+    return Number(row?.credit);
+  }
+
+  it.each([
+    ['a minute', MINUTE_MS],
+    ['two days', 2 * 1_440 * MINUTE_MS],
+  ])(
+    'of %s ago does not charge an invoice again that was paid since',
+    async (_, age) => {
+      const { customer } = await shop.customerWith('pm_card_visa');
+      await listEvents();
+      const id = await invoiceOf(customer);
+      await makeBackup();
+      await collect();
+      expect(await invoice(id)).toMatchObject({ status: 'paid' });
+      const [charged] = succeeded();
+      engine.clock.advanceMs(age);
+
+      await restore();
+      expect(await invoice(id)).toMatchObject({ status: 'open' });
+      await collect();
+      expect(succeeded()).toHaveLength(1);
+      await listEvents();
+      await collect();
+      expect(succeeded()).toHaveLength(1);
+      await applyEvents();
+      expect(await invoice(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+      const adopted = await payment(charged?.metadata['payment_id'] ?? '');
+      expect(adopted).toMatchObject({ status: 'succeeded', invoice_id: id, amount: 1_000 });
+      engine.clock.advanceMs(MINUTE_MS);
+      await collect();
+      expect(succeeded()).toHaveLength(1);
+      await isVerified();
+
+      const other = await invoiceOf(customer);
+      await collect();
+      expect(await invoice(other)).toMatchObject({ status: 'paid' });
+    },
+    60_000,
+  );
+
+  it('renews with the credit of payments that it adopted, and charges no period again', async () => {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await listEvents();
+    const plan = await shop.post('/v1/plans', {
+      code: 'weekly',
+      name: 'Weekly',
+      currency: 'USD',
+      interval: 'week',
+      prices: [{ name: 'Fee', model: 'flat', timing: 'in_advance', amount: 1_000 }],
+    });
+    await shop.post('/v1/subscriptions', { customer_id: customer, plan_id: plan.id });
+    await collect();
+    await makeBackup();
+    engine.clock.advanceMs(8 * 1_440 * MINUTE_MS);
+    await listEvents();
+    await applyEvents();
+    await work(DueSubscriptions).runDue();
+    await collect();
+    expect(succeeded()).toHaveLength(2);
+
+    await restore();
+    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    engine.clock.advanceMs(MINUTE_MS);
+    await listEvents();
+    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    await applyEvents();
+    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(false);
+    expect(await creditOf(customer)).toBe(1_000);
+    await work(DueSubscriptions).runDue();
+    await collect();
+    const { data } = await shop.get<{ data: readonly ShownInvoice[] }>('/v1/invoices');
+    expect(data.map(({ status }) => status)).toEqual(['paid', 'paid']);
+    expect(succeeded()).toHaveLength(2);
+    expect(await creditOf(customer)).toBe(0);
+    await isVerified();
+  }, 60_000);
+
+  it('renews after a quarter of an hour if the provider lists no events', async () => {
+    await listEvents();
+    await makeBackup();
+    engine.clock.advanceMs(MINUTE_MS);
+    await restore();
+    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    engine.clock.advanceMs(15 * MINUTE_MS);
+    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(false);
+  }, 60_000);
+
+  it('adopts payments of invoices that it does not have as credit, and refunds with their ids', async () => {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await listEvents();
+    const { customer: other } = await shop.customerWith('pm_card_visa');
+    const earlier = await shop.pay(customer);
+    await makeBackup();
+    const lostInvoice = await invoiceOf(other, 700);
+    await collect();
+    const refund = await shop.post(`/v1/refunds/payment/${earlier.id}`, { amount: 250 });
+    const later = await shop.pay(customer, { amount: 300 });
+    const ofLater = await shop.post(`/v1/refunds/payment/${later.id}`, { amount: 100 });
+
+    await restore();
+    expect((await engine.http.get(`/v1/invoices/${lostInvoice}`)).status).toBe(404);
+    engine.clock.advanceMs(MINUTE_MS);
+    await listEvents();
+    await applyEvents();
+    const paid = await shop.get<{ data: readonly Answer[] }>(`/v1/payments?limit=10`);
+    expect(paid.data.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(await payment(earlier.id)).toMatchObject({ amount_refunded: 250 });
+    expect(await payment(later.id)).toMatchObject({ amount: 300, amount_refunded: 100 });
+    for (const { id } of [refund, ofLater]) {
+      expect(await shop.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
+    }
+    expect(await creditOf(customer)).toBe(1_000 + 300 - 250 - 100);
+    expect(await creditOf(other)).toBe(700);
+    await isVerified();
+    // A second look changes nothing.
+    await engine.database.query('UPDATE provider_event SET due_at = received_at');
+    await applyEvents();
+    expect(await creditOf(customer)).toBe(950);
+    expect(await creditOf(other)).toBe(700);
+  }, 60_000);
+
+  it('waits for a debit that began since, instead of charging its invoice again', async () => {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    const setup = await stripe.client().setupIntents.create({
+      customer: stripe.account.customers.keys().next().value ?? '',
+      payment_method: 'pm_successDelayed_de',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+      mandate_data: {
+        customer_acceptance: {
+          type: 'online',
+          online: { ip_address: '127.0.0.1', user_agent: 'browser' },
+        },
+      },
+    });
+    const method = { provider: 'stripe', token: setup.payment_method, is_default: true };
+    await shop.post(`/v1/customers/${customer}/payment-methods`, method);
+    await listEvents();
+    const id = await invoiceOf(customer, 1_000, 'EUR');
+    await makeBackup();
+    await collect();
+
+    await restore();
+    engine.clock.advanceMs(MINUTE_MS);
+    await listEvents();
+    await applyEvents();
+    await collect();
+    engine.clock.advanceMs(MINUTE_MS);
+    await collect();
+    expect(stripe.account.paymentIntents.size).toBe(1);
+    const [made] = [...stripe.account.paymentIntents.values()];
+    const adopted = made?.metadata['payment_id'] ?? '';
+    expect(await payment(adopted)).toMatchObject({ status: 'processing', invoice_id: id });
+  }, 60_000);
+
+  it('leaves charges of customers alone that it does not have', async () => {
+    await listEvents();
+    await makeBackup();
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await shop.pay(customer);
+
+    await restore();
+    engine.clock.advanceMs(MINUTE_MS);
+    await listEvents();
+    expect(await engine.database.query('SELECT id FROM provider_event')).not.toEqual([]);
+    await applyEvents();
+    expect(await engine.database.query('SELECT id FROM payment')).toEqual([]);
+    await isVerified();
+  }, 60_000);
+
+  it('reads a long list of events page by page, and goes on after the last page that it stored', async () => {
+    await listEvents();
+    await makeBackup();
+    const count = async (): Promise<number> =>
+      (await engine.database.query('SELECT id FROM provider_event')).length;
+    for (let number = 0; number < 120; number += 1) {
+      const metadata = { environment: 'default', payment_id: newId('pay') };
+      stripe.account.record('payment_intent.succeeded', { id: `pi_${number}`, metadata });
+    }
+    engine.clock.advanceMs(2 * MINUTE_MS);
+    let requests = 0;
+    stripe.faults.decide = () => {
+      requests += 1;
+      return requests === 2 ? 'error_500_before' : null;
+    };
+    await listEvents();
+    expect(await count()).toBe(100);
+    engine.clock.advanceMs(2 * MINUTE_MS);
+    await listEvents();
+    expect(await count()).toBe(120);
+    expect(requests).toBe(3);
+  }, 60_000);
+});

@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { startEphemeralPostgres } from '../../packages/embedded-postgres';
+import type { AdminRole } from '../../src/core/access';
+import { PASSWORD, PASSWORD_HASH } from './admins';
+import { launchChromium, openPage, type PageFaults } from './browser';
+import { ConsoleStoryTeller } from './console-story';
+import { BOOTSTRAP_KEY, WITH_KEYS } from './keys';
+import { RunningService } from './running-service';
+
+/** Receives the deliveries of webhooks. */
+async function startReceiver(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end('Thank you.');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** A page of the console with an admin signed in. */
+export interface SignedInPage {
+  readonly page: Page;
+  readonly faults: PageFaults;
+  readonly close: () => Promise<void>;
+}
+
+/** The service with its console, a browser, and what a story needs: requests with all rights and a webhook receiver. */
+export class RunningConsole {
+  private constructor(
+    readonly browser: Browser,
+    readonly service: RunningService,
+    readonly teller: ConsoleStoryTeller,
+    private readonly postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>,
+    private readonly receiver: Server,
+  ) {}
+
+  static async start(): Promise<RunningConsole> {
+    const [browser, postgres, receiver] = await Promise.all([
+      launchChromium(),
+      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
+      startReceiver(),
+    ]);
+    const service = await RunningService.start(postgres.connectionString, {
+      ...WITH_KEYS,
+      ROLE: 'all',
+      PAYMENT_PROVIDERS: 'sandbox',
+      RATE_LIMIT_PER_MINUTE: '0',
+      RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
+      WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true',
+      MONITORING_PORT: '0',
+    });
+    const teller = new ConsoleStoryTeller(service, BOOTSTRAP_KEY);
+    return new RunningConsole(browser, service, teller, postgres, receiver);
+  }
+
+  get receiverUrl(): string {
+    return `http://127.0.0.1:${(this.receiver.address() as AddressInfo).port}/`;
+  }
+
+  /** Creates an admin with the password of all test admins, and returns its email. */
+  async admin(role: AdminRole): Promise<string> {
+    const email = `${role}@example.com`;
+    await this.teller.post('studio', { email, name: 'Ada', role, passwordHash: PASSWORD_HASH });
+    return email;
+  }
+
+  async signIn(email: string): Promise<SignedInPage> {
+    const { context, page, faults } = await openPage(this.browser);
+    await page.goto(`${this.service.url}/studio`);
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    return { page, faults, close: () => context.close() };
+  }
+
+  /** Opens a path of the console, and returns when its data is there. */
+  async open(page: Page, path: string): Promise<void> {
+    await page.goto(`${this.service.url}/studio${path}`);
+    await page.locator('main h1').waitFor();
+    await page.waitForLoadState('networkidle');
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.service.stop();
+    await this.postgres.stop();
+    this.receiver.closeAllConnections();
+    this.receiver.close();
+  }
+}
