@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RequestFailed } from './api/client';
-import { currentSession } from './layout/session';
+import { currentSession, readAgain } from './layout/session';
 import { applyStoredTheme } from './layout/theme';
 import { router } from './routes';
 import { loadSettings } from './settings';
@@ -18,8 +18,8 @@ function onRefusal(error: unknown): void {
   if (!(error instanceof RequestFailed)) return;
   const isOver = error.status === 401 && !WRONG_INPUT.includes(error.problem?.code ?? '');
   if (isOver) client.setQueryData(currentSession.queryKey, null);
-  // The token for changes is that of a former session. Reads the present one, and all data with its rights.
-  if (error.problem?.code === 'cross_site_request') void client.resetQueries();
+  // The token for changes is that of a former session. What was typed stays, and can be sent with the present one.
+  if (error.problem?.code === 'cross_site_request') void readAgain(client);
 }
 
 const client = new QueryClient({

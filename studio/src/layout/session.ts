@@ -24,3 +24,12 @@ export function showOnly(cache: QueryClient, session: CurrentSession | null): vo
   cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
   cache.setQueryData(currentSession.queryKey, session);
 }
+
+/** Reads the session again after another began in this browser. Forgets what a former admin has seen. */
+export async function readAgain(cache: QueryClient): Promise<void> {
+  const former = cache.getQueryData(currentSession.queryKey);
+  const session = await cache.fetchQuery({ ...currentSession, staleTime: 0 });
+  if (session?.admin.id === former?.admin.id) return;
+  const [own] = currentSession.queryKey;
+  await cache.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
+}
