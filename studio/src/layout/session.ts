@@ -28,7 +28,7 @@ export function showOnly(cache: QueryClient, session: CurrentSession | null): vo
 /** Reads the session again after another began in this browser. Forgets what a former admin has seen. */
 export async function readAgain(cache: QueryClient): Promise<void> {
   const former = cache.getQueryData(currentSession.queryKey);
-  const session = await cache.fetchQuery({ ...currentSession, staleTime: 0 });
+  const session = await cache.query({ ...currentSession, staleTime: 0 });
   if (session?.admin.id === former?.admin.id) return;
   const [own] = currentSession.queryKey;
   await cache.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
