@@ -369,6 +369,21 @@ describe('an API key with studio:write', () => {
     },
   );
 
+  it('changes the refund limits of support only with refunds:write', async () => {
+    const limits = { support_refund_limits: [{ currency: 'USD', amount: 5_000 }] };
+    const change = (key: string, body: object) =>
+      engine.http.patch('/v1/studio-settings').set(bearing(key)).send(body);
+    const refused = await change(secret, limits);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({ code: 'scope_not_held', required_scope: 'refunds:write' }),
+    ]);
+    const refunds = await createKey(engine, 'studio:write', 'refunds:write');
+    await change(refunds.secret, limits).expect(200);
+    // Neither the same limits nor another setting hand anything out.
+    await change(secret, { ...limits, second_factor_required: true }).expect(200);
+  });
+
   it('deactivates any admin, and with all scopes of a role creates admins of that role', async () => {
     const { id } = await createAdminOf(engine, 'owner');
     await createAdminOf(engine, 'owner');

@@ -1,6 +1,8 @@
 import { Body, Controller, Get, Patch } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
+import { scopeNotHeld } from '../../platform/errors';
 import { IfMatch, Operation, withETag } from '../../platform/http';
 import {
   StudioSettingsDto,
@@ -33,16 +35,18 @@ export class StudioSettingsController {
     summary: 'Update the studio settings',
     description:
       'Replaces the refund limits of support, or requires a second factor of all admins who sign in with a password. Fields that ' +
-      'are left out stay. Takes effect at once, in every process.',
+      'are left out stay. Takes effect at once, in every process. Refund limits are changed by callers with `refunds:write`.',
     access: 'studio:write',
     answer: StudioSettingsDto,
     reads: 'change',
+    problems: [scopeNotHeld],
   })
   async updateStudioSettings(
     @Body() body: UpdateStudioSettingsDto,
     @IfMatch() expected: VersionCondition,
+    @Caller() caller: Principal,
   ): Promise<StudioSettingsDto> {
-    const settings = await this.settings.update(toSettingsChange(body), expected);
+    const settings = await this.settings.update(toSettingsChange(body), { expected, caller });
     return withETag(settings, toStudioSettingsDto);
   }
 }

@@ -1,10 +1,18 @@
 import { Injectable } from '@nestjs/common';
+import { type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { type SettingsChange, type StudioSettings, withSettings } from './domain/studio-settings';
+import {
+  limitsDiffer,
+  type SettingsChange,
+  type StudioSettings,
+  withSettings,
+} from './domain/studio-settings';
 import { studioSettingsUpdated } from './studio.events';
 import { StudioSettingsRepository } from './studio-settings.repository';
+
+type SettingsEditor = Pick<Principal, 'scopes'>;
 
 @Injectable()
 export class StudioSettingsService {
@@ -20,15 +28,19 @@ export class StudioSettingsService {
   }
 
   /**
-   * Changes the settings. A no-op update writes nothing and records no event.
-   * @throws {ProblemError} `precondition_failed`
+   * Changes the settings. A no-op update writes nothing and records no event. Refund limits hand out `refunds:write`.
+   * @throws {ProblemError} `precondition_failed`, `scope_not_held`
    */
-  update(change: SettingsChange, expected: VersionCondition): Promise<StudioSettings> {
+  update(
+    change: SettingsChange,
+    { expected, caller }: { readonly expected: VersionCondition; readonly caller: SettingsEditor },
+  ): Promise<StudioSettings> {
     return this.database.transaction(async () => {
       const before = await this.settings.lock();
       assertVersion(expected, before);
       const after = withSettings(before, change, this.clock.now());
       if (after === before) return before;
+      if (limitsDiffer(before, after)) requireHeldScopes(['refunds:write'], caller);
       await this.settings.update(after);
       await this.outbox.record(studioSettingsUpdated, {
         after,

@@ -43,6 +43,11 @@ export function withSettings(
   };
 }
 
+/** Returns whether support may refund other amounts with one of the settings than with the other. */
+export function limitsDiffer(one: StudioSettings, other: StudioSettings): boolean {
+  return !isSame(one.supportRefundLimits, other.supportRefundLimits);
+}
+
 function isSame(one: ReadonlyMap<string, bigint>, other: ReadonlyMap<string, bigint>): boolean {
   return (
     one.size === other.size && [...one].every(([currency, limit]) => other.get(currency) === limit)
