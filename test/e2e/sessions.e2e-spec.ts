@@ -112,7 +112,16 @@ describe('sessions', () => {
   it('have a secure cookie for pages with TLS', async () => {
     const { email } = await createAdmin();
     const answer = await trySignIn(email).set('Origin', 'https://billing.example.com');
-    expect(answer.headers['set-cookie']?.[0]).toContain('; Secure');
+    expect(answer.headers['set-cookie']?.[0]).toMatch(
+      /^__Secure-billing_session=ss_live_.*; Secure/,
+    );
+    const page = { Cookie: cookieOf(answer), Host: 'billing.example.com' };
+    await engine.uncheckedHttp.get('/v1/session').set(page).expect(200);
+    const planted = page.Cookie.replace('__Secure-', '');
+    await engine.uncheckedHttp
+      .get('/v1/session')
+      .set({ ...page, Cookie: planted })
+      .expect(401);
   });
 
   it('do not begin for an unknown email, a wrong password, an inactive admin or a hash that cannot be checked, all alike', async () => {
@@ -252,6 +261,15 @@ describe('sessions', () => {
     expect((await engine.uncheckedHttp.delete('/v1/session')).status).toBe(204);
     const types = (await eventsOf(engine, session.id)).map(({ type }) => type);
     expect(types).toEqual(['session.created', 'session.ended']);
+  });
+
+  it('end when their browser signs in again', async () => {
+    const former = await signIn((await createAdmin()).email);
+    const next = await createAdmin();
+    await trySignIn(next.email, 'wrong').set('Cookie', former.cookie).expect(401);
+    expect((await as(former, 'get', '/v1/session')).status).toBe(200);
+    await trySignIn(next.email).set('Cookie', former.cookie).expect(201);
+    await isRefused(former);
   });
 
   it('end after 12 hours without use, and after 7 days', async () => {

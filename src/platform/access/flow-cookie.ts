@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieOptions, Request, Response } from 'express';
-import { cookieOf, needsSecureCookie } from './session-cookie';
+import { cookieOf, nameOfCookie, needsSecureCookie } from './session-cookie';
 
 /** Cookie of a sign-in with OpenID Connect that has begun. */
 const FLOW_COOKIE = 'billing_openid';
@@ -11,7 +11,7 @@ interface Exchange {
 }
 
 /** The provider leads back from another site, which a cookie with `SameSite=Strict` would not survive. */
-function optionsOf({ headers }: Request): CookieOptions {
+function optionsOf({ headers }: Request) {
   return {
     httpOnly: true,
     sameSite: 'lax',
@@ -19,7 +19,7 @@ function optionsOf({ headers }: Request): CookieOptions {
     secure: needsSecureCookie(headers),
     // A sealed text has no character that a cookie must encode.
     encode: String,
-  };
+  } as const satisfies CookieOptions;
 }
 
 /** Returns the text of the cookie, or null. */
@@ -32,10 +32,13 @@ export function setFlowCookie(
   { request, response }: Exchange,
   { text, expiresInMs }: { readonly text: string; readonly expiresInMs: number },
 ): void {
-  response.cookie(FLOW_COOKIE, text, { ...optionsOf(request), maxAge: expiresInMs });
+  const options = optionsOf(request);
+  const name = nameOfCookie(FLOW_COOKIE, options.secure);
+  response.cookie(name, text, { ...options, maxAge: expiresInMs });
 }
 
 /** Takes the cookie away. */
 export function clearFlowCookie({ request, response }: Exchange): void {
-  response.clearCookie(FLOW_COOKIE, optionsOf(request));
+  const options = optionsOf(request);
+  response.clearCookie(nameOfCookie(FLOW_COOKIE, options.secure), options);
 }

@@ -25,8 +25,19 @@ describe('the session cookie', () => {
     ['theme=dark; billing_session=abc; x=y', 'abc'],
     ['theme=dark;billing_session=abc', 'abc'],
     ['not_billing_session=abc', null],
-  ])('is read from %j: %j', (cookie, secret) => {
-    expect(sessionSecretOf(cookie === undefined ? {} : { cookie })).toBe(secret);
+    ['__Secure-billing_session=abc', 'abc'],
+    ['billing_session=abc; __Secure-billing_session=def', 'def'],
+  ])('is read on loopback from %j: %j', (cookie, secret) => {
+    const headers = { host: '127.0.0.1:3000', ...(cookie !== undefined && { cookie }) };
+    expect(sessionSecretOf(headers)).toBe(secret);
+  });
+
+  it.each([
+    ['billing_session=abc', null],
+    ['__Secure-billing_session=abc', 'abc'],
+    ['billing_session=abc; __Secure-billing_session=def', 'def'],
+  ])('is read elsewhere from %j: %j', (cookie, secret) => {
+    expect(sessionSecretOf({ host: 'billing.example.com', cookie })).toBe(secret);
   });
 
   it.each([

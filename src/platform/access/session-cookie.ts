@@ -4,14 +4,27 @@ import type { CookieOptions, Request, Response } from 'express';
 import { isLoopback } from '../config';
 import { crossSiteRequest } from '../errors';
 
-/** Cookie that holds the secret of an admin's session. */
+/** Cookie that holds the secret of an admin's session. With TLS its name begins with `__Secure-`. */
 export const SESSION_COOKIE = 'billing_session';
+
+/** Browsers accept a cookie of such a name only with TLS, so that nobody in the network can plant one. */
+const SECURE_PREFIX = '__Secure-';
 
 const CSRF_HEADER = 'x-csrf-token';
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Returns the value of a cookie as it was sent, or null. */
-export function cookieOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
+/** Returns the name of a cookie as it is set for a page, with TLS or without. */
+export function nameOfCookie(name: string, isSecure: boolean): string {
+  return isSecure ? `${SECURE_PREFIX}${name}` : name;
+}
+
+/** Returns the value of a cookie as it was sent, or null. A page with TLS has only the cookie that was set with TLS. */
+export function cookieOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const secure = valueOf(headers, nameOfCookie(name, true));
+  return secure ?? (needsSecureCookie(headers) ? null : valueOf(headers, name));
+}
+
+function valueOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
   const prefix = `${name}=`;
   const pair = cookie?.split(';').find((part) => part.trimStart().startsWith(prefix));
   return pair?.trim().slice(prefix.length) ?? null;
@@ -33,8 +46,9 @@ export function setSessionCookie(
     path: '/v1',
     secure: needsSecureCookie(request.headers),
   } as const satisfies CookieOptions;
-  if (session === null) response.clearCookie(SESSION_COOKIE, options);
-  else response.cookie(SESSION_COOKIE, session.secret, { ...options, maxAge: session.expiresInMs });
+  const name = nameOfCookie(SESSION_COOKIE, options.secure);
+  if (session === null) response.clearCookie(name, options);
+  else response.cookie(name, session.secret, { ...options, maxAge: session.expiresInMs });
 }
 
 /** Returns false for a page on loopback without TLS, where some browsers store no secure cookie. */

@@ -35,7 +35,7 @@ const OF_PAGES = {
 const OF_DATA: Headers = new Map([
   // A cache between browser and service may otherwise store what an admin reads with a cookie.
   ['Cache-Control', 'no-store'],
-  ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
+  ['Content-Security-Policy', "default-src 'none';base-uri 'none';frame-ancestors 'none'"],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
   ['X-Content-Type-Options', 'nosniff'],
 ]);
