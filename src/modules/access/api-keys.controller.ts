@@ -54,7 +54,6 @@ export class ApiKeysController {
     access: 'keys:write',
     status: 201,
     answer: ApiKeyWithSecretDto,
-    reads: 'post',
     key: 'optional',
     problems: [scopeNotHeld, expiryNotInFuture, limitAboveCeiling],
   })
@@ -72,7 +71,6 @@ export class ApiKeysController {
     description: 'Newest first, expired and revoked keys included, never with a secret.',
     access: 'keys:read',
     answer: pageOf(ApiKeyDto),
-    reads: 'list',
   })
   async listApiKeys(@Query() query: ListQueryDto): Promise<PageDto<ApiKeyDto>> {
     return toPageDto(await this.keys.list(toPageRequest(query, 'key')), toApiKeyDto);
@@ -84,7 +82,6 @@ export class ApiKeysController {
     description: 'Returns the key without its secret.',
     access: 'keys:read',
     answer: ApiKeyDto,
-    reads: 'path',
     problems: [apiKeyNotFound],
   })
   async getApiKey(@Param('id', keyId) id: string): Promise<ApiKeyDto> {
@@ -99,7 +96,6 @@ export class ApiKeysController {
       'former nor the new scopes may exceed those of the caller.',
     access: 'keys:write',
     answer: ApiKeyDto,
-    reads: 'change',
     problems: [apiKeyNotFound, apiKeyRevoked, scopeNotHeld, expiryNotInFuture, limitAboveCeiling],
   })
   async updateApiKey(
@@ -123,7 +119,6 @@ export class ApiKeysController {
       'scopes and idempotency keys stay.',
     access: 'keys:write',
     answer: ApiKeyWithSecretDto,
-    reads: 'post',
     key: 'optional',
     problems: [apiKeyNotFound, apiKeyRevoked, apiKeyRolling, scopeNotHeld],
   })
@@ -143,7 +138,6 @@ export class ApiKeysController {
       'Ends the key for good, in every process within a second. It stays readable with `revoked_at`. Needs no scope of the ' +
       'revoked key.',
     access: 'keys:write',
-    reads: 'removal',
     problems: [apiKeyNotFound],
   })
   async revokeApiKey(

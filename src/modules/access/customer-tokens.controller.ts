@@ -32,7 +32,6 @@ export class CustomerTokensController {
     access: 'customers:write',
     status: 201,
     answer: CustomerTokenWithSecretDto,
-    reads: 'post',
     key: 'optional',
     problems: [customerNotFound, scopeNotHeld],
   })
@@ -50,7 +49,6 @@ export class CustomerTokensController {
     summary: 'Revoke a customer token',
     description: 'Ends the token in every process within a second.',
     access: 'customers:write',
-    reads: 'path',
     problems: [customerTokenNotFound],
   })
   async revokeCustomerToken(

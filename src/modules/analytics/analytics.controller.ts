@@ -22,7 +22,6 @@ export class AnalyticsController {
       'Names of customers are left out for callers without `customers:read`.',
     access: 'analytics:read',
     answer: ReceivablesDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async getReceivables(

@@ -31,7 +31,6 @@ export class BooksController {
       'are left out for callers without `customers:read`.',
     access: 'analytics:read',
     answer: RevenueDto,
-    reads: 'query',
     problems: [reportPeriodEmpty, tooManyWindows, tooManyReports],
   })
   async getRevenue(
@@ -56,7 +55,6 @@ export class BooksController {
       'Counts the automatic charges made in the period by attempt, status and failure code. Customers on test clocks are left out.',
     access: 'analytics:read',
     answer: CollectionDto,
-    reads: 'query',
     problems: [reportPeriodEmpty, tooManyWindows, tooManyReports],
   })
   async getCollection(@Query() query: CollectionQueryDto): Promise<CollectionDto> {

@@ -32,7 +32,6 @@ export class MrrController {
       'last longer than one invoice, before taxes. Customers on test clocks are left out.',
     access: 'analytics:read',
     answer: MrrDto,
-    reads: 'query',
     problems: WINDOW_PROBLEMS,
   })
   async getMrr(@Query() query: ReportQueryDto): Promise<MrrDto> {
@@ -46,7 +45,6 @@ export class MrrController {
       'Sums the changes of each window by kind. `closing` of a window is `opening` of the next one.',
     access: 'analytics:read',
     answer: MrrMovementsDto,
-    reads: 'query',
     problems: WINDOW_PROBLEMS,
   })
   async getMrrMovements(@Query() query: ReportQueryDto): Promise<MrrMovementsDto> {
@@ -59,7 +57,6 @@ export class MrrController {
     description: 'The changes of single subscriptions, newest first, that the movements sum up.',
     access: 'analytics:read',
     answer: pageOf(MrrChangeDto),
-    reads: 'list',
   })
   async listMrrChanges(@Query() query: ListMrrChangesDto): Promise<PageDto<MrrChangeDto>> {
     const page = await this.mrr.changes(toMrrChangeFilter(query), toPageRequest(query, 'mrrc'));

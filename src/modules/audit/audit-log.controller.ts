@@ -45,7 +45,6 @@ export class AuditLogController {
       'Newest first. Each entry is one operation that changed something, written in the commit of the change. Requests that were refused, rolled back or replayed have none. Reported usage and consumption are counted instead.',
     access: 'audit:read',
     answer: pageOf(AuditEntryDto),
-    reads: 'list',
   })
   async listAuditEntries(@Query() query: ListAuditEntriesDto): Promise<PageDto<AuditEntryDto>> {
     const page = await this.log.list(toAuditFilter(query), toPageRequest(query, 'aud'));
@@ -59,7 +58,6 @@ export class AuditLogController {
       'Returns every matching change with its operation, oldest first, as newline-delimited JSON. If the export fails, the answer is cut off, which HTTP clients report as incomplete.',
     access: 'audit:read',
     lines: [AuditExportLineDto],
-    reads: 'query',
   })
   async exportAuditLog(
     @Query() query: ExportAuditLogDto,
@@ -75,7 +73,6 @@ export class AuditLogController {
       'Compares the whole audit log with its seals, on one snapshot. Reveals rows that were changed, removed or added directly in the database.',
     access: 'audit:read',
     answer: AuditVerificationDto,
-    reads: 'path',
     problems: [tooManyReports],
   })
   async verifyAuditLog(): Promise<AuditVerificationDto> {
@@ -89,7 +86,6 @@ export class AuditLogController {
       'How often each caller reported usage or consumed an entitlement, by hour, newest first. Each process adds its counts every 10 seconds.',
     access: 'audit:read',
     answer: pageOf(AuditUsageCountDto),
-    reads: 'list',
   })
   async listAuditUsageCounts(@Query() query: ListQueryDto): Promise<PageDto<AuditUsageCountDto>> {
     return toPageDto(await this.usage.list(toOpaquePageRequest(query)), toAuditUsageCountDto);
@@ -101,7 +97,6 @@ export class AuditLogController {
     description: 'Returns one operation with its first 100 changes.',
     access: 'audit:read',
     answer: AuditEntryDto,
-    reads: 'path',
     problems: [auditEntryNotFound],
   })
   async getAuditEntry(

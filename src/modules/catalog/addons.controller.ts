@@ -34,7 +34,6 @@ export class AddonsController {
     access: 'catalog:write',
     status: 201,
     answer: AddonDto,
-    reads: 'post',
     key: 'optional',
     problems: [meterBackfilling, priceTermsContradict, referenceNotFound, addonCodeTaken],
   })
@@ -48,7 +47,6 @@ export class AddonsController {
     description: 'Archived add-ons are not listed.',
     access: 'catalog:read',
     answer: pageOf(AddonDto),
-    reads: 'list',
   })
   async listAddons(@Query() query: ListQueryDto): Promise<PageDto<AddonDto>> {
     return toPageDto(await this.catalog.listAddons(toPageRequest(query, 'addon')), toAddonDto);
@@ -60,7 +58,6 @@ export class AddonsController {
     description: 'Returns the add-on with its prices, also when it is archived.',
     access: 'catalog:read',
     answer: AddonDto,
-    reads: 'path',
     problems: [addonNotFound],
   })
   async getAddon(@Param('id', addonId) id: string): Promise<AddonDto> {
@@ -73,7 +70,6 @@ export class AddonsController {
     description: 'Changes the name, or merges the metadata. An empty body changes nothing.',
     access: 'catalog:write',
     answer: AddonDto,
-    reads: 'change',
     problems: [addonNotFound, metadataTooLarge],
   })
   async updateAddon(
@@ -90,7 +86,6 @@ export class AddonsController {
     description:
       'The add-on is no longer returned and cannot be sold again. Existing references continue. Its code stays taken.',
     access: 'catalog:write',
-    reads: 'removal',
     problems: [addonNotFound],
   })
   async archiveAddon(

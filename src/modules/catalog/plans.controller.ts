@@ -46,7 +46,6 @@ export class PlansController {
     access: 'catalog:write',
     status: 201,
     answer: PlanDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       meterBackfilling,
@@ -66,7 +65,6 @@ export class PlansController {
     description: 'Archived plans are not listed.',
     access: 'catalog:read',
     answer: pageOf(PlanDto),
-    reads: 'list',
   })
   async listPlans(@Query() query: ListQueryDto): Promise<PageDto<PlanDto>> {
     return toPageDto(await this.plans.list(toPageRequest(query, 'plan')), toPlanDto);
@@ -78,7 +76,6 @@ export class PlansController {
     description: 'Returns the plan with the prices of its active version.',
     access: 'catalog:read',
     answer: PlanDto,
-    reads: 'path',
     problems: [planNotFound],
   })
   async getPlan(@Param('id', planId) id: string): Promise<PlanDto> {
@@ -92,7 +89,6 @@ export class PlansController {
       'Changes the name, or merges the metadata. All other changes need a new version. An empty body changes nothing.',
     access: 'catalog:write',
     answer: PlanDto,
-    reads: 'change',
     problems: [planNotFound, metadataTooLarge],
   })
   async updatePlan(
@@ -109,7 +105,6 @@ export class PlansController {
     description:
       'The plan is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays taken.',
     access: 'catalog:write',
-    reads: 'removal',
     problems: [planNotFound],
   })
   async archivePlan(
@@ -128,7 +123,6 @@ export class PlansController {
     access: 'catalog:write',
     status: 201,
     answer: PlanVersionDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       planNotFound,
@@ -151,7 +145,6 @@ export class PlansController {
     description: 'Newest first: the first version is the active one.',
     access: 'catalog:read',
     answer: pageOf(PlanVersionDto),
-    reads: 'list',
     problems: [planNotFound],
   })
   async listPlanVersions(

@@ -24,7 +24,6 @@ export class CouponRedemptionsController {
     description: 'Newest first, ended redemptions included.',
     access: 'coupons:read',
     answer: pageOf(CouponRedemptionDto),
-    reads: 'list',
     problems: [couponNotFound],
   })
   async listCouponRedemptions(

@@ -38,7 +38,6 @@ export class CouponsController {
     access: 'coupons:write',
     status: 201,
     answer: CouponDto,
-    reads: 'post',
     key: 'optional',
     problems: [couponTermsContradict, couponCodeTaken],
   })
@@ -52,7 +51,6 @@ export class CouponsController {
     description: 'Newest first, inactive coupons included.',
     access: 'coupons:read',
     answer: pageOf(CouponDto),
-    reads: 'list',
   })
   async listCoupons(@Query() query: ListQueryDto): Promise<PageDto<CouponDto>> {
     return toPageDto(await this.coupons.list(toPageRequest(query, 'coup')), toCouponDto);
@@ -64,7 +62,6 @@ export class CouponsController {
     description: 'Returns the coupon with the number of its redemptions.',
     access: 'coupons:read',
     answer: CouponDto,
-    reads: 'path',
     problems: [couponNotFound],
   })
   async getCoupon(@Param('id', couponId) id: string): Promise<CouponDto> {
@@ -79,7 +76,6 @@ export class CouponsController {
       'discounts continue. An empty body changes nothing.',
     access: 'coupons:write',
     answer: CouponDto,
-    reads: 'change',
     problems: [couponNotFound, metadataTooLarge],
   })
   async updateCoupon(
@@ -95,7 +91,6 @@ export class CouponsController {
     summary: 'Delete a coupon that was never redeemed',
     description: 'Refused when the coupon was redeemed: set `is_active` to false instead.',
     access: 'coupons:write',
-    reads: 'removal',
     problems: [couponNotFound, couponInUse],
   })
   async deleteCoupon(

@@ -45,7 +45,6 @@ export class CustomersController {
     access: 'customers:write',
     status: 201,
     answer: CustomerDto,
-    reads: 'post',
     key: 'optional',
     problems: [customerExternalIdTaken, referenceNotFound],
   })
@@ -59,7 +58,6 @@ export class CustomersController {
     description: 'Deleted customers are not listed.',
     access: 'customers:read',
     answer: pageOf(CustomerDto),
-    reads: 'list',
   })
   async listCustomers(@Query() query: ListCustomersDto): Promise<PageDto<CustomerDto>> {
     const page = await this.customers.list(toCustomerFilter(query), toPageRequest(query, 'cus'));
@@ -72,7 +70,6 @@ export class CustomersController {
     description: 'Counts the customers that match the filters of the list, by currency.',
     access: 'customers:read',
     answer: CustomerSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizeCustomers(@Query() query: CustomerFilterDto): Promise<SummaryDto> {
@@ -86,7 +83,6 @@ export class CustomersController {
       'Returns the customer as it is now; invoices keep the address they were finalized with.',
     access: 'customers:read',
     answer: CustomerDto,
-    reads: 'path',
     problems: [customerNotFound],
   })
   async getCustomer(@Param('id', customerId) id: string): Promise<CustomerDto> {
@@ -101,7 +97,6 @@ export class CustomersController {
       'customer. An empty body changes nothing.',
     access: 'customers:write',
     answer: CustomerDto,
-    reads: 'change',
     problems: [
       customerNotFound,
       customerExternalIdTaken,

@@ -35,7 +35,6 @@ export class AddonEntitlementsController {
     access: 'entitlements:write',
     status: 201,
     answer: AddonEntitlementDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       referenceNotFound,
@@ -58,7 +57,6 @@ export class AddonEntitlementsController {
     access: 'entitlements:read',
     answer: AddonEntitlementDto,
     isArray: true,
-    reads: 'query',
   })
   async listAddonEntitlements(
     @Query() query: ListAddonEntitlementsDto,
@@ -72,7 +70,6 @@ export class AddonEntitlementsController {
     description: 'Returns the value and the mode of one link.',
     access: 'entitlements:read',
     answer: AddonEntitlementDto,
-    reads: 'path',
     problems: [addonEntitlementNotFound],
   })
   async getAddonEntitlement(@Param('id', linkId) id: string): Promise<AddonEntitlementDto> {
@@ -86,7 +83,6 @@ export class AddonEntitlementsController {
       'Changes the mode or value, or merges the metadata. Omitted fields keep their values.',
     access: 'entitlements:write',
     answer: AddonEntitlementDto,
-    reads: 'change',
     problems: [addonEntitlementNotFound, addonEntitlementValueContradicts, metadataTooLarge],
   })
   async updateAddonEntitlement(
@@ -105,7 +101,6 @@ export class AddonEntitlementsController {
     summary: 'Delete the link of an add-on to an entitlement',
     description: 'Subscriptions with the add-on no longer get the entitlement from it.',
     access: 'entitlements:write',
-    reads: 'removal',
     problems: [addonEntitlementNotFound],
   })
   async deleteAddonEntitlement(

@@ -61,7 +61,6 @@ export class CustomerEntitlementsController {
     access: 'entitlements:read',
     customerToken: { path: 'id' },
     answer: pageOf(CustomerEntitlementDto),
-    reads: 'list',
     problems: [customerNotFound, testClockNotFound],
   })
   async listCustomerEntitlements(
@@ -80,7 +79,6 @@ export class CustomerEntitlementsController {
     access: 'entitlements:read',
     customerToken: { path: 'id' },
     answer: CustomerEntitlementDto,
-    reads: 'path',
     problems: READS,
   })
   async getCustomerEntitlement(
@@ -97,7 +95,6 @@ export class CustomerEntitlementsController {
       'Checks and counts in one commit: all of the quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
     access: 'usage:write',
     answer: ConsumptionDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       ...CHANGES,
@@ -125,7 +122,6 @@ export class CustomerEntitlementsController {
     access: 'entitlements:write',
     status: 201,
     answer: EntitlementGrantDto,
-    reads: 'post',
     key: 'optional',
     problems: [...CHANGES, grantContradicts, tooManyGrants],
   })
@@ -143,7 +139,6 @@ export class CustomerEntitlementsController {
     description: 'Newest first, expired and void grants included.',
     access: 'entitlements:read',
     answer: pageOf(EntitlementGrantDto),
-    reads: 'list',
     problems: [...READS],
   })
   async listEntitlementGrants(
@@ -162,7 +157,6 @@ export class CustomerEntitlementsController {
       'Usage taken from the grant stays covered; the rest of its balance is lost. Voiding again is a no-op.',
     access: 'entitlements:write',
     answer: EntitlementGrantDto,
-    reads: 'post',
     key: 'optional',
     problems: [...CHANGES, grantNotFound, invalidTransition],
   })

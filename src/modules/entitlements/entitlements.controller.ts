@@ -17,7 +17,6 @@ export class EntitlementsController {
     summary: 'Delete an entitlement that is not in use',
     description: 'Refused while an add-on gives the entitlement: delete its links first.',
     access: 'entitlements:write',
-    reads: 'removal',
     problems: [entitlementNotFound, entitlementInUse],
   })
   async deleteEntitlement(

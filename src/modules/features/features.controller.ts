@@ -39,7 +39,6 @@ export class FeaturesController {
     access: 'entitlements:write',
     status: 201,
     answer: EntitlementDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       entitlementTermsContradict,
@@ -58,7 +57,6 @@ export class FeaturesController {
     description: 'Newest first.',
     access: 'entitlements:read',
     answer: pageOf(EntitlementDto),
-    reads: 'list',
   })
   async listEntitlements(@Query() query: ListQueryDto): Promise<PageDto<EntitlementDto>> {
     return toPageDto(await this.features.list(toPageRequest(query, 'ent')), toEntitlementDto);
@@ -70,7 +68,6 @@ export class FeaturesController {
     description: 'Returns the definition, not what a customer has of it.',
     access: 'entitlements:read',
     answer: EntitlementDto,
-    reads: 'path',
     problems: [entitlementNotFound],
   })
   async getEntitlement(@Param('id', entitlementId) id: string): Promise<EntitlementDto> {
@@ -84,7 +81,6 @@ export class FeaturesController {
       'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
     access: 'entitlements:write',
     answer: EntitlementDto,
-    reads: 'change',
     problems: [entitlementNotFound, metadataTooLarge],
   })
   async updateEntitlement(

@@ -34,7 +34,6 @@ export class CreditBalanceController {
       'overpayments, and payments of invoices that were voided. Invoices use it when they are finalized.',
     access: 'invoices:read',
     answer: CreditBalanceDto,
-    reads: 'path',
     problems: [customerNotFound, creditBalanceTooLarge],
   })
   async getCreditBalance(
@@ -49,7 +48,6 @@ export class CreditBalanceController {
     description: 'The amounts of all of them add up to the balance. Newest first.',
     access: 'invoices:read',
     answer: pageOf(CreditBalanceTransactionDto),
-    reads: 'list',
     problems: [customerNotFound],
   })
   async listCreditBalanceTransactions(

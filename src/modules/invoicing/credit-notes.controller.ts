@@ -35,7 +35,6 @@ export class CreditNotesController {
     description: 'Newest first, void ones included.',
     access: 'invoices:read',
     answer: pageOf(CreditNoteDto),
-    reads: 'list',
   })
   async listCreditNotes(@Query() query: ListCreditNotesDto): Promise<PageDto<CreditNoteDto>> {
     const page = await this.notes.list(toCreditNoteFilter(query), toPageRequest(query, 'cn'));
@@ -49,7 +48,6 @@ export class CreditNotesController {
       'Counts the credit notes that match the filters of the list and sums their amounts, by currency.',
     access: 'invoices:read',
     answer: CreditNoteSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizeCreditNotes(@Query() query: CreditNoteFilterDto): Promise<SummaryDto> {
@@ -62,7 +60,6 @@ export class CreditNotesController {
     description: 'Returns the credit note with its lines.',
     access: 'invoices:read',
     answer: CreditNoteDto,
-    reads: 'path',
     problems: [creditNoteNotFound],
   })
   async getCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {

@@ -63,7 +63,6 @@ export class InvoicesController {
     access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       referenceNotFound,
@@ -85,7 +84,6 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
     answer: pageOf(InvoiceDto),
-    reads: 'list',
   })
   async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
     const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));
@@ -99,7 +97,6 @@ export class InvoicesController {
       'Counts the invoices that match the filters of the list and sums their amounts, by currency.',
     access: 'invoices:read',
     answer: InvoiceSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizeInvoices(@Query() query: InvoiceFilterDto): Promise<SummaryDto> {
@@ -116,7 +113,6 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: 'answer',
     file: 'application/pdf',
-    reads: 'path',
     problems: [invoiceNotFound],
   })
   async printInvoice(
@@ -136,7 +132,6 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: 'answer',
     answer: InvoiceDto,
-    reads: 'path',
     problems: [invoiceNotFound],
   })
   async getInvoice(
@@ -153,7 +148,6 @@ export class InvoicesController {
       'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
     access: 'invoices:write',
     answer: InvoiceDto,
-    reads: 'change',
     problems: [invoiceNotFound, metadataTooLarge, testClockAdvancing, testClockFailed],
   })
   async updateInvoice(
@@ -171,7 +165,6 @@ export class InvoicesController {
       'It has no number and nothing was posted for it. A finalized invoice is voided instead; the draft of a renewal stays, ' +
       'since nothing else would bill its period.',
     access: 'invoices:write',
-    reads: 'removal',
     problems: [
       invoiceNotFound,
       invoiceNotDraft,
@@ -195,7 +188,6 @@ export class InvoicesController {
       'evaluated again by the functions that made the line.',
     access: 'invoices:read',
     answer: ExplanationDto,
-    reads: 'path',
     problems: [invoiceNotFound, invoiceLineNotFound],
   })
   async explainInvoiceLine(

@@ -37,7 +37,6 @@ export class LedgerController {
       'Returns the accounts with their balances, for all customers or for one, now or at an instant.',
     access: 'ledger:read',
     answer: LedgerAccountsDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async listLedgerAccounts(@Query() query: ListLedgerAccountsDto): Promise<LedgerAccountsDto> {
@@ -51,7 +50,6 @@ export class LedgerController {
     description: 'Newest first, each with its postings.',
     access: 'ledger:read',
     answer: pageOf(LedgerTransactionDto),
-    reads: 'list',
   })
   async listLedgerTransactions(
     @Query() query: ListLedgerTransactionsDto,
@@ -67,7 +65,6 @@ export class LedgerController {
       'Reads the whole ledger in one snapshot and checks every invariant. With `changed_since` it checks the transactions made from then on, and every invariant of the customers who have one. Calls no payment provider: `last_reconciliation` is the last comparison with one.',
     access: 'ledger:read',
     answer: LedgerVerificationDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async verifyLedger(@Query() query: VerifyLedgerDto): Promise<LedgerVerificationDto> {

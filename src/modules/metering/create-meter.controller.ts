@@ -27,7 +27,6 @@ export class CreateMeterController {
     access: 'catalog:write',
     status: 201,
     answer: MeterDto,
-    reads: 'post',
     key: 'optional',
     problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
   })

@@ -22,7 +22,6 @@ export class MeterUsageController {
       "Returns exact usage by window and in total, from one snapshot. Windows follow the customer's local time.",
     access: 'usage:read',
     answer: MeterUsageDto,
-    reads: 'query',
     problems: [
       meterNotFound,
       customerNotFound,

@@ -25,7 +25,6 @@ export class StoredUsageController {
     description: 'Newest timestamp first, voided events included.',
     access: 'usage:read',
     answer: pageOf(StoredUsageEventDto),
-    reads: 'list',
   })
   async listUsageEvents(@Query() query: ListUsageEventsDto): Promise<PageDto<StoredUsageEventDto>> {
     const page = await this.usage.list(toEventFilter(query), toOpaquePageRequest(query));
@@ -38,7 +37,6 @@ export class StoredUsageController {
     description: 'The path contains the idempotency key of the event, percent-encoded.',
     access: 'usage:read',
     answer: StoredUsageEventDto,
-    reads: 'path',
     problems: [usageEventNotFound],
   })
   async getUsageEvent(@Param('idempotency_key') key: string): Promise<StoredUsageEventDto> {
@@ -54,7 +52,6 @@ export class StoredUsageController {
       'Voiding it again is a no-op.',
     access: 'usage:write',
     answer: StoredUsageEventDto,
-    reads: 'post',
     key: 'optional',
     problems: [usageEventNotFound, usageLateRefused],
   })

@@ -31,7 +31,6 @@ export class MetersController {
     description: 'Returns meters that are not archived, newest first.',
     access: 'catalog:read',
     answer: pageOf(MeterDto),
-    reads: 'list',
   })
   async listMeters(@Query() query: ListQueryDto): Promise<PageDto<MeterDto>> {
     return toPageDto(await this.meters.list(toPageRequest(query, 'meter')), toMeterDto);
@@ -43,7 +42,6 @@ export class MetersController {
     description: 'Also returns archived meters.',
     access: 'catalog:read',
     answer: MeterDto,
-    reads: 'path',
     problems: [meterNotFound],
   })
   async getMeter(@Param('id', meterId) id: string): Promise<MeterDto> {
@@ -57,7 +55,6 @@ export class MetersController {
       'Changes the name or the policy for late events, or merges the metadata. Omitted fields keep their values.',
     access: 'catalog:write',
     answer: MeterDto,
-    reads: 'change',
     problems: [meterNotFound, metadataTooLarge],
   })
   async updateMeter(
@@ -74,7 +71,6 @@ export class MetersController {
     description:
       'No new price or entitlement can refer to it. Existing references continue, and it can be read. Its key stays taken.',
     access: 'catalog:write',
-    reads: 'removal',
     problems: [meterNotFound],
   })
   async archiveMeter(

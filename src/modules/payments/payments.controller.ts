@@ -43,7 +43,6 @@ export class PaymentsController {
     description: 'Newest first, failed payments included.',
     access: 'payments:read',
     answer: pageOf(PaymentDto),
-    reads: 'list',
   })
   async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
     const request = toPageRequest(query, 'pay');
@@ -57,7 +56,6 @@ export class PaymentsController {
       'Counts the payments that match the filters of the list and sums their amounts, by currency.',
     access: 'payments:read',
     answer: PaymentSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizePayments(@Query() query: PaymentFilterDto): Promise<SummaryDto> {
@@ -70,7 +68,6 @@ export class PaymentsController {
     description: 'Returns the payment with the amount refunded so far.',
     access: 'payments:read',
     answer: PaymentDto,
-    reads: 'path',
     problems: [paymentNotFound],
   })
   async getPayment(
@@ -88,7 +85,6 @@ export class PaymentsController {
       'only: it is enough to confirm this payment.',
     access: 'payments:write',
     answer: ClientActionDto,
-    reads: 'path',
     problems: [paymentNotFound, paymentActionNotRequired, paymentProviderUnavailable],
   })
   async getPaymentClientAction(

@@ -39,7 +39,6 @@ export class ReconciliationsController {
     access: 'payments:write',
     status: 201,
     answer: ReconciliationDto,
-    reads: 'post',
     key: 'optional',
     problems: [paymentProviderNotEnabled, reconciliationRunning],
   })
@@ -53,7 +52,6 @@ export class ReconciliationsController {
     description: 'Newest first, those that run included.',
     access: 'payments:read',
     answer: pageOf(ReconciliationDto),
-    reads: 'list',
   })
   async listReconciliations(@Query() query: ListQueryDto): Promise<PageDto<ReconciliationDto>> {
     const page = await this.reconciliations.list(toPageRequest(query, 'rcon'));
@@ -66,7 +64,6 @@ export class ReconciliationsController {
     description: 'Returns its progress, and how many differences it found.',
     access: 'payments:read',
     answer: ReconciliationDto,
-    reads: 'path',
     problems: [reconciliationNotFound],
   })
   async getReconciliation(@Param('id', reconciliationId) id: string): Promise<ReconciliationDto> {
@@ -79,7 +76,6 @@ export class ReconciliationsController {
     description: 'Each charge or refund that the provider and the books show differently.',
     access: 'payments:read',
     answer: pageOf(ReconciliationDifferenceDto),
-    reads: 'list',
     problems: [reconciliationNotFound],
   })
   async listReconciliationDifferences(

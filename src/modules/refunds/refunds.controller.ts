@@ -33,7 +33,6 @@ export class RefundsController {
     description: 'Newest first, failed refunds included.',
     access: 'refunds:read',
     answer: pageOf(RefundDto),
-    reads: 'list',
   })
   async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
     const request = toPageRequest(query, 'ref');
@@ -47,7 +46,6 @@ export class RefundsController {
       'Counts the refunds that match the filters of the list and sums their amounts, by currency.',
     access: 'refunds:read',
     answer: RefundSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizeRefunds(@Query() query: RefundFilterDto): Promise<SummaryDto> {
@@ -60,7 +58,6 @@ export class RefundsController {
     description: 'Returns the refund with its status at the provider.',
     access: 'refunds:read',
     answer: RefundDto,
-    reads: 'path',
     problems: [refundNotFound],
   })
   async getRefund(@Param('id', new IdPipe('ref', refundNotFound)) id: string): Promise<RefundDto> {

@@ -18,7 +18,6 @@ export class SandboxRefundsController {
       'Plays the gateway: decides a refund of a payment made with `pm_sandbox_refund_pending`.',
     access: 'refunds:write',
     answer: RefundDto,
-    reads: 'post',
     key: 'optional',
     problems: [refundNotFound, refundNotInSandbox],
   })

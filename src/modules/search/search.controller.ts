@@ -21,7 +21,6 @@ export class SearchController {
       'scope to read.',
     access: 'search:read',
     answer: SearchResultsDto,
-    reads: 'query',
   })
   async search(
     @Query() { q, types, limit }: SearchQueryDto,

@@ -26,7 +26,6 @@ export class AdminSecondFactorsController {
     description: 'Returns when it was enabled and how many recovery codes are left.',
     access: 'studio:read',
     answer: SecondFactorDto,
-    reads: 'path',
     problems: [studioAdminNotFound, secondFactorNotFound],
   })
   async getAdminSecondFactor(@Param('id', adminId) id: string): Promise<SecondFactorDto> {
@@ -41,7 +40,6 @@ export class AdminSecondFactorsController {
       'For an admin who has lost the authenticator and the recovery codes. Ends the sessions of the admin at once, in ' +
       'every process. The caller must hold all scopes of the role of the admin.',
     access: 'studio:write',
-    reads: 'path',
     problems: [studioAdminNotFound, scopeNotHeld, secondFactorNotFound],
   })
   async removeAdminSecondFactor(

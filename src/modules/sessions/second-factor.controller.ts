@@ -64,7 +64,6 @@ export class SecondFactorController {
     description: 'Returns when it was enabled and how many recovery codes are left.',
     access: 'sessions:read',
     answer: SecondFactorDto,
-    reads: 'path',
     problems: [adminSessionRequired, secondFactorNotFound],
   })
   async getSecondFactor(

@@ -61,7 +61,6 @@ export class SessionController {
     description: 'Returns the admin of the session cookie, its scopes and the CSRF token.',
     access: 'public',
     answer: CurrentSessionDto,
-    reads: 'path',
     problems: [unauthenticated],
   })
   async getSession(@Req() request: Request): Promise<CurrentSessionDto> {
@@ -75,7 +74,6 @@ export class SessionController {
     description:
       'Ends the session of the cookie, and removes the cookie. Needs the header `X-CSRF-Token`. Does nothing without a session.',
     access: 'public',
-    reads: 'path',
   })
   async deleteSession(
     @Req() request: Request,

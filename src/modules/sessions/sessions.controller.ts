@@ -29,7 +29,6 @@ export class SessionsController {
       'ended stay for a month.',
     access: 'sessions:read',
     answer: pageOf(SessionDto),
-    reads: 'list',
   })
   async listSessions(
     @Query() query: ListQueryDto,
@@ -44,7 +43,6 @@ export class SessionsController {
     description:
       'Ends a session at once, in every process. Admins can end their own sessions; those of others need `studio:write`.',
     access: 'sessions:write',
-    reads: 'path',
     problems: [sessionNotFound],
   })
   async revokeSession(

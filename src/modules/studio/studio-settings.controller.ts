@@ -24,7 +24,6 @@ export class StudioSettingsController {
       'Returns what the roles of admins are limited to, and whether a second factor is required.',
     access: 'studio:read',
     answer: StudioSettingsDto,
-    reads: 'path',
   })
   async getStudioSettings(): Promise<StudioSettingsDto> {
     return withETag(await this.settings.get(), toStudioSettingsDto);
@@ -38,7 +37,6 @@ export class StudioSettingsController {
       'are left out stay. Takes effect at once, in every process. Refund limits are changed by callers with `refunds:write`.',
     access: 'studio:write',
     answer: StudioSettingsDto,
-    reads: 'change',
     problems: [scopeNotHeld],
   })
   async updateStudioSettings(

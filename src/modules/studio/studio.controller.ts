@@ -35,7 +35,6 @@ export class StudioController {
     access: 'studio:write',
     status: 201,
     answer: StudioAdminDto,
-    reads: 'post',
     key: 'optional',
     problems: [scopeNotHeld, studioAdminEmailTaken],
   })
@@ -52,7 +51,6 @@ export class StudioController {
     description: 'Includes inactive admins.',
     access: 'studio:read',
     answer: pageOf(StudioAdminDto),
-    reads: 'list',
   })
   async listStudioAdmins(@Query() query: ListQueryDto): Promise<PageDto<StudioAdminDto>> {
     return toPageDto(await this.studio.list(toPageRequest(query, 'admin')), toStudioAdminDto);
@@ -64,7 +62,6 @@ export class StudioController {
     description: 'Returns the admin, never with the password hash.',
     access: 'studio:read',
     answer: StudioAdminDto,
-    reads: 'path',
     problems: [studioAdminNotFound],
   })
   async getStudioAdmin(@Param('id', adminId) id: string): Promise<StudioAdminDto> {
@@ -79,7 +76,6 @@ export class StudioController {
       'The caller must hold all scopes of the role of the admin.',
     access: 'studio:write',
     answer: StudioAdminDto,
-    reads: 'change',
     problems: [studioAdminNotFound, scopeNotHeld],
   })
   async updateStudioAdmin(
@@ -97,7 +93,6 @@ export class StudioController {
     summary: 'Deactivate a studio admin',
     description: 'The admin can no longer sign in, but stays readable with `is_active: false`.',
     access: 'studio:write',
-    reads: 'removal',
     problems: [studioAdminNotFound, lastOwner],
   })
   async deleteStudioAdmin(

@@ -47,7 +47,6 @@ export class SubscriptionsController {
     description: 'Newest first, canceled subscriptions included.',
     access: 'subscriptions:read',
     answer: pageOf(SubscriptionDto),
-    reads: 'list',
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
     const request = toPageRequest(query, 'sub');
@@ -61,7 +60,6 @@ export class SubscriptionsController {
     description: 'Counts the subscriptions that match the filters of the list, by currency.',
     access: 'subscriptions:read',
     answer: SubscriptionSummaryDto,
-    reads: 'query',
     problems: [tooManyReports],
   })
   async summarizeSubscriptions(@Query() query: SubscriptionFilterDto): Promise<SummaryDto> {
@@ -74,7 +72,6 @@ export class SubscriptionsController {
     description: 'Returns the subscription with its plan, add-ons and current period.',
     access: 'subscriptions:read',
     answer: SubscriptionDto,
-    reads: 'path',
     problems: [subscriptionNotFound],
   })
   async getSubscription(@Param('id', subscriptionId) id: string): Promise<SubscriptionDto> {
@@ -88,7 +85,6 @@ export class SubscriptionsController {
       'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
     access: 'subscriptions:write',
     answer: SubscriptionDto,
-    reads: 'change',
     problems: [subscriptionNotFound, metadataTooLarge, ...ON_A_CLOCK],
   })
   async updateSubscription(
@@ -108,7 +104,6 @@ export class SubscriptionsController {
     description: 'Those that wait, that were done and that were undone.',
     access: 'subscriptions:read',
     answer: pageOf(ScheduledChangeDto),
-    reads: 'list',
     problems: [subscriptionNotFound],
   })
   async listScheduledChanges(

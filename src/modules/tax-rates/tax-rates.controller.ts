@@ -33,7 +33,6 @@ export class TaxRatesController {
     access: 'catalog:write',
     status: 201,
     answer: TaxRateDto,
-    reads: 'post',
     key: 'optional',
   })
   async createTaxRate(@Body() body: CreateTaxRateDto): Promise<TaxRateDto> {
@@ -46,7 +45,6 @@ export class TaxRatesController {
     description: 'Archived rates are not listed.',
     access: 'catalog:read',
     answer: pageOf(TaxRateDto),
-    reads: 'list',
   })
   async listTaxRates(@Query() query: ListQueryDto): Promise<PageDto<TaxRateDto>> {
     return toPageDto(await this.rates.list(toPageRequest(query, 'txr')), toTaxRateDto);
@@ -58,7 +56,6 @@ export class TaxRatesController {
     description: 'Returns the tax rate, also when it is archived.',
     access: 'catalog:read',
     answer: TaxRateDto,
-    reads: 'path',
     problems: [taxRateNotFound],
   })
   async getTaxRate(@Param('id', taxRateId) id: string): Promise<TaxRateDto> {
@@ -73,7 +70,6 @@ export class TaxRatesController {
       'customers who have it keep it. An empty body changes nothing.',
     access: 'catalog:write',
     answer: TaxRateDto,
-    reads: 'change',
     problems: [taxRateNotFound, metadataTooLarge],
   })
   async updateTaxRate(
@@ -90,7 +86,6 @@ export class TaxRatesController {
     description:
       'The rate is no longer returned and cannot be assigned to more customers. Customers who have it keep it.',
     access: 'catalog:write',
-    reads: 'removal',
     problems: [taxRateNotFound],
   })
   async archiveTaxRate(

@@ -44,7 +44,6 @@ export class TestClocksController {
     access: 'test-clocks:write',
     status: 201,
     answer: TestClockDto,
-    reads: 'post',
     key: 'optional',
   })
   async createTestClock(@Body() body: CreateTestClockDto): Promise<TestClockDto> {
@@ -57,7 +56,6 @@ export class TestClocksController {
     description: 'Newest first.',
     access: 'test-clocks:read',
     answer: pageOf(TestClockDto),
-    reads: 'list',
   })
   async listTestClocks(@Query() query: ListQueryDto): Promise<PageDto<TestClockDto>> {
     return toPageDto(await this.clocks.list(toPageRequest(query, 'clock')), toTestClockDto);
@@ -69,7 +67,6 @@ export class TestClocksController {
     description: 'Returns the time of the clock and the progress of an advance.',
     access: 'test-clocks:read',
     answer: TestClockDto,
-    reads: 'path',
     problems: [testClockNotFound],
   })
   async getTestClock(@Param('id', testClockId) id: string): Promise<TestClockDto> {
@@ -85,7 +82,6 @@ export class TestClocksController {
       'purged in portions. The answer comes when all are, or after ten seconds; then, as after an interruption, the service ' +
       'continues by itself.',
     access: 'test-clocks:write',
-    reads: 'path',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
   })
   async deleteTestClock(@Param('id', testClockId) id: string): Promise<void> {
@@ -102,7 +98,6 @@ export class TestClocksController {
       'call with the same `to`.',
     access: 'test-clocks:write',
     answer: TestClockDto,
-    reads: 'post',
     key: 'optional',
     problems: [testClockNotFound, testClockCannotReach, testClockAdvancing, testClockFailed],
   })

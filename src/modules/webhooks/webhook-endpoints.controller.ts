@@ -55,7 +55,6 @@ export class WebhookEndpointsController {
     access: 'webhooks:write',
     status: 201,
     answer: CreatedWebhookEndpointDto,
-    reads: 'post',
     key: 'optional',
     problems: [webhookUrlNotAllowed, tooManyWebhookEndpoints],
   })
@@ -74,7 +73,6 @@ export class WebhookEndpointsController {
     description: 'Newest first, inactive endpoints included.',
     access: 'webhooks:read',
     answer: pageOf(WebhookEndpointDto),
-    reads: 'list',
   })
   async listWebhookEndpoints(@Query() query: ListQueryDto): Promise<PageDto<WebhookEndpointDto>> {
     return toPageDto(await this.endpoints.list(toPageRequest(query, 'whe')), toWebhookEndpointDto);
@@ -86,7 +84,6 @@ export class WebhookEndpointsController {
     description: 'Returns the endpoint without its secret.',
     access: 'webhooks:read',
     answer: WebhookEndpointDto,
-    reads: 'path',
     problems: [webhookEndpointNotFound],
   })
   async getWebhookEndpoint(@Param('id', endpointId) id: string): Promise<WebhookEndpointDto> {
@@ -101,7 +98,6 @@ export class WebhookEndpointsController {
       'match no event type are kept and returned as `unknown_events`.',
     access: 'webhooks:write',
     answer: UpdatedWebhookEndpointDto,
-    reads: 'change',
     problems: [webhookEndpointNotFound, webhookUrlNotAllowed, metadataTooLarge],
   })
   async updateWebhookEndpoint(
@@ -120,7 +116,6 @@ export class WebhookEndpointsController {
     summary: 'Delete a webhook endpoint',
     description: 'Discards pending deliveries and deletes the secrets of the endpoint.',
     access: 'webhooks:write',
-    reads: 'removal',
     problems: [webhookEndpointNotFound],
   })
   async deleteWebhookEndpoint(
@@ -136,7 +131,6 @@ export class WebhookEndpointsController {
     description: 'Returns the current secret, which receivers verify signatures with.',
     access: 'webhooks:write',
     answer: WebhookSecretDto,
-    reads: 'path',
     problems: [webhookEndpointNotFound],
   })
   async getWebhookEndpointSecret(@Param('id', endpointId) id: string): Promise<WebhookSecretDto> {
@@ -153,7 +147,6 @@ export class WebhookEndpointsController {
       'can switch one by one.',
     access: 'webhooks:write',
     answer: RotatedWebhookSecretDto,
-    reads: 'post',
     key: 'optional',
     problems: [webhookEndpointNotFound, tooManyWebhookSecrets],
   })

@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/internal';
 import type { Request } from 'express';
 import { toValidationError, unknownField } from './faults';
+import { inputsOf } from './handler-inputs';
 
 class NoQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
@@ -17,12 +16,5 @@ class NoQueryGuard implements CanActivate {
 
 /** Refuses all query parameters if the handler declares no `@Query`. Otherwise its DTO lists the known ones. */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
-  if (!readsQuery(target, name)) UseGuards(NoQueryGuard)(target, name, descriptor);
+  if (!inputsOf(target, name).query) UseGuards(NoQueryGuard)(target, name, descriptor);
 };
-
-/** Parameter decorators run before the decorator of their method. */
-function readsQuery(target: object, name: string | symbol): boolean {
-  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, name) ??
-    {}) as object;
-  return Object.keys(parameters).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
-}

@@ -33,6 +33,7 @@ import {
 } from '../errors';
 import { IdempotencyInterceptor, REQUIRES_KEY } from '../idempotency/idempotency.interceptor';
 import { CSV_MEDIA_TYPE, CsvInterceptor } from './csv';
+import { inputsOf } from './handler-inputs';
 import { itemOf } from './list';
 import { NoUnreadQuery } from './no-query.guard';
 import { ProblemDto } from './problem.dto';
@@ -40,7 +41,13 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 
 type AnyProblem = Pick<Problem, 'definition'>;
 
-interface OperationTexts {
+/**
+ * Inputs of an operation besides its path and declared query. `query` or `body` can be malformed; `list` is a query with a
+ * cursor; `post` is a body and an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
+ */
+type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
+
+export interface OperationOptions {
   /** A few words in the imperative. */
   readonly summary: string;
   readonly description: string;
@@ -62,28 +69,16 @@ interface OperationTexts {
   readonly lines?: readonly Type<unknown>[];
   /** The answer is an array of the class. */
   readonly isArray?: true;
-  /** Errors of the operation, besides those implied by `reads`. */
+  /**
+   * Of a POST that takes an `Idempotency-Key`. `required` if the operation moves money or starts a contract: it is refused
+   * without a key where `IDEMPOTENCY_KEYS` is `required`.
+   */
+  readonly key?: 'required' | 'optional';
+  /** Default: what the parameters of the handler read. `body` for a POST that takes no key, so that it is not forgotten. */
+  readonly reads?: Reads;
+  /** Errors of the operation, besides those implied by what it reads. */
   readonly problems?: readonly AnyProblem[];
 }
-
-/**
- * Inputs of the operation besides its path and declared query. `query` or `body` can be malformed; `list` is a query with a
- * cursor; `post` is a body and an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
- */
-interface OperationReads {
-  readonly reads: 'path' | 'query' | 'list' | 'body' | 'change' | 'removal';
-}
-
-interface PostReads {
-  readonly reads: 'post';
-  /**
-   * `required` if the operation moves money or starts a contract: it is refused without a key where `IDEMPOTENCY_KEYS`
-   * is `required`. Mandatory for every POST, so that it is not forgotten.
-   */
-  readonly key: 'required' | 'optional';
-}
-
-export type OperationOptions = OperationTexts & (OperationReads | PostReads);
 
 const BODY: readonly AnyProblem[] = [
   validationFailed,
@@ -92,7 +87,7 @@ const BODY: readonly AnyProblem[] = [
   unsupportedMediaType,
 ];
 
-const IMPLIED: Readonly<Record<OperationOptions['reads'], readonly AnyProblem[]>> = {
+const IMPLIED: Readonly<Record<Reads, readonly AnyProblem[]>> = {
   path: [validationFailed, malformedRequest],
   query: [validationFailed, malformedRequest],
   list: [invalidCursor, validationFailed, malformedRequest],
@@ -112,16 +107,36 @@ const ALWAYS: readonly AnyProblem[] = [
 
 /** Declares the documentation and the success status of an operation, above its handler. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const requiresKey = options.reads === 'post' && options.key === 'required';
-  const item = options.reads === 'list' ? itemOf(options.answer) : null;
+  return (target, name, descriptor) => {
+    const reads = options.reads ?? readsOf(options, inputsOf(target, name));
+    applyDecorators(...decoratorsOf(options, reads))(target, name, descriptor);
+  };
+}
+
+function readsOf(
+  { key, answer, summary }: OperationOptions,
+  { query, body, ifMatch }: ReturnType<typeof inputsOf>,
+): Reads {
+  if (key !== undefined) return 'post';
+  if (ifMatch) return body ? 'change' : 'removal';
+  if (body) {
+    throw new Error(`The operation "${summary}" must state its key, or that it takes none.`);
+  }
+  if (itemOf(answer) !== null) return 'list';
+  return query ? 'query' : 'path';
+}
+
+function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodDecorator[] {
+  const requiresKey = options.key === 'required';
+  const item = reads === 'list' ? itemOf(options.answer) : null;
   const problems = [
     ...(options.access === 'public' ? [] : [unauthenticated, forbidden, notForCustomerToken]),
     ...(options.problems ?? []),
-    ...IMPLIED[options.reads],
+    ...IMPLIED[reads],
     ...(requiresKey ? [idempotencyKeyRequired] : []),
     ...ALWAYS,
   ];
-  return applyDecorators(
+  return [
     HttpCode(statusOf(options)),
     RequireAccess(options.access, options.customerToken ?? null),
     ...(options.access === 'public' ? [] : [ApiExtension('x-required-scope', options.access)]),
@@ -131,23 +146,29 @@ export function Operation(options: OperationOptions): MethodDecorator {
       description: describe(options),
       security: securityOf(options.access),
     }),
-    ...successResponses(options),
+    ...successResponses(options, item !== null),
     ApiExtraModels(ProblemDto),
-    ...headersOf(options.reads, requiresKey),
+    ...headersOf(reads, requiresKey),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
     ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item))]),
     // Only on POST routes, because an interceptor costs time on every request.
-    ...(options.reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
+    ...(reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),
-  );
+  ];
 }
 
-function statusOf({ status, answer, answers, file, lines }: OperationTexts): 200 | 201 | 204 | 303 {
+function statusOf({
+  status,
+  answer,
+  answers,
+  file,
+  lines,
+}: OperationOptions): 200 | 201 | 204 | 303 {
   const hasAnswer = [answer, answers, file, lines].some((one) => one !== undefined);
   return status ?? (hasAnswer ? 200 : 204);
 }
 
-function describe({ description, access, customerToken }: OperationTexts): string {
+function describe({ description, access, customerToken }: OperationOptions): string {
   if (access === 'public') return description;
   const tokens = customerToken === undefined ? '' : ' Customer tokens may read their own customer.';
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
@@ -174,15 +195,13 @@ function linesResponse(status: number, lines: readonly Type<unknown>[]): MethodD
   );
 }
 
-function successResponses(options: OperationOptions): readonly MethodDecorator[] {
+function successResponses(options: OperationOptions, isList: boolean): readonly MethodDecorator[] {
   const { answer, preview, answers, file, lines } = options;
   const status = statusOf(options);
   if (status === 303) return [redirectResponse(status)];
   if (answers !== undefined) return [oneOfResponse(status, answers)];
   if (lines !== undefined) return [linesResponse(status, lines)];
-  if (answer !== undefined && options.reads === 'list' && itemOf(answer) !== null) {
-    return [pageResponse(status, answer)];
-  }
+  if (answer !== undefined && isList) return [pageResponse(status, answer)];
   const success = ApiResponse({
     status,
     description: status === 204 ? 'Done; no body.' : 'Success.',
@@ -247,10 +266,7 @@ function oneOfResponse(
   );
 }
 
-function headersOf(
-  reads: OperationOptions['reads'],
-  requiresKey: boolean,
-): readonly MethodDecorator[] {
+function headersOf(reads: Reads, requiresKey: boolean): readonly MethodDecorator[] {
   if (reads === 'post') {
     return [
       ApiHeader({

@@ -38,7 +38,9 @@ function parseIfMatch(header: string | undefined): VersionCondition {
   return tags.filter((text) => /^"\d{1,9}"$/.test(text)).map((text) => Number(text.slice(1, -1)));
 }
 
+/** Reads the version condition of a request from its `If-Match`. */
+export const versionCondition = (_: unknown, context: ExecutionContext): VersionCondition =>
+  parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']);
+
 /** Injects the version condition of a change. */
-export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']),
-);
+export const IfMatch = createParamDecorator(versionCondition);

@@ -23,7 +23,6 @@ export class HealthController {
     description: 'Answers 200 while the process runs, regardless of its database.',
     access: 'public',
     answer: HealthDto,
-    reads: 'path',
   })
   live(): HealthDto {
     return { status: 'ok' };
@@ -37,7 +36,6 @@ export class HealthController {
       'that of the database by more than 5 s.',
     access: 'public',
     answer: HealthDto,
-    reads: 'path',
   })
   async ready(): Promise<HealthDto> {
     await this.readiness.check();
@@ -51,7 +49,6 @@ export class HealthController {
     description: 'In the text format of Prometheus.',
     access: 'metrics:read',
     file: 'text/plain',
-    reads: 'path',
   })
   readMetrics(): Promise<string> {
     return this.metrics.registry.metrics();

@@ -36,7 +36,6 @@ export class CreditNoteCommandsController {
     access: 'invoices:write',
     status: 201,
     answer: CreditNoteDto,
-    reads: 'post',
     key: 'required',
     problems: [
       referenceNotFound,
@@ -58,7 +57,6 @@ export class CreditNoteCommandsController {
     description: 'What it took back is owed again. Refused once what it gave was used.',
     access: 'invoices:write',
     answer: CreditNoteDto,
-    reads: 'post',
     key: 'required',
     problems: [
       creditNoteNotFound,

@@ -18,7 +18,6 @@ export class CustomerCommandsController {
     description:
       'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
     access: 'customers:write',
-    reads: 'removal',
     problems: [customerNotFound],
   })
   async deleteCustomer(

@@ -44,7 +44,6 @@ export class InvoiceCommandsController {
       '`finalizes_at`: it bills the usage accepted until now, and later usage is billed by the next invoice.',
     access: 'invoices:write',
     answer: InvoiceDto,
-    reads: 'post',
     key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
@@ -64,7 +63,6 @@ export class InvoiceCommandsController {
       'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit.',
     access: 'invoices:write',
     answer: InvoiceDto,
-    reads: 'post',
     key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
   })
@@ -81,7 +79,6 @@ export class InvoiceCommandsController {
       'expires.',
     access: 'invoices:write',
     answer: InvoiceDto,
-    reads: 'post',
     key: 'optional',
     problems: CHANGE_PROBLEMS,
   })
@@ -100,7 +97,6 @@ export class InvoiceCommandsController {
     access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
-    reads: 'post',
     key: 'required',
     problems: [
       invoiceNotFound,

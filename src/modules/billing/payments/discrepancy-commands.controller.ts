@@ -28,7 +28,6 @@ export class DiscrepancyCommandsController {
       'failure can be applied.',
     access: 'payments:write',
     answer: DiscrepancyDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       discrepancyNotFound,

@@ -31,7 +31,6 @@ export class InvoicePaymentsController {
     access: 'payments:write',
     status: 201,
     answer: PaymentDto,
-    reads: 'post',
     key: 'required',
     problems: [
       invoiceNotFound,

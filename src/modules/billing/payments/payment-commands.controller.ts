@@ -34,7 +34,6 @@ export class PaymentCommandsController {
     access: 'payments:write',
     status: 201,
     answer: PaymentDto,
-    reads: 'post',
     key: 'required',
     problems: [
       paymentMethodNotAccepted,

@@ -35,7 +35,6 @@ export class PaymentMethodCommandsController {
     access: 'payments:write',
     status: 201,
     answer: PaymentMethodDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       customerNotFound,
@@ -61,7 +60,6 @@ export class PaymentMethodCommandsController {
     description: 'Makes it the default or not; the one that was, is not any more.',
     access: 'payments:write',
     answer: PaymentMethodDto,
-    reads: 'change',
     problems: [customerNotFound, paymentMethodNotFound],
   })
   async updatePaymentMethod(

@@ -22,7 +22,6 @@ export class SandboxPaymentsController {
     description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',
     access: 'payments:write',
     answer: PaymentDto,
-    reads: 'post',
     key: 'optional',
     problems: [paymentNotFound, paymentNotInSandbox],
   })

@@ -39,7 +39,6 @@ export class RefundCommandsController {
     access: 'refunds:write',
     status: 201,
     answer: RefundDto,
-    reads: 'post',
     key: 'required',
     problems: [
       paymentNotFound,

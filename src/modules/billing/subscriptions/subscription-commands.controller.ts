@@ -95,7 +95,6 @@ export class SubscriptionCommandsController {
     status: 201,
     answer: SubscriptionDto,
     preview: SubscriptionPreviewDto,
-    reads: 'post',
     key: 'required',
     problems: [...OFFERING, ...REDEEMING, ...ON_A_CLOCK],
   })
@@ -122,7 +121,6 @@ export class SubscriptionCommandsController {
       'the change waits for the end of the period, and can be undone until then.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [...CHANGING, subscriptionNotRunning, subscriptionChangePending, ...OFFERING],
   })
@@ -145,7 +143,6 @@ export class SubscriptionCommandsController {
       'payment ends now alone, and its invoice with it.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [
       ...CHANGING,
@@ -173,7 +170,6 @@ export class SubscriptionCommandsController {
     description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [...CHANGING, subscriptionNotCanceling],
   })
@@ -194,7 +190,6 @@ export class SubscriptionCommandsController {
       'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [...CHANGING, invalidTransition, subscriptionChangePending],
   })
@@ -215,7 +210,6 @@ export class SubscriptionCommandsController {
       'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [...CHANGING, invalidTransition],
   })
@@ -234,7 +228,6 @@ export class SubscriptionCommandsController {
     description: 'It counts from the next invoice on.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
-    reads: 'post',
     key: 'required',
     problems: [...CHANGING, subscriptionNotRunning, ...REDEEMING],
   })
@@ -253,7 +246,6 @@ export class SubscriptionCommandsController {
     summary: 'Undo a scheduled change',
     description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
     access: 'subscriptions:write',
-    reads: 'path',
     problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
   })
   async undoScheduledChange(

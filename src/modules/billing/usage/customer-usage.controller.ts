@@ -23,7 +23,6 @@ export class CustomerUsageController {
       'is late (`invoice_id`). Usage that came late to billed periods is shown with the difference it makes.',
     access: 'usage:read',
     answer: CustomerUsageDto,
-    reads: 'path',
     problems: [customerNotFound, testClockAdvancing, testClockFailed, invoiceTooLarge],
   })
   async getCustomerUsage(@Param('id', customerId) id: string): Promise<CustomerUsageDto> {

@@ -29,7 +29,6 @@ export class UsageProofController {
       'from its own log.',
     access: 'usage:read',
     answer: UsageProofDto,
-    reads: 'query',
     problems: [
       meterNotFound,
       customerNotFound,

@@ -30,7 +30,6 @@ export class DiscrepanciesController {
       'for somebody to apply or dismiss them.',
     access: 'payments:read',
     answer: pageOf(DiscrepancyDto),
-    reads: 'list',
   })
   async listProviderDiscrepancies(
     @Query() query: ListDiscrepanciesDto,
@@ -45,7 +44,6 @@ export class DiscrepanciesController {
     description: 'Returns the discrepancy with its resolution.',
     access: 'payments:read',
     answer: DiscrepancyDto,
-    reads: 'path',
     problems: [discrepancyNotFound],
   })
   async getProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {
@@ -61,7 +59,6 @@ export class DiscrepanciesController {
       'as it is.',
     access: 'payments:write',
     answer: DiscrepancyDto,
-    reads: 'post',
     key: 'optional',
     problems: [discrepancyNotFound, invalidTransition],
   })

@@ -25,7 +25,6 @@ export class DisputesController {
       'Newest first. Those with status `inquiry` or `open` wait for an answer, which you send at the provider.',
     access: 'payments:read',
     answer: pageOf(DisputeDto),
-    reads: 'list',
   })
   async listDisputes(@Query() query: ListDisputesDto): Promise<PageDto<DisputeDto>> {
     const request = toPageRequest(query, 'dsp');
@@ -38,7 +37,6 @@ export class DisputesController {
     description: 'Returns the dispute with its funds, as the provider last reported it.',
     access: 'payments:read',
     answer: DisputeDto,
-    reads: 'path',
     problems: [disputeNotFound],
   })
   async getDispute(

@@ -31,7 +31,6 @@ export class PaymentMethodsController {
     description: 'Newest first.',
     access: 'payments:read',
     answer: pageOf(PaymentMethodDto),
-    reads: 'list',
     problems: [customerNotFound],
   })
   async listPaymentMethods(
@@ -48,7 +47,6 @@ export class PaymentMethodsController {
     description: 'Returns the payment method as the provider describes it.',
     access: 'payments:read',
     answer: PaymentMethodDto,
-    reads: 'path',
     problems: [customerNotFound, paymentMethodNotFound],
   })
   async getPaymentMethod(
@@ -63,7 +61,6 @@ export class PaymentMethodsController {
     summary: 'Delete a payment method',
     description: 'Nothing charges it any more; a default that is deleted leaves none.',
     access: 'payments:write',
-    reads: 'removal',
     problems: [customerNotFound, paymentMethodNotFound],
   })
   async deletePaymentMethod(

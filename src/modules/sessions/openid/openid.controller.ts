@@ -43,7 +43,6 @@ export class OpenIdController {
       'Open it in a browser. Leads to the OpenID provider of the configuration, which leads back to the callback.',
     access: 'public',
     status: 303,
-    reads: 'query',
     problems: [openIdDisabled, openIdUnavailable],
   })
   async beginOpenIdSignIn(
@@ -68,7 +67,6 @@ export class OpenIdController {
       'Each sign-in is finished once, by the browser that began it, within ten minutes. Further query parameters are ignored.',
     access: 'public',
     status: 303,
-    reads: 'query',
     problems: [openIdDisabled, openIdExpired, openIdRefused, openIdUnavailable, openIdAdminRefused],
   })
   async finishOpenIdSignIn(

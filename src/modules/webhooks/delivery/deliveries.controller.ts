@@ -38,7 +38,6 @@ export class DeliveriesController {
     description: 'The deliveries to all endpoints, newest first.',
     access: 'webhooks:read',
     answer: pageOf(WebhookDeliveryDto),
-    reads: 'list',
   })
   async listDeliveries(@Query() query: ListDeliveriesDto): Promise<PageDto<WebhookDeliveryDto>> {
     const page = await this.deliveries.list(toDeliveryFilter(query), toPageRequest(query, 'whd'));
@@ -51,7 +50,6 @@ export class DeliveriesController {
     description: 'Includes every attempt that ended: its time, its duration and the response.',
     access: 'webhooks:read',
     answer: WebhookDeliveryWithAttemptsDto,
-    reads: 'path',
     problems: [webhookDeliveryNotFound],
   })
   async getWebhookDelivery(
@@ -70,7 +68,6 @@ export class DeliveriesController {
     access: 'webhooks:write',
     status: 201,
     answer: WebhookDeliveryDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       webhookDeliveryNotFound,

@@ -30,7 +30,6 @@ export class EndpointDeliveriesController {
     description: 'Newest first, each with its status.',
     access: 'webhooks:read',
     answer: pageOf(WebhookDeliveryDto),
-    reads: 'list',
     problems: [webhookEndpointNotFound],
   })
   async listWebhookDeliveries(
@@ -53,7 +52,6 @@ export class EndpointDeliveriesController {
     access: 'webhooks:write',
     status: 201,
     answer: WebhookDeliveryDto,
-    reads: 'post',
     key: 'optional',
     problems: [webhookEndpointNotFound, webhookEndpointInactive],
   })

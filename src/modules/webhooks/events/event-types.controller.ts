@@ -35,7 +35,6 @@ export class EventTypesController {
     description: 'Returns all event types, with an example of each.',
     access: 'webhooks:read',
     answer: EventTypesDto,
-    reads: 'path',
   })
   listEventTypes(): EventTypesDto {
     return {

@@ -27,7 +27,6 @@ export class EventsController {
       'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`.',
     access: 'events:read',
     answer: pageOf(EventDto),
-    reads: 'list',
   })
   async listEvents(
     @Query() query: ListEventsDto,
@@ -44,7 +43,6 @@ export class EventsController {
     description: 'Returns the event as webhook endpoints receive it.',
     access: 'events:read',
     answer: EventDto,
-    reads: 'path',
     problems: [eventNotFound],
   })
   async getEvent(

@@ -38,7 +38,6 @@ export class ReplaysController {
       'Creates new deliveries of the events in `[from, to)`, with the same `webhook-id` as before. A short period is completed at once (`completed`). A long one continues in the background (`running`); `GET .../replays/{replay_id}` shows its progress.',
     access: 'webhooks:write',
     answer: WebhookReplayDto,
-    reads: 'post',
     key: 'optional',
     problems: [webhookEndpointNotFound, webhookEndpointInactive, webhookReplayRunning],
   })
@@ -55,7 +54,6 @@ export class ReplaysController {
     description: 'Newest first, each with its progress.',
     access: 'webhooks:read',
     answer: pageOf(WebhookReplayDto),
-    reads: 'list',
     problems: [webhookEndpointNotFound],
   })
   async listWebhookReplays(
@@ -72,7 +70,6 @@ export class ReplaysController {
     description: 'Returns the progress of one replay.',
     access: 'webhooks:read',
     answer: WebhookReplayDto,
-    reads: 'path',
     problems: [webhookEndpointNotFound, webhookReplayNotFound],
   })
   async getWebhookReplay(

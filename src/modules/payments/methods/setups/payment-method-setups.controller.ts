@@ -50,7 +50,6 @@ export class PaymentMethodSetupsController {
     access: 'payments:write',
     status: 201,
     answer: PaymentMethodSetupDto,
-    reads: 'post',
     key: 'optional',
     problems: [
       customerNotFound,
@@ -73,7 +72,6 @@ export class PaymentMethodSetupsController {
     description: 'Newest first.',
     access: 'payments:read',
     answer: pageOf(PaymentMethodSetupDto),
-    reads: 'list',
     problems: [customerNotFound],
   })
   async listPaymentMethodSetups(
@@ -90,7 +88,6 @@ export class PaymentMethodSetupsController {
     description: 'Returns the setup, with the payment method once it succeeded.',
     access: 'payments:read',
     answer: PaymentMethodSetupDto,
-    reads: 'path',
     problems: [customerNotFound, paymentMethodSetupNotFound],
   })
   async getPaymentMethodSetup(
@@ -108,7 +105,6 @@ export class PaymentMethodSetupsController {
       'each request, and not stored. Send it to the customer only.',
     access: 'payments:write',
     answer: SetupSecretDto,
-    reads: 'path',
     problems: [
       customerNotFound,
       paymentMethodSetupNotFound,

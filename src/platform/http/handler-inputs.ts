@@ -1,0 +1,22 @@
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/internal';
+import { versionCondition } from './versions';
+
+/** Parameters of a handler that have a decorator. */
+type Parameters = Readonly<Record<string, { readonly factory?: unknown }>>;
+
+/** Returns what the parameters of a handler read. Parameter decorators run before the decorator of their method. */
+export function inputsOf(
+  target: object,
+  name: string | symbol,
+): { readonly query: boolean; readonly body: boolean; readonly ifMatch: boolean } {
+  const parameters = Object.entries(
+    (Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, name) ?? {}) as Parameters,
+  );
+  const reads = (type: RouteParamtypes) => parameters.some(([key]) => key.startsWith(`${type}:`));
+  return {
+    query: reads(RouteParamtypes.QUERY),
+    body: reads(RouteParamtypes.BODY),
+    ifMatch: parameters.some(([, { factory }]) => factory === versionCondition),
+  };
+}
