@@ -7,7 +7,7 @@ import { crossSiteRequest } from '../errors';
 /** Cookie that holds the secret of an admin's session. With TLS its name begins with `__Secure-`. */
 export const SESSION_COOKIE = 'billing_session';
 
-/** Browsers accept a cookie of such a name only with TLS, so that nobody in the network can plant one. */
+/** Browsers accept a cookie of such a name only with TLS: an attacker in the network cannot plant one. */
 const SECURE_PREFIX = '__Secure-';
 
 const CSRF_HEADER = 'x-csrf-token';
