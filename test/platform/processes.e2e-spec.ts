@@ -1,8 +1,9 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { Database } from '../../src/platform/database';
 import { Idempotency } from '../../src/platform/idempotency';
-import { AbandonedWork, ProcessSession } from '../../src/platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../src/platform/processes';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
@@ -177,6 +178,38 @@ describe('work of a process', () => {
     expect(await statusOf(id)).toBe('succeeded');
     expect((await pay(second, 'not stored')).body).toMatchObject({ id, status: 'succeeded' });
   }, 30_000);
+
+  it('that fails gives back its own lease, and no later one of the same process', async () => {
+    const { id } = await inFlight('later lease');
+    const leases = first.app.get(ReturnedLeases);
+    const leaseOf = async () => {
+      const [row] = await second.database.query<{ leased_by: number | null; due_at: Date }>(
+        'SELECT leased_by, due_at FROM payment',
+      );
+      if (row === undefined) throw new Error('There is no payment.');
+      return row;
+    };
+    const failUnder = async (endsAt: Date): Promise<void> => {
+      const failed = leases.finish({ table: 'payment', id, endsAt }, () =>
+        Promise.reject(new Error('It fails.')),
+      );
+      await expect(failed).rejects.toThrow('It fails.');
+      await leases.beforeApplicationShutdown();
+    };
+    const { due_at: former } = await leaseOf();
+    await second.database.query("UPDATE payment SET due_at = due_at + interval '150 seconds'");
+    const later = await leaseOf();
+    expect(later.leased_by).toBe(sessionOf(first).number);
+    await failUnder(former);
+    expect(await leaseOf()).toEqual(later);
+    await failUnder(later.due_at);
+    expect(await leaseOf()).toMatchObject({ leased_by: null });
+  });
+
+  it('waits for a number outside of transactions only, where it holds no locks', async () => {
+    const waiting = first.app.get(Database).transaction(() => sessionOf(first).requireNumber());
+    await expect(waiting).rejects.toThrow('must not run inside a transaction');
+  });
 
   it('is answered as it was stored, although the process that was taken over knows more by then', async () => {
     const { id, answer } = await inFlight('two answers');

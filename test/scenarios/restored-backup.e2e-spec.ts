@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
@@ -107,6 +108,27 @@ describe('a restored backup', () => {
 
   const succeeded = () =>
     [...stripe.account.paymentIntents.values()].filter(({ status }) => status === 'succeeded');
+
+  /** Sets up a debit of a customer, as the customer's browser does; returns its token. */
+  async function debitAtStripe(customer: string, token: string): Promise<unknown> {
+    const [row] = await engine.database.query<{ reference: string }>(
+      'SELECT reference FROM provider_customer WHERE customer_id = $1',
+      [customer],
+    );
+    const setup = await stripe.client().setupIntents.create({
+      customer: row?.reference ?? '',
+      payment_method: token,
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+      mandate_data: {
+        customer_acceptance: {
+          type: 'online',
+          online: { ip_address: '127.0.0.1', user_agent: 'browser' },
+        },
+      },
+    });
+    return setup.payment_method;
+  }
 
   async function isVerified(): Promise<void> {
     expect(await shop.get('/v1/ledger/verify')).toMatchObject({ ok: true });
@@ -241,19 +263,8 @@ describe('a restored backup', () => {
 
   it('waits for a debit that began since, instead of charging its invoice again', async () => {
     const { customer } = await shop.customerWith('pm_card_visa');
-    const setup = await stripe.client().setupIntents.create({
-      customer: stripe.account.customers.keys().next().value ?? '',
-      payment_method: 'pm_successDelayed_de',
-      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-      confirm: true,
-      mandate_data: {
-        customer_acceptance: {
-          type: 'online',
-          online: { ip_address: '127.0.0.1', user_agent: 'browser' },
-        },
-      },
-    });
-    const method = { provider: 'stripe', token: setup.payment_method, is_default: true };
+    const token = await debitAtStripe(customer, 'pm_successDelayed_de');
+    const method = { provider: 'stripe', token, is_default: true };
     await shop.post(`/v1/customers/${customer}/payment-methods`, method);
     await listEvents();
     const id = await invoiceOf(customer, 1_000, 'EUR');
@@ -272,6 +283,104 @@ describe('a restored backup', () => {
     const adopted = made?.metadata['payment_id'] ?? '';
     expect(await payment(adopted)).toMatchObject({ status: 'processing', invoice_id: id });
   }, 60_000);
+
+  describe('of a charge whose invoice needs less by then', () => {
+    let customer: string;
+    let id: string;
+    let charged: string;
+
+    /** Reads the events, and applies those about the charge that the backup does not know. */
+    async function adopt(): Promise<void> {
+      engine.clock.advanceMs(MINUTE_MS);
+      await listEvents();
+      await engine.database.query('DELETE FROM provider_event WHERE subject_id <> $1', [charged]);
+      await applyEvents();
+    }
+
+    /** Makes a backup with a payment in progress, which fails afterwards; another one succeeds instead. */
+    async function backUpInProgress(token: string, currency = 'USD'): Promise<string> {
+      ({ customer } = await shop.customerWith('pm_card_visa'));
+      await listEvents();
+      id = await invoiceOf(customer, 1_000, currency);
+      const asking = await shop.post(`/v1/customers/${customer}/payment-methods`, {
+        provider: 'stripe',
+        token: 'pm_card_threeDSecure2Required',
+      });
+      const waiting = await shop.post(`/v1/invoices/${id}/pay`, {
+        payment_method_id: asking.id,
+        provider: 'stripe',
+      });
+      expect(waiting.status).toBe('requires_action');
+      await makeBackup();
+      await stripe.client().paymentIntents.cancel(shop.intentOf(waiting.id));
+      engine.clock.advanceMs(MINUTE_MS);
+      await listEvents();
+      await applyEvents();
+      expect(await payment(waiting.id)).toMatchObject({ status: 'canceled' });
+      const method = await methodOf(token);
+      charged = (await shop.post(`/v1/invoices/${id}/pay`, method)).id;
+      return waiting.id;
+    }
+
+    async function methodOf(token: string): Promise<object> {
+      if (!token.includes('Delayed')) return {};
+      const debit = { provider: 'stripe', token: await debitAtStripe(customer, token) };
+      const { id: methodId } = await shop.post(`/v1/customers/${customer}/payment-methods`, debit);
+      return { provider: 'stripe', payment_method_id: methodId };
+    }
+
+    it('pays what is left, and the rest is credit', async () => {
+      ({ customer } = await shop.customerWith('pm_card_visa'));
+      await listEvents();
+      id = await invoiceOf(customer);
+      await makeBackup();
+      charged = (await shop.post(`/v1/invoices/${id}/pay`)).id;
+
+      await restore();
+      const cash = { customer_id: customer, invoice_id: id, amount: 400, currency: 'USD' };
+      await shop.post('/v1/payments', { ...cash, provider: 'manual' });
+      await adopt();
+      expect(await payment(charged)).toMatchObject({ status: 'succeeded', invoice_id: id });
+      expect(await invoice(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+      expect(await creditOf(customer)).toBe(400);
+      await isVerified();
+    }, 60_000);
+
+    it('pays it although another payment in progress reserves it, and charges nothing when that fails', async () => {
+      const waiting = await backUpInProgress('pm_card_visa');
+      await restore();
+      await adopt();
+      expect(await payment(waiting)).toMatchObject({ status: 'requires_action' });
+      expect(await payment(charged)).toMatchObject({ status: 'succeeded', invoice_id: id });
+      expect(await invoice(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+      expect(await creditOf(customer)).toBe(0);
+      await isVerified();
+
+      engine.clock.advanceMs(1_440 * MINUTE_MS);
+      await shop.run(DuePayments);
+      expect(await payment(waiting)).toMatchObject({ status: 'canceled' });
+      await listEvents();
+      await applyEvents();
+      await collect();
+      expect(succeeded()).toHaveLength(1);
+      expect(await invoice(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+      await isVerified();
+    }, 60_000);
+
+    it('waits for a debit although another payment in progress reserves it', async () => {
+      const waiting = await backUpInProgress('pm_successDelayed_de', 'EUR');
+      await restore();
+      await adopt();
+      expect(await payment(charged)).toMatchObject({ status: 'processing', invoice_id: id });
+      await isVerified();
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      await shop.run(DuePayments);
+      expect(await payment(waiting)).toMatchObject({ status: 'canceled' });
+      await collect();
+      expect(await invoice(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+      await isVerified();
+    }, 60_000);
+  });
 
   it('leaves charges of customers alone that it does not have', async () => {
     await listEvents();

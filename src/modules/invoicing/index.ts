@@ -1,5 +1,5 @@
 export type { EarnedPeriod } from './domain/earned-period';
-export { leavesNothingToPay } from './domain/finalize';
+export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditOrder } from './domain/line-order';
 export type { RefundedOf } from './domain/given-back';

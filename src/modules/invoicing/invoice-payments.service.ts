@@ -8,7 +8,6 @@ import type { Invoice } from './domain/invoice';
 import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
   decidePayment,
-  payableOf,
   type PaidInvoice,
   withoutReserve,
   withPayment,
@@ -50,11 +49,6 @@ export class InvoicePaymentsService {
     return this.invoices.find(id);
   }
 
-  /** Minor units that are neither paid nor credited nor being paid. */
-  payable(invoice: Invoice): bigint {
-    return payableOf(invoice);
-  }
-
   /** The invoice, locked until the caller's transaction ends: after its subscription, before its payments. */
   async lock(id: string): Promise<Invoice> {
     const invoice = await this.invoices.lock(id);
@@ -86,11 +80,13 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns a locked invoice with an amount reserved that was freed before, for a payment that is to pay it in the same commit.
-   * Reserves the amount whatever is free: what the invoice does not need is not applied.
+   * Reserves an amount of a locked invoice for a payment whose charge is made already, whatever is free: what the invoice does not
+   * need is not applied. Returns the invoice.
    */
-  reserveAgain(invoice: Invoice, amount: bigint, now: Date): Invoice {
-    return withReserve(invoice, amount, now);
+  async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<Invoice> {
+    const invoice = withReserve(before, amount, now);
+    await this.invoices.update(invoice);
+    return invoice;
   }
 
   /**

@@ -55,7 +55,7 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
   'invoice_paid_check',
   `"amount_paid" >= 0 AND "amount_credited" >= 0 AND "amount_paid" + "amount_credited" <= "amount_due"`,
 )
-@Check('invoice_pending_check', `"amount_pending" >= 0 AND "amount_pending" <= "amount_due"`)
+@Check('invoice_pending_check', `"amount_pending" >= 0`)
 @Check(
   'invoice_collect_check',
   `"attempt_count" >= 0 AND ("collect_at" IS NULL OR ("collection" = 'automatic' AND "status" <> 'draft'))`,

@@ -4,8 +4,6 @@ export {
   hasEnded,
   type MethodChoice,
   type PaymentRequest,
-  pollAgainLater,
-  pollLease,
   withOutcome,
 } from './domain/payment';
 export { paymentDisputed } from './disputes/disputes.errors';
@@ -18,7 +16,15 @@ export {
 } from './discrepancies/discrepancies.errors';
 export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy';
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
-export type { Lease, Payment } from './domain/payment';
+export type { Payment } from './domain/payment';
+export {
+  isSameLease,
+  type Lease,
+  pollAgainLater,
+  type PolledUnder,
+  pollLease,
+  type StartedLease,
+} from './domain/poll-lease';
 export type { SentQuery } from './domain/sent-query';
 export {
   isAnswer,

@@ -5,14 +5,9 @@ import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
-import {
-  type NewPayment,
-  newPayment,
-  type Payment,
-  pollLease,
-  type StartedPayment,
-} from './domain/payment';
+import { type NewPayment, newPayment, type Payment, type StartedPayment } from './domain/payment';
 import type { MadeCharge } from './domain/payment-provider';
+import { type Lease, pollLease, type StartedLease } from './domain/poll-lease';
 import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -28,13 +23,21 @@ export class PaymentStartsService {
   ) {}
 
   /**
-   * Starts a payment, under a lease of this process.
+   * Returns a lease of this process for payments that are about to be written, outside any transaction: it may wait for a session.
+   * @throws {ProblemError} `service_unavailable` while this process has no session on the database
+   */
+  async lease(): Promise<StartedLease> {
+    const owner = await this.session.requireNumber();
+    const startedAt = this.clock.now();
+    return { lease: pollLease(startedAt, owner), startedAt };
+  }
+
+  /**
+   * Starts a payment, under a lease of this process, outside any transaction.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async start(): Promise<StartedPayment> {
-    const owner = await this.session.requireNumber();
-    const startedAt = this.clock.now();
-    return { id: newId('pay'), lease: pollLease(startedAt, owner), startedAt };
+    return { id: newId('pay'), ...(await this.lease()) };
   }
 
   /** Claims the idempotency key of the request for a started payment, first in the caller's transaction. */
@@ -43,15 +46,16 @@ export class PaymentStartsService {
   }
 
   /**
-   * Writes a payment whose charge its provider has made already, under a lease of this process.
+   * Writes a payment whose charge its provider has made already.
+   * @param lease of this process
    * @param now time of the customer
    */
   async adopt(
     { paymentId: id, reference, createdAt: startedAt }: MadeCharge,
+    lease: Lease,
     order: Omit<NewPayment, 'actor' | 'collectionAttempt' | 'paymentMethodId' | 'metadata'>,
     now: Date,
   ): Promise<Payment> {
-    const { lease } = await this.start();
     const unknown = { collectionAttempt: null, paymentMethodId: null, metadata: {} };
     return this.insert({ id, lease, startedAt, reference }, { ...order, ...unknown }, now);
   }

@@ -8,8 +8,9 @@ import {
   type PageRequest,
   Reports,
 } from '../../platform/database';
-import type { Lease, Payment } from './domain/payment';
+import type { Payment } from './domain/payment';
 import type { PaymentFilter } from './domain/payment-filter';
+import type { Lease } from './domain/poll-lease';
 import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
 

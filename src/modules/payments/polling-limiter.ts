@@ -2,11 +2,11 @@
 const MOST_AT_ONCE = 5;
 
 /** Callbacks of the owner of the polled objects. */
-export interface DuePolls {
-  /** Returns up to `most` ids, leased to the caller. */
-  readonly claim: (most: number) => Promise<readonly string[]>;
+export interface DuePolls<Claimed> {
+  /** Returns up to `most` objects, leased to the caller. */
+  readonly claim: (most: number) => Promise<readonly Claimed[]>;
   /** Asks the provider about one object and stores the result. Never throws. */
-  readonly poll: (id: string) => Promise<void>;
+  readonly poll: (claimed: Claimed) => Promise<void>;
   /** Called when another object can be polled. */
   readonly onFree: () => void;
 }
@@ -15,13 +15,13 @@ export interface DuePolls {
  * Polls providers about due objects, a few at once. Claims no more objects than it polls at once, so that the lease of each
  * starts with its own call. A call that hangs does not delay the others.
  */
-export class PollingLimiter {
+export class PollingLimiter<Claimed> {
   /** Objects being polled, plus those that a claim in flight may return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;
 
-  constructor(private readonly due: DuePolls) {}
+  constructor(private readonly due: DuePolls<Claimed>) {}
 
   /** Claims as many objects as may be polled now and starts polling them. Does not wait for the answers. */
   async fill(): Promise<void> {
@@ -43,18 +43,18 @@ export class PollingLimiter {
     const free = MOST_AT_ONCE - this.taken;
     if (free === 0) return;
     this.taken += free;
-    let ids: readonly string[] = [];
+    let claimed: readonly Claimed[] = [];
     try {
-      ids = await this.due.claim(free);
+      claimed = await this.due.claim(free);
     } finally {
-      this.taken -= free - ids.length;
+      this.taken -= free - claimed.length;
     }
-    for (const id of ids) void this.track(this.pollOne(id));
+    for (const one of claimed) void this.track(this.pollOne(one));
   }
 
-  private async pollOne(id: string): Promise<void> {
+  private async pollOne(claimed: Claimed): Promise<void> {
     try {
-      await this.due.poll(id);
+      await this.due.poll(claimed);
     } finally {
       this.taken -= 1;
       this.due.onFree();

@@ -6,9 +6,9 @@ import {
 } from '@nestjs/common';
 import type { Clock } from '../../platform/clock';
 import type { Jobs } from '../../platform/jobs';
-import type { ProcessSession, ReturnedLeases } from '../../platform/processes';
+import type { HeldLease, ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { PollingLimiter } from './polling-limiter';
-import { pollLease, type Lease } from './domain/payment';
+import { pollLease, type Lease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
 
@@ -22,6 +22,9 @@ export interface PolledRepository {
   readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
 
+/** Id of an object, with the end of its lease. */
+type Claimed = Omit<HeldLease, 'table'>;
+
 /** Use case that completes one of the objects. */
 export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
@@ -32,9 +35,9 @@ export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   private readonly logger: Logger;
-  private readonly limiter = new PollingLimiter({
+  private readonly limiter = new PollingLimiter<Claimed>({
     claim: (most) => this.claim(most),
-    poll: (id) => this.finish(id),
+    poll: (claimed) => this.finish(claimed),
     onFree: () => {
       this.jobs.wake(this.name);
     },
@@ -80,17 +83,19 @@ export abstract class ProviderPoller
     return this.limiter.idle();
   }
 
-  private async claim(most: number): Promise<readonly string[]> {
+  private async claim(most: number): Promise<readonly Claimed[]> {
     const owner = await this.session.requireNumber();
     const now = this.clock.now();
-    return this.repository.claimDue(now, pollLease(now, owner), most);
+    const lease = pollLease(now, owner);
+    const ids = await this.repository.claimDue(now, lease, most);
+    return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
-  private async finish(id: string): Promise<void> {
+  private async finish({ id, endsAt }: Claimed): Promise<void> {
     try {
       const { table, plansAttempts } = this.repository;
       const work = (): Promise<unknown> => this.service.resume(id);
-      await (plansAttempts === true ? work() : this.leases.finish({ table, id }, work));
+      await (plansAttempts === true ? work() : this.leases.finish({ table, id, endsAt }, work));
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }

@@ -14,7 +14,9 @@ import {
   discrepancyOf,
   type Payment,
   PaymentRefundsService,
+  isSameLease,
   pollAgainLater,
+  type PolledUnder,
   type ProviderOutcome,
 } from '../payments';
 import {
@@ -67,7 +69,7 @@ export class SettleRefundService {
    * Last commit: stores the outcome, its event and the answer to the request. After a final outcome only a return by the
    * bank changes the refund. An outcome that contradicts a final one is recorded as a discrepancy.
    */
-  settle({ id, paymentId, leasedBy }: Refund, said: ProviderOutcome): Promise<Refund> {
+  settle({ id, paymentId, leasedBy, dueAt }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
@@ -75,7 +77,7 @@ export class SettleRefundService {
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(
         before,
-        toRefundOutcome(said, before, { askedAt: now, leasedBy }),
+        toRefundOutcome(said, before, { askedAt: now, leasedBy, dueAt }),
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
@@ -130,11 +132,11 @@ export class SettleRefundService {
   }
 }
 
-/** @param asked time of the call, and the holder of its lease */
+/** @param asked time of the call, and its lease */
 function toRefundOutcome(
   said: ProviderOutcome,
   refund: Refund,
-  asked: { readonly askedAt: Date; readonly leasedBy: number | null },
+  asked: PolledUnder & { readonly askedAt: Date },
 ): RefundOutcome {
   switch (said.kind) {
     case 'succeeded':
@@ -145,10 +147,9 @@ function toRefundOutcome(
     case 'requires_action':
     case 'not_sent':
     case 'unknown': {
-      const isHolder = refund.leasedBy === asked.leasedBy;
       return {
         kind: 'open',
-        plan: isHolder ? pollAgainLater(refund, asked.askedAt) : null,
+        plan: isSameLease(refund, asked) ? pollAgainLater(refund, asked.askedAt) : null,
         ...('reference' in said && { reference: said.reference }),
       };
     }

@@ -119,8 +119,9 @@ export class TestClocksService implements OnModuleInit {
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {
+    const leasedBy = await this.session.requireNumber();
     await this.database.transaction(async () => {
-      await this.begin(id, to);
+      await this.begin(id, to, leasedBy);
       await this.recordChange(id, 'advanced', { to: to.toISOString() });
     });
     try {
@@ -150,8 +151,7 @@ export class TestClocksService implements OnModuleInit {
     return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
   }
 
-  private async begin(id: string, to: Date): Promise<TestClock> {
-    const leasedBy = await this.session.requireNumber();
+  private begin(id: string, to: Date, leasedBy: number): Promise<TestClock> {
     return this.change(id, (clock, now) => {
       switch (advanceRefusal(clock, to, now)) {
         case 'failed':

@@ -48,10 +48,11 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none.
+   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none: never under locks of a transaction.
    * @throws {ProblemError} `service_unavailable` when it gets none meanwhile
    */
   async requireNumber(): Promise<number> {
+    this.database.refuseTransaction('Waiting for the number of this process');
     const givesUpAt = performance.now() + NUMBER_WAIT_MS;
     while (this.current === null) {
       if (performance.now() >= givesUpAt) {

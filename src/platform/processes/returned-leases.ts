@@ -18,6 +18,8 @@ const LONGEST_DELAY_S = 150;
 export interface HeldLease {
   readonly table: string;
   readonly id: string;
+  /** Tells it from a later lease of the same process on the same row. */
+  readonly endsAt: Date | null;
 }
 
 /**
@@ -67,7 +69,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /**
    * Makes the work due again: after a second, and twice as long after each failure. Returns at once, and repeats the statement
-   * until the database takes it. Changes nothing if the work was done after all, or was taken over.
+   * until the database takes it. Changes nothing if the work was done after all, or the row has another lease by now.
    */
   private giveBack(lease: HeldLease, owner: number): void {
     const returned = this.untilTaken(lease, owner).finally(() => this.returning.delete(returned));
@@ -83,10 +85,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     await Promise.all(this.returning);
   }
 
-  private async untilTaken({ table, id }: HeldLease, owner: number): Promise<void> {
+  private async untilTaken({ table, id, endsAt }: HeldLease, owner: number): Promise<void> {
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
       try {
-        await this.database.query(giveBackSql(table), [id, owner, this.clock.now()]);
+        await this.database.query(giveBackSql(table), [id, owner, this.clock.now(), endsAt]);
         return;
       } catch (error) {
         this.logger.debug({ err: error, table, id }, 'a lease was not returned');
@@ -103,5 +105,5 @@ function giveBackSql(table: string): string {
     SET due_at = $3::timestamptz
           + least(power(2, least(attempts, 10)), ${LONGEST_DELAY_S}) * interval '1 second',
         attempts = attempts + 1, leased_by = NULL
-    WHERE id = $1 AND leased_by = $2 AND due_at IS NOT NULL`;
+    WHERE id = $1 AND leased_by = $2 AND due_at = $4`;
 }

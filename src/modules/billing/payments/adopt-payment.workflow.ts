@@ -1,13 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
-import { InvoicePaymentsService } from '../../invoicing';
+import { InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
 import {
   type MadeCharge,
   PaymentsRepository,
   PaymentStartsService,
   ProviderGateway,
   type ProviderName,
+  type StartedLease,
 } from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
@@ -16,8 +17,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Records a charge of ours whose payment is not known here, because the database is a restored backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. One that moves no money is left alone.
- * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of the invoice, if that still needs
- *    all of it; otherwise the money becomes credit.
+ * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of an invoice that may be paid, also
+ *    beyond what is free of it: the money has moved. What the invoice does not need becomes credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()
@@ -43,12 +44,17 @@ export class AdoptPaymentWorkflow {
   async adopt(provider: ProviderName, reference: string): Promise<boolean> {
     const seen = await this.gateway.readMadeCharge(provider, reference);
     if (seen.kind === 'made_charge') {
-      await this.database.transaction(() => this.record(provider, seen.made));
+      const lease = await this.starts.lease();
+      await this.database.transaction(() => this.record(provider, seen.made, lease));
     }
     return seen.kind !== 'unknown';
   }
 
-  private async record(provider: ProviderName, made: MadeCharge): Promise<void> {
+  private async record(
+    provider: ProviderName,
+    made: MadeCharge,
+    { lease }: StartedLease,
+  ): Promise<void> {
     const { paymentId, customerId, amount, currency } = made;
     const known = await this.customers.getAllForHistory([customerId]);
     if (!known.has(customerId)) {
@@ -61,12 +67,12 @@ export class AdoptPaymentWorkflow {
     await this.customers.fixCurrency(customerId, currency);
     const invoiceId = await this.reserve(made, now);
     const order = { customerId, invoiceId, amount, currency, provider, providerToken: made.token };
-    const payment = await this.starts.adopt(made, order, now);
+    const payment = await this.starts.adopt(made, lease, order, now);
     await this.settling.settle(payment, made.outcome);
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
-  /** Reserves the amount of the invoice that a charge names; null if the money is to be credit. */
+  /** Reserves the amount of the invoice that a charge names; null if that may not be paid, so that the money is to be credit. */
   private async reserve(
     { invoiceId, customerId, amount, currency }: MadeCharge,
     now: Date,
@@ -75,8 +81,8 @@ export class AdoptPaymentWorkflow {
     if (found?.customerId !== customerId || found.currency !== currency) return null;
     await this.locks.subscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
-    if (this.invoices.payable(invoice) < amount) return null;
-    await this.invoices.reserve(found.id, amount, now);
+    if (!mayInvoiceBecome(invoice, 'paid')) return null;
+    await this.invoices.reserveMade(invoice, amount, now);
     return found.id;
   }
 }

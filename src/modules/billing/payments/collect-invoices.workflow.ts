@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
+import { newId } from '../../../platform/ids';
 import { CustomersService } from '../../customers';
 import { type Invoice, InvoiceCollectionService, payableOf, type TimeScope } from '../../invoicing';
 import {
@@ -9,6 +10,7 @@ import {
   type Payment,
   PaymentMethodsService,
   PaymentStartsService,
+  type StartedLease,
 } from '../../payments';
 import { SubscriptionsRepository } from '../../subscriptions';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
@@ -53,7 +55,8 @@ export class CollectInvoicesWorkflow {
    * becomes of this process. Many are looked at, since most may have nothing to charge.
    * @param most attempts; what would be one more stays due
    */
-  begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
+  async begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
+    const lease = await this.starts.lease();
     return this.database.transaction(async () => {
       const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
       const methodOf = await this.methodsFor(due, now);
@@ -64,7 +67,7 @@ export class CollectInvoicesWorkflow {
       for (const invoice of ready) {
         const method = methodOf(invoice);
         if (method === null || payments.length === most) continue;
-        payments.push(await this.attempt(invoice, method, now));
+        payments.push(await this.attempt(invoice, method, lease, now));
       }
       return { lookedAt: due.length, payments };
     });
@@ -109,10 +112,15 @@ export class CollectInvoicesWorkflow {
       });
   }
 
-  private async attempt(due: Invoice, method: ChosenMethod, now: Date): Promise<Payment> {
+  private async attempt(
+    due: Invoice,
+    method: ChosenMethod,
+    lease: StartedLease,
+    now: Date,
+  ): Promise<Payment> {
     const { invoice, amount } = await this.collection.begin(due, now);
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
     const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
-    return this.starts.insert(await this.starts.start(), { ...order, metadata: {} }, now);
+    return this.starts.insert({ id: newId('pay'), ...lease }, { ...order, metadata: {} }, now);
   }
 }

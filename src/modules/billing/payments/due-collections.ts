@@ -22,11 +22,10 @@ const AT_ONCE = 20;
 @Injectable()
 export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(WORK);
-  private readonly begun = new Map<string, Payment>();
   private lookedAt = 0;
-  private readonly limiter = new PollingLimiter({
+  private readonly limiter = new PollingLimiter<Payment>({
     claim: (most) => this.claim(most),
-    poll: (id) => this.charge(id),
+    poll: (payment) => this.charge(payment),
     onFree: () => {
       this.jobs.wake(WORK);
     },
@@ -77,21 +76,18 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return this.limiter.idle();
   }
 
-  private async claim(most: number): Promise<readonly string[]> {
+  private async claim(most: number): Promise<readonly Payment[]> {
     const { lookedAt, payments } = await this.collecting.begin(null, this.clock.now(), most);
     this.lookedAt = lookedAt;
-    for (const payment of payments) this.begun.set(payment.id, payment);
-    return payments.map(({ id }) => id);
+    return payments;
   }
 
   /** An attempt whose outcome is not stored is completed later, with the due payments. */
-  private async charge(id: string): Promise<void> {
-    const payment = this.begun.get(id);
-    this.begun.delete(id);
+  private async charge(payment: Payment): Promise<void> {
     try {
-      if (payment !== undefined) await this.finish(payment);
+      await this.finish(payment);
     } catch (error) {
-      this.logger.error({ err: error, payment_id: id }, 'an attempt was not finished');
+      this.logger.error({ err: error, payment_id: payment.id }, 'an attempt was not finished');
     }
   }
 
@@ -103,7 +99,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   private finish(payment: Payment): Promise<void> {
-    const lease = { table: 'payment', id: payment.id };
+    const lease = { table: 'payment', id: payment.id, endsAt: payment.dueAt };
     return this.leases.finish(lease, () => this.collecting.charge(payment));
   }
 }

@@ -23,7 +23,7 @@ interface Owed {
 }
 
 /** The payment as it was when its provider was asked. */
-type LeasedPayment = Pick<Payment, 'id' | 'leasedBy'>;
+type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
  * Writes what a provider answered about a charge: the second of the two commits of a payment.
@@ -52,14 +52,14 @@ export class SettlePaymentWorkflow {
    * Writes the outcome of a charge. An outcome after a final one changes nothing; one that contradicts it is recorded as a
    * discrepancy.
    */
-  settle({ id, leasedBy }: LeasedPayment, outcome: ProviderOutcome): Promise<Payment> {
+  settle({ id, ...lease }: LeasedPayment, outcome: ProviderOutcome): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
       const owed = await this.lockOwed(id);
       const before = await this.payments.lock(id);
       const now = await this.timeOf(owed, askedAt);
-      const said = withOutcome(before, { outcome, askedAt, leasedBy }, now);
+      const said = withOutcome(before, { outcome, askedAt, lease }, now);
       const after = said === before ? before : await this.write(before, said, owed, now);
       if (said !== before) await this.retries.noteDecline(declined, outcome, now);
       await this.payments.answer(after);
@@ -81,7 +81,7 @@ export class SettlePaymentWorkflow {
     const reserved =
       owed === null
         ? null
-        : { ...owed, invoice: this.invoices.reserveAgain(owed.invoice, before.amount, now) };
+        : { ...owed, invoice: await this.invoices.reserveMade(owed.invoice, before.amount, now) };
     return this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
   }
 

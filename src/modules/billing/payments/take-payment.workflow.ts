@@ -47,7 +47,7 @@ export class TakePaymentWorkflow {
    */
   async take(request: PaymentRequest): Promise<Payment> {
     const started = await this.starts.start();
-    const payment = await this.leases.begin(leaseOn(started), async () => {
+    const payment = await this.leases.begin(leaseOn(started.id, started.lease.endsAt), async () => {
       await this.starts.claimKey(started);
       const { customerId, invoiceId, amount, currency } = request;
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
@@ -74,7 +74,7 @@ export class TakePaymentWorkflow {
    */
   async payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
     const started = await this.starts.start();
-    const payment = await this.leases.begin(leaseOn(started), async () => {
+    const payment = await this.leases.begin(leaseOn(started.id, started.lease.endsAt), async () => {
       await this.starts.claimKey(started);
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
@@ -88,10 +88,10 @@ export class TakePaymentWorkflow {
   }
 
   private charge(payment: Payment): Promise<Payment> {
-    return this.leases.finish(leaseOn(payment), async () =>
+    return this.leases.finish(leaseOn(payment.id, payment.dueAt), async () =>
       this.settling.settle(payment, await this.gateway.charge(payment)),
     );
   }
 }
 
-const leaseOn = ({ id }: Pick<Payment, 'id'>): HeldLease => ({ table: 'payment', id });
+const leaseOn = (id: string, endsAt: Date | null): HeldLease => ({ table: 'payment', id, endsAt });

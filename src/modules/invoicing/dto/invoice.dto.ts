@@ -68,7 +68,10 @@ export class InvoicePreviewDto {
   @IntegerProperty('Paid so far.', 0) readonly amount_paid!: number;
   @IntegerProperty('Taken off what is due by credit notes.', 0) readonly amount_credited!: number;
   @IntegerProperty('Still to be paid.', 5950) readonly amount_remaining!: number;
-  @IntegerProperty('Part of the remaining amount that pending payments have reserved.', 0)
+  @IntegerProperty(
+    'Reserved by pending payments. More than remains only where a charge was adopted that a restored backup does not know.',
+    0,
+  )
   readonly amount_pending!: number;
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];
   @EnumProperty(TAX_NOTES, 'Why there is no tax.', null, { nullable: true })

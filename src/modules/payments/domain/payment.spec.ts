@@ -1,6 +1,5 @@
 import { reachableFrom } from '../../../../test/support/reachable';
 import {
-  pollAgainLater,
   type PolledOutcome,
   decideRefund,
   type Payment,
@@ -10,6 +9,7 @@ import {
   withOutcome,
 } from './payment';
 import type { ProviderOutcome } from './payment-provider';
+import { pollAgainLater } from './poll-lease';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 
@@ -44,10 +44,10 @@ const payment: Payment = {
 };
 const succeeded: Payment = { ...payment, status: 'succeeded', dueAt: null, leasedBy: null };
 
-const asked = (outcome: ProviderOutcome, leasedBy = 7): PolledOutcome => ({
+const asked = (outcome: ProviderOutcome, leasedBy = 7, dueAt = NOW): PolledOutcome => ({
   outcome,
   askedAt: NOW,
-  leasedBy,
+  lease: { leasedBy, dueAt },
 });
 
 describe('a payment', () => {
@@ -86,8 +86,11 @@ describe('a payment', () => {
     },
   );
 
-  it('keeps the lease of another process when an answer without an end comes late', () => {
-    expect(withOutcome(payment, asked({ kind: 'unknown' }, 6), NOW)).toMatchObject({
+  it.each([
+    ['another process', asked({ kind: 'unknown' }, 6)],
+    ['the same process', asked({ kind: 'unknown' }, 7, new Date(NOW.getTime() - 1))],
+  ])('keeps a later lease of %s when an answer without an end comes late', (_, late) => {
+    expect(withOutcome(payment, late, NOW)).toMatchObject({
       status: 'processing',
       attempts: 0,
       dueAt: NOW,

@@ -2,6 +2,7 @@ import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
+import { isSameLease, pollAgainLater, type PolledUnder, type StartedLease } from './poll-lease';
 
 export const PAYMENT_STATUSES = [
   'pending',
@@ -106,31 +107,9 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
   return isTerminal(PAYMENT_TRANSITIONS, status);
 }
 
-/**
- * Time before another process may ask the provider. Longer than two calls (a query and a charge, each with a time limit of
- * 30 s) and storing the result.
- */
-const POLL_LEASE_MS = 150_000;
-
-/** The right of a process to ask a provider about something, until it ends or the process dies. */
-export interface Lease {
-  readonly endsAt: Date;
-  /** Number of the process. */
-  readonly owner: number;
-}
-
-/** @param realNow time of the machine, because providers do not know test clocks */
-export function pollLease(realNow: Date, owner: number): Lease {
-  return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
-}
-
 /** A payment that is about to be written. */
-export interface StartedPayment {
+export interface StartedPayment extends StartedLease {
   readonly id: string;
-  /** Right of this process to ask the provider. */
-  readonly lease: Lease;
-  /** Real time of the start. */
-  readonly startedAt: Date;
   /** The provider's own name for the charge, if that is made already. */
   readonly reference?: string;
 }
@@ -177,17 +156,8 @@ export function newPayment(
   };
 }
 
-const SECOND_MS = 1_000;
-const FIRST_CHECK_MS = 5 * SECOND_MS;
-const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
-
-/** Returns when to ask again: after 5 s, then twice as long each time, up to an hour. */
-function nextCheckAt(attempts: number, now: Date): Date {
-  return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
-}
-
 /** Time that the customer has to confirm a payment. */
-const ACTION_MS = 24 * 3_600 * SECOND_MS;
+const ACTION_MS = 24 * 3_600_000;
 
 /** Returns the instant at which a payment that waits for its customer is given up. */
 export function actionExpiresAt({
@@ -197,29 +167,29 @@ export function actionExpiresAt({
   return new Date((sentAt ?? createdAt).getTime() + ACTION_MS);
 }
 
-/** A provider's answer, with the process that asked. */
+/** A provider's answer, with the lease under which it was asked. */
 export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
   /** Time of the machine, because providers do not know test clocks. */
   readonly askedAt: Date;
-  /** Holder of the lease under which the provider was asked: the fencing token of an answer that is not final. */
-  readonly leasedBy: number | null;
+  /** The fencing token of an answer that is not final. */
+  readonly lease: PolledUnder;
 }
 
 /**
  * Applies a provider's answer to a payment. Returns the same payment if its outcome is final already. An answer that is not
- * final plans the next poll only for the holder of the lease, because another process may have taken over.
+ * final plans the next poll only under the lease of the question, because another one may have begun.
  * @param now on the customer's clock
  */
 export function withOutcome(
   payment: Payment,
-  { outcome, askedAt, leasedBy }: PolledOutcome,
+  { outcome, askedAt, lease }: PolledOutcome,
   now: Date,
 ): Payment {
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
   const next = { ...payment, version: payment.version + 1, updatedAt: now };
   const done = { dueAt: null, leasedBy: null };
-  const plan = payment.leasedBy === leasedBy ? pollAgainLater(payment, askedAt) : {};
+  const plan = isSameLease(payment, lease) ? pollAgainLater(payment, askedAt) : {};
   switch (outcome.kind) {
     case 'succeeded':
     case 'canceled':
@@ -277,14 +247,6 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
     failureCode: null,
     updatedAt: now,
   };
-}
-
-/** Returns the columns of an object that any process may poll again later. */
-export function pollAgainLater(
-  { attempts }: { readonly attempts: number },
-  askedAt: Date,
-): { readonly dueAt: Date; readonly leasedBy: null; readonly attempts: number } {
-  return { dueAt: nextCheckAt(attempts, askedAt), leasedBy: null, attempts: attempts + 1 };
 }
 
 /** Returns what went back of a payment, or is about to: refunds, pending ones included, and lost disputes. */

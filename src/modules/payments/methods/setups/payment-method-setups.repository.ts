@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../../platform/database';
-import type { Lease } from '../../domain/payment';
+import type { Lease } from '../../domain/poll-lease';
 import type { PaymentMethodSetup } from './domain/payment-method-setup';
 import { PaymentMethodSetupEntity } from './payment-method-setup.entity';
 

@@ -1,5 +1,5 @@
 import { isTerminal, type Transitions } from '../../../../../core/states';
-import { pollAgainLater } from '../../../domain/payment';
+import { pollAgainLater } from '../../../domain/poll-lease';
 import type { SetupLook } from '../../../domain/payment-provider';
 
 export const SETUP_STATUSES = ['pending', 'succeeded', 'failed', 'expired'] as const;

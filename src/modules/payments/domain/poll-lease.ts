@@ -1,0 +1,53 @@
+/**
+ * Time before another process may ask the provider. Longer than two calls (a query and a charge, each with a time limit of
+ * 30 s) and storing the result.
+ */
+const POLL_LEASE_MS = 150_000;
+
+/** The right of a process to ask a provider about something, until it ends or the process dies. */
+export interface Lease {
+  readonly endsAt: Date;
+  /** Number of the process. */
+  readonly owner: number;
+}
+
+/** @param realNow time of the machine, because providers do not know test clocks */
+export function pollLease(realNow: Date, owner: number): Lease {
+  return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
+}
+
+/** Lease of a payment that is about to be written. */
+export interface StartedLease {
+  /** Right of this process to ask the provider. */
+  readonly lease: Lease;
+  /** Real time of the start. */
+  readonly startedAt: Date;
+}
+
+/** The lease of a polled object, as it was when its provider was asked. */
+export interface PolledUnder {
+  readonly leasedBy: number | null;
+  readonly dueAt: Date | null;
+}
+
+/** Tells whether an object is still under the same lease; one process may hold a later one of the same object. */
+export function isSameLease(one: PolledUnder, other: PolledUnder): boolean {
+  return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
+}
+
+const SECOND_MS = 1_000;
+const FIRST_CHECK_MS = 5 * SECOND_MS;
+const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
+
+/** Returns when to ask again: after 5 s, then twice as long each time, up to an hour. */
+function nextCheckAt(attempts: number, now: Date): Date {
+  return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
+}
+
+/** Returns the columns of an object that any process may poll again later. */
+export function pollAgainLater(
+  { attempts }: { readonly attempts: number },
+  askedAt: Date,
+): { readonly dueAt: Date; readonly leasedBy: null; readonly attempts: number } {
+  return { dueAt: nextCheckAt(attempts, askedAt), leasedBy: null, attempts: attempts + 1 };
+}
