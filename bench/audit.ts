@@ -27,7 +27,8 @@ export async function benchmarkAudit(
   const audited = await startService(database, settings, { ROLE: 'api' });
   const unaudited = await startService(database, settings, {
     ROLE: 'api',
-    NODE_OPTIONS: `--require ${WITHOUT}`,
+    // Quoted, because the folder may have a space in its name.
+    NODE_OPTIONS: `--require ${JSON.stringify(WITHOUT)}`,
   });
   const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
   const run = Date.now().toString(36);

@@ -20,6 +20,18 @@ it('a refused connection to the database is an outage of the database', async ()
   expect(isDatabaseOutOfReach(error)).toBe(true);
 });
 
+it('a server without TLS is an outage of a database that must be reached with TLS', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end('N')));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as { readonly port: number };
+  const error: unknown = await openConnection(
+    `postgres://billing@127.0.0.1:${port}/x?sslmode=verify-full`,
+  ).catch((reason: unknown) => reason);
+  await new Promise((closed) => server.close(closed));
+  expect(error).toMatchObject({ message: 'The server does not support SSL connections' });
+  expect(isDatabaseOutOfReach(error)).toBe(true);
+});
+
 /** Returns an error of the database server, as `pg` makes it. */
 function databaseError(code: string): Error {
   return Object.assign(new Error('It failed.'), { severity: 'FATAL', code });

@@ -50,20 +50,6 @@ const QUERY_CANCELED = '57014';
 /** The database is a replica, or is set to read-only. */
 const READ_ONLY = '25006';
 
-/** Codes of sockets, which connections to other systems have as well. */
-const SOCKET_FAILURES = new Set([
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EAI_AGAIN',
-]);
-
 /** SQLSTATEs. */
 const OUT_OF_REACH = new Set([
   '3D000', // no such database
@@ -123,13 +109,15 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   const postgresError = asPostgresError(error);
   if (postgresError === null) return false;
   const { code, message } = postgresError;
-  if (code === undefined) return OUT_OF_REACH_MESSAGE.test(message);
-  if (!isSqlState(postgresError, code)) {
-    return SOCKET_FAILURES.has(code) && isFromDatabase(postgresError);
+  if (isSqlState(postgresError, code)) {
+    // Operator intervention: shutdown, crash, cannot connect now.
+    return (
+      code.startsWith('57P') || OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2))
+    );
   }
-  // Operator intervention: shutdown, crash, cannot connect now.
-  if (code.startsWith('57P')) return true;
-  return OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2));
+  // Of sockets, of TLS, or of the driver. Connections to other systems fail with the same codes.
+  if (isFromDatabase(postgresError)) return true;
+  return postgresError.code === undefined && OUT_OF_REACH_MESSAGE.test(message);
 }
 
 /** Socket codes such as `EPIPE` also have five letters, but only database errors have a severity. */
