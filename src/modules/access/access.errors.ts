@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const apiKeyNotFound = defineProblem({
-  code: 'api_key_not_found',
-  kind: 'not_found',
-  title: 'There is no such API key',
-  meaning: 'The id in the path is not the id of an API key.',
-  detail: (id: string) => `There is no API key ${JSON.stringify(id)}.`,
-});
+export const apiKeyNotFound = defineNotFound('api_key_not_found', 'an API key');
 
 export const apiKeyRevoked = defineProblem({
   code: 'api_key_revoked',

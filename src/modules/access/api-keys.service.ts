@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { hashOf, newSecret, type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
@@ -138,13 +139,10 @@ export class ApiKeysService {
         throw apiKeyRolling(id, before.previousExpiresAt);
       }
       const secret = newSecret(this.prefix);
-      const after: ApiKey = {
-        ...before,
+      const after: ApiKey = nextVersion(before, now, {
         ...partsOf(secret),
         previousExpiresAt: overlapMs === 0 ? null : new Date(now.getTime() + overlapMs),
-        version: before.version + 1,
-        updatedAt: now,
-      };
+      });
       await this.keys.roll(after, hashOf(secret));
       await this.outbox.record(apiKeyRolled, { after, before, occurredAt: now });
       this.database.afterCommit(() => this.credentials.forgetAll());

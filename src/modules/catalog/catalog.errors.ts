@@ -1,13 +1,11 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 import type { PriceFault } from './domain/price-faults';
 
-export const addonNotFound = defineProblem({
-  code: 'addon_not_found',
-  kind: 'not_found',
-  title: 'There is no such add-on',
-  meaning: 'The id in the path is not the id of an add-on, or the add-on was archived.',
-  detail: (id: string) => `There is no add-on ${JSON.stringify(id)}.`,
-});
+export const addonNotFound = defineNotFound(
+  'addon_not_found',
+  'an add-on',
+  'the add-on was archived',
+);
 
 export const addonCodeTaken = defineProblem({
   code: 'addon_code_taken',
@@ -18,13 +16,7 @@ export const addonCodeTaken = defineProblem({
     `An add-on with the code ${JSON.stringify(code)} already exists. Choose another code.`,
 });
 
-export const planNotFound = defineProblem({
-  code: 'plan_not_found',
-  kind: 'not_found',
-  title: 'There is no such plan',
-  meaning: 'The id in the path is not the id of a plan, or the plan was archived.',
-  detail: (id: string) => `There is no plan ${JSON.stringify(id)}.`,
-});
+export const planNotFound = defineNotFound('plan_not_found', 'a plan', 'the plan was archived');
 
 export const planCodeTaken = defineProblem({
   code: 'plan_code_taken',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -117,7 +118,7 @@ export class PlansService {
       }
       const now = this.clock.now();
       const activeVersion = versionOf(id, before.activeVersion.number + 1, terms, now);
-      const after = { ...before, activeVersion, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now, { activeVersion });
       await this.plans.insertVersion(activeVersion);
       await this.plans.update(after);
       await this.outbox.record(planVersionActivated, { after, before, occurredAt: now });

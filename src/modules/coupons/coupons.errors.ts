@@ -1,13 +1,7 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 import type { CouponFault } from './domain/coupon';
 
-export const couponNotFound = defineProblem({
-  code: 'coupon_not_found',
-  kind: 'not_found',
-  title: 'There is no such coupon',
-  meaning: 'The id in the path is not the id of a coupon.',
-  detail: (id: string) => `There is no coupon ${JSON.stringify(id)}.`,
-});
+export const couponNotFound = defineNotFound('coupon_not_found', 'a coupon');
 
 export const couponCodeTaken = defineProblem({
   code: 'coupon_code_taken',

@@ -1,12 +1,10 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const customerNotFound = defineProblem({
-  code: 'customer_not_found',
-  kind: 'not_found',
-  title: 'There is no such customer',
-  meaning: 'The id in the path is not the id of a customer, or the customer was deleted.',
-  detail: (id: string) => `There is no customer ${JSON.stringify(id)}.`,
-});
+export const customerNotFound = defineNotFound(
+  'customer_not_found',
+  'a customer',
+  'the customer was deleted',
+);
 
 export const customerExternalIdTaken = defineProblem({
   code: 'customer_external_id_taken',

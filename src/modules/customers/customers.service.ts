@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -153,7 +154,7 @@ export class CustomersService {
       const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now, { deletedAt: now });
       await this.customers.update(after);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
       return after;
@@ -238,7 +239,7 @@ export class CustomersService {
 
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
     const now = this.clock.now();
-    const after = { ...before, ...columns, version: before.version + 1, updatedAt: now };
+    const after = nextVersion(before, now, columns);
     await this.customers.update(after);
     await this.outbox.record(customerUpdated, { after, before, occurredAt: now });
     return after;

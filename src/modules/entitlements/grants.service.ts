@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational } from '../../core/decimal';
+import { nextVersion } from '../../core/next-version';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -89,13 +90,7 @@ export class GrantsService {
         id,
         { end: 'voided', at: now },
       );
-      const voided: Grant = {
-        ...grant,
-        end: 'voided',
-        endedAt: now,
-        version: grant.version + 1,
-        updatedAt: now,
-      };
+      const voided: Grant = nextVersion(grant, now, { end: 'voided', endedAt: now });
       await this.grants.update(voided);
       await this.repository.update({ ...row, expiredGrantUsage: counter.expiredGrantUsage });
       await this.recalculate(record, now);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { add, compare, type Rational, ZERO } from '../../core/decimal';
+import { nextVersion } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
@@ -94,7 +95,7 @@ export class RecalculateBalanceService {
   ): Promise<void> {
     for (const grant of [...grants, ...ended]) {
       if (before.includes(grant)) continue;
-      await this.grants.update({ ...grant, version: grant.version + 1, updatedAt: now });
+      await this.grants.update(nextVersion(grant, now));
     }
   }
 
@@ -224,9 +225,7 @@ function rowOf(
   // A renewal opens the next window itself. Other boundaries need background work.
   const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
   const isMetered = isEntitled && entitlement.meterId !== null;
-  return {
-    ...before,
-    version: before.version + 1,
+  return nextVersion(before, now, {
     validUntil: earliest([windowEndAt, ...ends]),
     isEntitled,
     allowance: given.amount,
@@ -242,6 +241,5 @@ function rowOf(
     sources: [...given.sources.map(toSourceView), ...grants.map(grantToSourceView)],
     dueAt: isMetered ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
     leaseEndsAt: null,
-    updatedAt: now,
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteLine } from '../../core/invoice';
+import { nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { currentActor } from '../../platform/access';
 import { invalidTransition, referenceNotFound, raise } from '../../platform/errors';
@@ -113,21 +114,15 @@ export class CreditNotesService {
     for (const line of before.lines) {
       await this.creditLine(invoice, line, -1n);
     }
-    await this.invoices.update({
-      ...invoice,
-      amountCredited: invoice.amountCredited - before.toReceivable,
-      version: invoice.version + 1,
-      updatedAt: now,
-    });
+    await this.invoices.update(
+      nextVersion(invoice, now, { amountCredited: invoice.amountCredited - before.toReceivable }),
+    );
     await this.postings.postNoteVoided(before, deferredOf(invoice, before.lines), now);
-    const after = {
-      ...before,
-      status: 'void' as const,
+    const after = nextVersion(before, now, {
+      status: 'void',
       voidedAt: now,
       voidedBy: currentActor(),
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    });
     await this.notes.update(after);
     await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
     return after;
@@ -184,15 +179,12 @@ export class CreditNotesService {
     const amountCredited = before.amountCredited + note.toReceivable;
     const isPaid =
       before.status === 'open' && amountRemaining({ ...before, amountCredited }) === 0n;
-    const after: Invoice = {
-      ...before,
+    const after: Invoice = nextVersion(before, now, {
       amountCredited,
       status: isPaid ? 'paid' : before.status,
       paidAt: isPaid ? now : before.paidAt,
       collectAt: isPaid ? lastLookAt(before, now) : before.collectAt,
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    });
     await this.invoices.update(after);
     await this.postings.postNote(note, now);
     await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
@@ -55,7 +56,7 @@ export class DueInvoices implements OnModuleInit {
       const ids = await this.due.lockOverdue(scope, now, AT_ONCE);
       const changes = (await this.invoices.findAll(ids)).map((before) => ({
         before,
-        after: { ...before, overdueAt: now, version: before.version + 1, updatedAt: now },
+        after: nextVersion(before, now, { overdueAt: now }),
         occurredAt: now,
       }));
       await this.due.updateOverdue(changes.map(({ after }) => after));

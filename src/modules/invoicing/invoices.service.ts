@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
@@ -75,14 +76,11 @@ export class InvoicesService {
   async markUncollectible(before: Invoice, now: Date): Promise<Invoice> {
     assertMayBecome(before, 'uncollectible');
     await this.postings.postUncollectible(before, now);
-    const after = {
-      ...before,
-      status: 'uncollectible' as const,
+    const after = nextVersion(before, now, {
+      status: 'uncollectible',
       uncollectibleAt: now,
       collectAt: null,
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    });
     await this.invoices.update(after);
     await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
     return after;

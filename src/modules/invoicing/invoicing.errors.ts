@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const invoiceNotFound = defineProblem({
-  code: 'invoice_not_found',
-  kind: 'not_found',
-  title: 'There is no such invoice',
-  meaning: 'The id in the path is not the id of an invoice.',
-  detail: (id: string) => `There is no invoice ${JSON.stringify(id)}.`,
-});
+export const invoiceNotFound = defineNotFound('invoice_not_found', 'an invoice');
 
 export const invoiceLineNotFound = defineProblem({
   code: 'invoice_line_not_found',
@@ -150,13 +144,7 @@ export const invoiceOvertaken = defineProblem({
   detail: (id: string) => `What the invoice ${id} billed was changed since.`,
 });
 
-export const creditNoteNotFound = defineProblem({
-  code: 'credit_note_not_found',
-  kind: 'not_found',
-  title: 'There is no such credit note',
-  meaning: 'The id in the path is not the id of a credit note.',
-  detail: (id: string) => `There is no credit note ${JSON.stringify(id)}.`,
-});
+export const creditNoteNotFound = defineNotFound('credit_note_not_found', 'a credit note');
 
 export const invoiceNotCreditable = defineProblem({
   code: 'invoice_not_creditable',

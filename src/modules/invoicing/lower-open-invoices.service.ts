@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
+import { nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
@@ -73,12 +74,7 @@ export class LowerOpenInvoicesService {
     const remaining = amountRemaining(before);
     const amount = available < remaining ? available : remaining;
     if (amount <= 0n) return 0n;
-    const lowered = {
-      ...before,
-      amountCredited: before.amountCredited + amount,
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    const lowered = nextVersion(before, now, { amountCredited: before.amountCredited + amount });
     const isPaid = amount === remaining;
     const after: Invoice = isPaid
       ? { ...lowered, status: 'paid', paidAt: now, collectAt: lastLookAt(before, now) }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { currentActor } from '../../platform/access';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
@@ -38,16 +39,13 @@ export class VoidInvoiceService {
     );
     await this.redemptions.takeReturnedBack(before.coupons, now);
     await this.postings.postVoided(before, now);
-    const after = {
-      ...before,
-      status: 'void' as const,
+    const after = nextVersion(before, now, {
+      status: 'void',
       amountPaid: 0n,
       voidedAt: now,
       voidedBy: currentActor(),
       collectAt: lastLookAt(before, now),
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    });
     await this.invoices.update(after);
     await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
     return after;

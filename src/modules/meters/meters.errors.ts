@@ -1,13 +1,7 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 import { MAX_METERS_PER_EVENT_NAME, type MeterFault } from './domain/meter';
 
-export const meterNotFound = defineProblem({
-  code: 'meter_not_found',
-  kind: 'not_found',
-  title: 'There is no such meter',
-  meaning: 'The id in the path is not the id of a meter.',
-  detail: (id: string) => `There is no meter ${JSON.stringify(id)}.`,
-});
+export const meterNotFound = defineNotFound('meter_not_found', 'a meter');
 
 export const meterKeyTaken = defineProblem({
   code: 'meter_key_taken',

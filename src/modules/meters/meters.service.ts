@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -158,12 +159,7 @@ export class MetersService {
     const before = await this.meters.lock(id, 'change');
     invariant(before !== null, `The meter ${id} exists.`);
     const now = this.clock.now();
-    const after: Meter = {
-      ...before,
-      status: 'active',
-      version: before.version + 1,
-      updatedAt: now,
-    };
+    const after: Meter = nextVersion(before, now, { status: 'active' });
     await this.meters.update(after);
     await this.outbox.record(meterActivated, { after, before, occurredAt: now });
   }

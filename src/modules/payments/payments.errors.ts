@@ -1,13 +1,7 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 import type { ProviderName } from './domain/payment-provider';
 
-export const paymentNotFound = defineProblem({
-  code: 'payment_not_found',
-  kind: 'not_found',
-  title: 'There is no such payment',
-  meaning: 'The id in the path is not the id of a payment.',
-  detail: (id: string) => `There is no payment ${JSON.stringify(id)}.`,
-});
+export const paymentNotFound = defineNotFound('payment_not_found', 'a payment');
 
 export const paymentMethodNotAccepted = defineProblem({
   code: 'payment_method_not_accepted',

@@ -1,3 +1,5 @@
+import { nextVersion } from '../../core/next-version';
+
 import type { ListingProvider } from '../payments';
 
 const DAY_MS = 86_400_000;
@@ -115,9 +117,7 @@ const MOST_ATTEMPTS = 12;
 export function afterStep(before: Reconciliation, result: StepProgress, now: Date): Reconciliation {
   const differencesFound = before.differencesFound + result.differences;
   const isTruncated = differencesFound >= MOST_DIFFERENCES;
-  const counted = {
-    ...before,
-    version: before.version + 1,
+  const counted = nextVersion(before, now, {
     chargesListed: before.chargesListed + result.charges,
     refundsListed: before.refundsListed + result.refunds,
     differencesFound,
@@ -125,8 +125,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
     attempts: 0,
     dueAt: now,
     leasedBy: null,
-    updatedAt: now,
-  };
+  });
   if (isTruncated && before.phase !== 'clean')
     return { ...counted, phase: 'clean', position: null };
   if (result.next !== null) return { ...counted, position: result.next };
@@ -145,7 +144,7 @@ export function afterSilence(
   retry: Pick<Reconciliation, 'dueAt' | 'leasedBy' | 'attempts'>,
   now: Date,
 ): Reconciliation {
-  const next = { ...before, ...retry, version: before.version + 1, updatedAt: now };
+  const next = nextVersion(before, now, retry);
   if (retry.attempts < MOST_ATTEMPTS) return next;
   const failureCode = 'provider_unavailable';
   return { ...next, failureCode, phase: 'clean', position: null, dueAt: now };

@@ -1,12 +1,14 @@
-import { defineProblem, type ProblemError, validationFailed } from '../../platform/errors';
+import {
+  defineNotFound,
+  defineProblem,
+  type ProblemError,
+  validationFailed,
+} from '../../platform/errors';
 
-export const reconciliationNotFound = defineProblem({
-  code: 'reconciliation_not_found',
-  kind: 'not_found',
-  title: 'There is no such reconciliation',
-  meaning: 'The id in the path is not the id of a reconciliation.',
-  detail: (id: string) => `There is no reconciliation ${JSON.stringify(id)}.`,
-});
+export const reconciliationNotFound = defineNotFound(
+  'reconciliation_not_found',
+  'a reconciliation',
+);
 
 export const reconciliationRunning = defineProblem({
   code: 'reconciliation_running',

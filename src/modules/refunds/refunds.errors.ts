@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const refundNotFound = defineProblem({
-  code: 'refund_not_found',
-  kind: 'not_found',
-  title: 'There is no such refund',
-  meaning: 'The id in the path is not the id of a refund.',
-  detail: (id: string) => `There is no refund ${JSON.stringify(id)}.`,
-});
+export const refundNotFound = defineNotFound('refund_not_found', 'a refund');
 
 export const refundNotInSandbox = defineProblem({
   code: 'refund_not_in_sandbox',

@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const studioAdminNotFound = defineProblem({
-  code: 'studio_admin_not_found',
-  kind: 'not_found',
-  title: 'There is no such studio admin',
-  meaning: 'The id in the path is not the id of a studio admin.',
-  detail: (id: string) => `There is no studio admin ${JSON.stringify(id)}.`,
-});
+export const studioAdminNotFound = defineNotFound('studio_admin_not_found', 'a studio admin');
 
 export const studioAdminEmailTaken = defineProblem({
   code: 'studio_admin_email_taken',

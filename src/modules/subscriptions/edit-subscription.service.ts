@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
+import { nextVersion } from '../../core/next-version';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
 import { metadataTooLarge, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
@@ -41,7 +42,7 @@ export class EditSubscriptionService {
       const metadata = mergeMetadata(before.metadata, sent);
       if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
       if (isDeepStrictEqual(metadata, before.metadata)) return before;
-      const after = { ...before, metadata, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now, { metadata });
       await this.subscriptions.updateMetadata(after);
       await this.outbox.record(SUBSCRIPTION_EVENTS.updated, { after, before, occurredAt: now });
       return after;

@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const subscriptionNotFound = defineProblem({
-  code: 'subscription_not_found',
-  kind: 'not_found',
-  title: 'There is no such subscription',
-  meaning: 'The id in the path is not the id of a subscription.',
-  detail: (id: string) => `There is no subscription ${JSON.stringify(id)}.`,
-});
+export const subscriptionNotFound = defineNotFound('subscription_not_found', 'a subscription');
 
 export const scheduledChangeNotFound = defineProblem({
   code: 'scheduled_change_not_found',

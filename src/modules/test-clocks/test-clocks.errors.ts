@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
-export const testClockNotFound = defineProblem({
-  code: 'test_clock_not_found',
-  kind: 'not_found',
-  title: 'There is no such test clock',
-  meaning: 'The id in the path is not the id of a test clock.',
-  detail: (id: string) => `There is no test clock ${JSON.stringify(id)}.`,
-});
+export const testClockNotFound = defineNotFound('test_clock_not_found', 'a test clock');
 
 export const testClockAdvancing = defineProblem({
   code: 'test_clock_advancing',

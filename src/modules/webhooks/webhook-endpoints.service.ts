@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -166,7 +167,7 @@ export class WebhookEndpointsService {
       const before = await this.lock(id);
       const now = this.clock.now();
       const rotated = await this.secrets.rotate(id, now);
-      const after = { ...before, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now);
       await this.endpoints.update(after);
       await this.outbox.record(webhookEndpointUpdated, { after, before, occurredAt: now });
       return rotated;
@@ -182,13 +183,10 @@ export class WebhookEndpointsService {
       const before = await this.endpoints.lockExclusive(id);
       if (before?.isActive !== true) return;
       const now = this.clock.now();
-      const after: WebhookEndpoint = {
-        ...before,
-        version: before.version + 1,
+      const after: WebhookEndpoint = nextVersion(before, now, {
         isActive: false,
         disabledReason: reason,
-        updatedAt: now,
-      };
+      });
       await this.endpoints.update(after);
       if (reason === 'gone') await this.queue.discard(id, now);
       await this.outbox.record(webhookEndpointDisabled, { after, before, occurredAt: now });

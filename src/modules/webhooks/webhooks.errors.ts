@@ -1,14 +1,12 @@
-import { defineProblem } from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 import { MOST_ENDPOINTS } from './domain/webhook-endpoint';
 import { MOST_REPLACED_SECRETS } from './domain/webhook-secret';
 
-export const webhookEndpointNotFound = defineProblem({
-  code: 'webhook_endpoint_not_found',
-  kind: 'not_found',
-  title: 'There is no such webhook endpoint',
-  meaning: 'The id in the path is not the id of a webhook endpoint, or it was deleted.',
-  detail: (id: string) => `There is no webhook endpoint ${JSON.stringify(id)}.`,
-});
+export const webhookEndpointNotFound = defineNotFound(
+  'webhook_endpoint_not_found',
+  'a webhook endpoint',
+  'it was deleted',
+);
 
 export const webhookUrlNotAllowed = defineProblem({
   code: 'webhook_url_not_allowed',
@@ -76,13 +74,7 @@ export const webhookReplayRunning = defineProblem({
   }),
 });
 
-export const eventNotFound = defineProblem({
-  code: 'event_not_found',
-  kind: 'not_found',
-  title: 'There is no such event',
-  meaning: 'The id in the path is not the id of an event.',
-  detail: (id: string) => `There is no event ${JSON.stringify(id)}.`,
-});
+export const eventNotFound = defineNotFound('event_not_found', 'an event');
 
 export const tooManyWebhookSecrets = defineProblem({
   code: 'too_many_webhook_secrets',

@@ -1,4 +1,4 @@
-export { allProblems, defineProblem, ProblemError, raise } from './problem';
+export { allProblems, defineNotFound, defineProblem, ProblemError, raise } from './problem';
 export type { Problem, ProblemDefinition, ProblemItem, ProblemKind } from './problem';
 export {
   forbidden,

@@ -93,6 +93,26 @@ export function defineProblem<Arguments extends readonly unknown[]>(
   );
 }
 
+/**
+ * Defines the error of an id in a path that is not the id of a resource.
+ * @param resource with its article, such as `a plan`
+ * @param exception why the id of a former resource is not found either, such as `the plan was archived`
+ */
+export function defineNotFound(
+  code: string,
+  resource: `a ${string}` | `an ${string}`,
+  exception?: string,
+): Problem<[id: string]> {
+  const name = resource.replace(/^an? /, '');
+  return defineProblem({
+    code,
+    kind: 'not_found',
+    title: `There is no such ${name}`,
+    meaning: `The id in the path is not the id of ${resource}${exception === undefined ? '' : `, or ${exception}`}.`,
+    detail: (id) => `There is no ${name} ${JSON.stringify(id)}.`,
+  });
+}
+
 /** Throws an error where an expression has no value: `(await find(id)) ?? raise(notFound(id))`. */
 export function raise(error: ProblemError): never {
   throw error;

@@ -1,4 +1,5 @@
 import type { GrantedScope } from '../../../core/access';
+import { nextVersion } from '../../../core/next-version';
 
 /** A secret that lets a program call the API. The secret itself is not stored. */
 export interface ApiKey {
@@ -44,7 +45,7 @@ export function withChange(key: ApiKey, change: ApiKeyChange, now: Date): ApiKey
     usageRequestsPerMinute: changed(change.usageRequestsPerMinute, key.usageRequestsPerMinute),
   };
   if (isSame(terms, key)) return key;
-  return { ...key, ...terms, version: key.version + 1, updatedAt: now };
+  return nextVersion(key, now, terms);
 }
 
 function changed<Value>(change: Value | undefined, present: Value): Value {
@@ -64,7 +65,7 @@ function isSame(one: ApiKeyTerms, other: ApiKeyTerms): boolean {
 /** Returns the revoked key, or the key itself if it is revoked already. */
 export function revoked(key: ApiKey, now: Date): ApiKey {
   if (key.revokedAt !== null) return key;
-  return { ...key, revokedAt: now, version: key.version + 1, updatedAt: now };
+  return nextVersion(key, now, { revokedAt: now });
 }
 
 /** Returns true while the secret before the last roll still works. */

@@ -1,4 +1,5 @@
 import { invariant } from '../../../core/invariant';
+import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
 
@@ -65,5 +66,5 @@ export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Inv
 }
 
 function touched(invoice: Invoice, now: Date): Invoice {
-  return { ...invoice, version: invoice.version + 1, updatedAt: now };
+  return nextVersion(invoice, now);
 }

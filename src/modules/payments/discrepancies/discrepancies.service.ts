@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { invalidTransition, raise } from '../../../platform/errors';
@@ -92,7 +93,7 @@ export class DiscrepanciesService {
   /** Writes that a locked open discrepancy is resolved, and records the event. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
     const now = this.clock.now();
-    const after = { ...before, status, version: before.version + 1, updatedAt: now };
+    const after = nextVersion(before, now, { status });
     await this.discrepancies.updateStatus(after);
     await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt: now });
     return after;

@@ -1,12 +1,6 @@
-import { defineProblem } from '../../../platform/errors';
+import { defineNotFound, defineProblem } from '../../../platform/errors';
 
-export const disputeNotFound = defineProblem({
-  code: 'dispute_not_found',
-  kind: 'not_found',
-  title: 'There is no such dispute',
-  meaning: 'The id in the path is not the id of a dispute.',
-  detail: (id: string) => `There is no dispute ${JSON.stringify(id)}.`,
-});
+export const disputeNotFound = defineNotFound('dispute_not_found', 'a dispute');
 
 export const paymentDisputed = defineProblem({
   code: 'payment_disputed',

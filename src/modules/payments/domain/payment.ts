@@ -1,6 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
+import { nextVersion } from '../../../core/next-version';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
 import { isSameLease, pollAgainLater, type PolledUnder, type StartedLease } from './poll-lease';
 
@@ -187,7 +188,7 @@ export function withOutcome(
   now: Date,
 ): Payment {
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
-  const next = { ...payment, version: payment.version + 1, updatedAt: now };
+  const next = nextVersion(payment, now);
   const done = { dueAt: null, leasedBy: null };
   const plan = isSameLease(payment, lease) ? pollAgainLater(payment, askedAt) : {};
   switch (outcome.kind) {
@@ -239,14 +240,11 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
     payment.status === 'failed' || payment.status === 'canceled',
     `The payment ${payment.id} is ${payment.status}.`,
   );
-  return {
-    ...payment,
-    version: payment.version + 1,
+  return nextVersion(payment, now, {
     status: 'succeeded',
     providerReference: reference,
     failureCode: null,
-    updatedAt: now,
-  };
+  });
 }
 
 /** Returns what went back of a payment, or is about to: refunds, pending ones included, and lost disputes. */
@@ -279,7 +277,7 @@ export function isAllApplied({
 
 /** Returns a payment that no longer pays its invoice. All of it is the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
-  return { ...payment, amountApplied: 0n, version: payment.version + 1, updatedAt: now };
+  return nextVersion(payment, now, { amountApplied: 0n });
 }
 
 export type RefundDecision =

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import {
   assertVersion,
@@ -131,7 +132,7 @@ export class PaymentMethodsService {
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now, { deletedAt: now });
       await this.methods.update(after);
       await this.outbox.record(paymentMethodDeleted, { after, before, occurredAt: now });
     });
@@ -205,7 +206,7 @@ export class PaymentMethodsService {
     isDefault: boolean,
     now: Date,
   ): Promise<PaymentMethod> {
-    const after = { ...before, isDefault, version: before.version + 1, updatedAt: now };
+    const after = nextVersion(before, now, { isDefault });
     await this.methods.update(after);
     await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: now });
     return after;

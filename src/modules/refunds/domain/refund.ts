@@ -2,6 +2,7 @@ import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import type { InstantRange } from '../../../core/time';
 import { mayBecome, type Transitions } from '../../../core/states';
+import { nextVersion } from '../../../core/next-version';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -135,25 +136,19 @@ export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): 
   switch (outcome.kind) {
     case 'succeeded':
     case 'canceled':
-      return {
-        ...refund,
-        version: refund.version + 1,
+      return nextVersion(refund, now, {
         status: outcome.kind,
         providerReference: outcome.reference ?? refund.providerReference,
         dueAt: null,
         leasedBy: null,
-        updatedAt: now,
-      };
+      });
     case 'failed':
-      return {
-        ...refund,
-        version: refund.version + 1,
+      return nextVersion(refund, now, {
         status: 'failed',
         failureCode: outcome.failureCode,
         dueAt: null,
         leasedBy: null,
-        updatedAt: now,
-      };
+      });
     case 'open':
       return withPlan(refund, outcome.plan, outcome.reference ?? refund.providerReference);
   }

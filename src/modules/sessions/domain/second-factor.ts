@@ -1,3 +1,5 @@
+import { nextVersion } from '../../../core/next-version';
+
 /** Second factor of an admin: time-based one-time passwords (TOTP), with recovery codes in place of a lost device. */
 export interface SecondFactor {
   readonly id: string;
@@ -49,7 +51,7 @@ export function afterProof(factor: SecondFactor, proof: Proof, now: Date): Secon
   if ('recoveryHash' in proof) {
     const recoveryHashes = factor.recoveryHashes.filter((hash) => hash !== proof.recoveryHash);
     if (recoveryHashes.length === factor.recoveryHashes.length) return null;
-    return { ...factor, recoveryHashes, version: factor.version + 1, updatedAt: now };
+    return nextVersion(factor, now, { recoveryHashes });
   }
   const { step } = proof;
   if (step === null || (factor.lastStep !== null && step <= factor.lastStep)) return null;
@@ -63,11 +65,5 @@ export function withRecoveryCodes(
   recoveryHashes: readonly string[],
   now: Date,
 ): SecondFactor {
-  return {
-    ...factor,
-    recoveryHashes,
-    enabledAt: factor.enabledAt ?? now,
-    version: factor.version + 1,
-    updatedAt: now,
-  };
+  return nextVersion(factor, now, { recoveryHashes, enabledAt: factor.enabledAt ?? now });
 }

@@ -1,4 +1,5 @@
 import type { AdminRole } from '../../../core/access';
+import { nextVersion } from '../../../core/next-version';
 import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 
 /** An administrator account of the studio. */
@@ -51,31 +52,22 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   const { name = admin.name, passwordHash = admin.passwordHash } = change;
   const isNewPassword = passwordHash !== admin.passwordHash;
   if (name === admin.name && !isNewPassword) return admin;
-  return {
-    ...admin,
+  return nextVersion(admin, now, {
     name,
     passwordHash,
     sessionsValidFrom: isNewPassword ? now : admin.sessionsValidFrom,
-    version: admin.version + 1,
-    updatedAt: now,
-  };
+  });
 }
 
 /** Returns the admin with another role. */
 export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): StudioAdmin {
-  return { ...admin, role, version: admin.version + 1, updatedAt: now };
+  return nextVersion(admin, now, { role });
 }
 
 /** Returns the admin, inactive and with all sessions invalid; the same object when it was inactive. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
-  return {
-    ...admin,
-    isActive: false,
-    sessionsValidFrom: now,
-    version: admin.version + 1,
-    updatedAt: now,
-  };
+  return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });
 }
 
 /** Tests whether the admin is the only active owner. */

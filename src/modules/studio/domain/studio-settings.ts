@@ -1,3 +1,5 @@
+import { nextVersion } from '../../../core/next-version';
+
 /** Settings of the studio, which owners change. */
 export interface StudioSettings {
   readonly id: string;
@@ -34,13 +36,7 @@ export function withSettings(
   ) {
     return settings;
   }
-  return {
-    ...settings,
-    supportRefundLimits,
-    secondFactorRequired,
-    version: settings.version + 1,
-    updatedAt: now,
-  };
+  return nextVersion(settings, now, { supportRefundLimits, secondFactorRequired });
 }
 
 /** Returns whether support may refund other amounts with one of the settings than with the other. */

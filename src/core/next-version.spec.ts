@@ -1,0 +1,20 @@
+import { nextVersion } from './next-version';
+
+describe('nextVersion', () => {
+  const before = { version: 4, updatedAt: new Date('2026-01-01'), name: 'Pro', code: 'pro' };
+  const now = new Date('2026-02-01');
+
+  it('counts the version, sets the time of the change, and keeps other fields', () => {
+    expect(nextVersion(before, now, { name: 'Plus' })).toEqual({
+      version: 5,
+      updatedAt: now,
+      name: 'Plus',
+      code: 'pro',
+    });
+  });
+
+  it('leaves the former version as it was', () => {
+    nextVersion(before, now);
+    expect(before).toMatchObject({ version: 4, name: 'Pro' });
+  });
+});

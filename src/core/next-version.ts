@@ -1,0 +1,14 @@
+/** A stored object whose changes are counted. */
+interface Versioned {
+  readonly version: number;
+  readonly updatedAt: Date;
+}
+
+/** Returns the next version of an object, with the given fields changed. */
+export function nextVersion<Stored extends Versioned>(
+  before: Stored,
+  now: Date,
+  change: Partial<Stored> = {},
+): Stored {
+  return { ...before, ...change, version: before.version + 1, updatedAt: now };
+}
