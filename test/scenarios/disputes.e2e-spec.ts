@@ -234,21 +234,96 @@ describe('a dispute', () => {
       expect(body).toMatchObject({ status: 'succeeded' });
     });
 
-    it('of first invoices of several customers that expire together', async () => {
-      const plan = await story.post('/v1/plans', {
-        code: 'expiring',
+    async function planOf(code: string): Promise<string> {
+      const { id } = await story.post('/v1/plans', {
+        code,
         name: 'Expiring',
         currency: 'USD',
         interval: 'month',
         prices: [{ name: 'Fee', model: 'flat', timing: 'in_advance', amount: 5_000 }],
       });
+      return id;
+    }
+
+    const credit = (invoice: string, line: string, amount: number) =>
+      story.post('/v1/credit-notes', {
+        invoice_id: invoice,
+        reason: 'Agreed.',
+        settle: 'credit',
+        lines: [{ invoice_line_id: line, amount }],
+      });
+
+    const lineOf = async (invoice: string): Promise<string> =>
+      (await story.get<{ lines: { id: string }[] }>(`/v1/invoices/${invoice}`)).lines[0]?.id ?? '';
+
+    it('of a first invoice that was credited in part before it expires', async () => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer, { amount: 700 });
+      const { id: subscription } = await story.post('/v1/subscriptions', {
+        customer_id: customer,
+        plan_id: await planOf('credited'),
+        payment_behavior: 'default_incomplete',
+      });
+      const path = `/v1/invoices?subscription_id=${subscription}`;
+      const { data } = await story.get<{ data: { id: string }[] }>(path);
+      const invoice = data[0]?.id ?? '';
+      await credit(invoice, await lineOf(invoice), 1_000);
+      await lose(payment);
+      story.engine.clock.advanceMs(24 * 60 * 60 * 1_000);
+      await story.engine.app.get(DueSubscriptions).runDue();
+      expect(await story.get(path)).toMatchObject({ data: [{ status: 'paid' }] });
+      expect(await balanceOf(customer)).toBe(0);
+      const notes = await story.get<{ data: { id: string; credited_to_balance: number }[] }>(
+        `/v1/credit-notes?invoice_id=${invoice}`,
+      );
+      const note = notes.data.find(({ credited_to_balance: amount }) => amount > 0);
+      expect((await postingsOf(story.engine, note?.id ?? '')).at(-1)).toEqual([
+        'dispute_lost',
+        { customer_credit: 700, dispute_losses: -700 },
+      ]);
+    });
+
+    it('of credit notes, up to what the invoice had used of the credit of the payment', async () => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer, { amount: 500 });
+      const used = await story.invoice(customer, 300);
+      await story.pay(customer, { amount: 800 });
+      const mixed = await story.invoice(customer, 1_000);
+      const dispute = await lose(payment);
+      expect(await balanceOf(customer)).toBe(0);
+
+      const line = await lineOf(mixed);
+      await credit(mixed, line, 150);
+      expect(await balanceOf(customer)).toBe(0);
+      await credit(mixed, line, 250);
+      expect(await balanceOf(customer)).toBe(200);
+      await credit(mixed, line, 600);
+      expect(await balanceOf(customer)).toBe(800);
+      await credit(used, await lineOf(used), 300);
+      expect(await balanceOf(customer)).toBe(800);
+
+      await story.engine.app.get(DisputesService).record(payment, {
+        providerReference: dispute,
+        status: 'won',
+        reason: 'fraudulent',
+        amount: 500n,
+        amountWithdrawn: 500n,
+        amountReinstated: 500n,
+        isRefundable: false,
+        evidenceDueAt: null,
+      });
+      expect(await balanceOf(customer)).toBe(1_300);
+    });
+
+    it('of first invoices of several customers that expire together', async () => {
+      const plan = await planOf('expiring');
       const customers = await Promise.all(
         [700, 300].map(async (amount) => {
           const { customer } = await story.customerWith('pm_card_visa');
           const { id: payment } = await story.pay(customer, { amount });
           const { id: subscription } = await story.post('/v1/subscriptions', {
             customer_id: customer,
-            plan_id: plan.id,
+            plan_id: plan,
             payment_behavior: 'default_incomplete',
           });
           return { customer, payment, subscription, amount };

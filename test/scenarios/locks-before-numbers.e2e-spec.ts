@@ -7,6 +7,7 @@ import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const IN_MARCH = '2026-03-16T00:00:00.000Z';
+const BEFORE_BOUNDARY = '2026-03-31T00:00:00.000Z';
 const BOUNDARY = '2026-04-01T00:00:00.000Z';
 const IN_GRACE = '2026-04-02T00:00:00.000Z';
 const GRACE_HOURS = 72;
@@ -16,6 +17,7 @@ const THIRD_PERIOD = '2026-05-02T00:00:00.000Z';
 const USAGE = `
   SELECT FROM usage_stream WHERE id = (SELECT max(id) FROM usage_stream WHERE customer_id = $1) FOR UPDATE`;
 const CREDIT = 'SELECT FROM credit_grant WHERE customer_id = $1 FOR UPDATE';
+const PAYMENT = 'SELECT FROM payment WHERE customer_id = $1 AND amount_applied > 0 FOR UPDATE';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE';
 const COUPON = 'SELECT FROM coupon_redemption WHERE customer_id = $1 FOR UPDATE';
 const BILLED_LINES = `
@@ -267,6 +269,34 @@ describe('work that creates invoices', () => {
       await engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' }).expect(200);
     };
     expect(await leavesNumbersFree(USAGE, customerId, ending)).toBe(true);
+    await verified();
+  });
+
+  it('locks no credit while a first invoice that expires with a renewal waits for its payments', async () => {
+    const customerId = await customer();
+    await subscribe(customerId, await plan([base(1_000)]));
+    engine.clock.set(BEFORE_BOUNDARY);
+    const incomplete = { payment_behavior: 'default_incomplete', collection: 'automatic' };
+    await subscribe(customerId, await plan([base(5_000)]), incomplete);
+    const [first] = await engine.database.query<{ id: string }>(
+      `SELECT id FROM invoice WHERE customer_id = $1 AND total = 5000`,
+      [customerId],
+    );
+    const part = { customer_id: customerId, invoice_id: first?.id, amount: 700, currency: 'USD' };
+    await create('payments', { ...part, provider: 'manual' });
+    await giveCredit(customerId);
+    engine.clock.set(BOUNDARY);
+    let renewing: Promise<unknown> = Promise.resolve();
+    await withRowsLocked(PAYMENT, customerId, async () => {
+      renewing = renew();
+      await waits(1);
+      const free = await engine.database.query(`${CREDIT} SKIP LOCKED`, [customerId]);
+      expect(free).toHaveLength(1);
+    });
+    await renewing;
+    expect(
+      await engine.database.query('SELECT status FROM invoice WHERE id = $1', [first?.id]),
+    ).toEqual([{ status: 'void' }]);
     await verified();
   });
 

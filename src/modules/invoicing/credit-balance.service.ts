@@ -25,6 +25,8 @@ export interface PaymentCredit {
 
 /** The credit that a payment became, in minor units. */
 export interface CreditOfPayment {
+  /** Null where the payment became none. */
+  readonly creditId: string | null;
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Taken by lost disputes. */
@@ -33,7 +35,13 @@ export interface CreditOfPayment {
   readonly used: bigint;
 }
 
-const NO_CREDIT: CreditOfPayment = { reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
+const NO_CREDIT: CreditOfPayment = {
+  creditId: null,
+  reserved: 0n,
+  refunded: 0n,
+  lost: 0n,
+  used: 0n,
+};
 
 /** The credit balance of customers, and the part of it that payments brought. */
 @Injectable()
@@ -111,6 +119,20 @@ export class CreditBalanceService {
     return this.grants.takeLost(paymentId, amount);
   }
 
+  /** Returns what lost disputes took of the credit that the notes of a locked invoice gave, in minor units. */
+  lostOfNotes(invoiceId: string): Promise<bigint> {
+    return this.grants.lostOfNotes(invoiceId);
+  }
+
+  /**
+   * Takes credit that a note gives back for an invoice, up to an amount, because a dispute about the payment was lost whose
+   * credit the invoice had used: it counts as credit of the payment that was lost. Returns how much that was.
+   * @param amount at most what invoices have used of the credit of the payment
+   */
+  takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {
+    return this.grants.loseAtOrigin(noteId, paymentId, amount);
+  }
+
   /**
    * Makes the credit of a refund that a bank returned available again; returns how much that is.
    * @param stillRefunded what other refunds of the payment gave back
@@ -130,6 +152,6 @@ export class CreditBalanceService {
 
 function creditOf(grant: StoredCreditGrant | null): CreditOfPayment {
   if (grant === null) return NO_CREDIT;
-  const { reserved, refunded, lost } = grant;
-  return { reserved, refunded, lost, used: usedByInvoices(grant) };
+  const { id: creditId, reserved, refunded, lost } = grant;
+  return { creditId, reserved, refunded, lost, used: usedByInvoices(grant) };
 }

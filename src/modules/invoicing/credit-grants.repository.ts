@@ -28,6 +28,20 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
+/** Credit that was given for credit of another source: as much as is left goes back to that one, where it is lost. */
+const LOSE_AT_ORIGIN = `
+  WITH taken AS (
+    SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE),
+  given AS (
+    UPDATE credit_grant SET amount = credit_grant.amount - taken.amount, remaining = remaining - taken.amount
+    FROM taken WHERE credit_grant.id = taken.id)
+  UPDATE credit_grant SET lost = lost + taken.amount FROM taken WHERE source_id = $2
+  RETURNING taken.amount::text AS amount`;
+
+const LOST_OF_NOTES = `
+  SELECT coalesce(sum(to_credit - amount), 0)::text AS amount
+  FROM credit_note JOIN credit_grant ON credit_grant.source_id = credit_note.id WHERE invoice_id = $1`;
+
 const RESERVE = `
   SET remaining = remaining - least(remaining, $2), reserved = reserved + least(remaining, $2)
   WHERE source_id = $1`;
@@ -155,6 +169,26 @@ export class CreditGrantsRepository {
       sourceId,
       amount.toString(),
     ]);
+    return BigInt(row?.amount ?? 0);
+  }
+
+  /**
+   * Takes unused credit of a source, up to an amount, which was given for used credit of another one, and counts it there as lost.
+   * Returns how much that was.
+   */
+  async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<{ amount: string }>(LOSE_AT_ORIGIN, [
+      sourceId,
+      originId,
+      amount.toString(),
+    ]);
+    return BigInt(row?.amount ?? 0);
+  }
+
+  /** Returns how much less credit the notes of an invoice gave than they say, because it was lost, in minor units. */
+  async lostOfNotes(invoiceId: string): Promise<bigint> {
+    const [row] = await this.database.query<{ amount: string }>(LOST_OF_NOTES, [invoiceId]);
     return BigInt(row?.amount ?? 0);
   }
 

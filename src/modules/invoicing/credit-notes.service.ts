@@ -94,11 +94,11 @@ export class CreditNotesService {
   }
 
   /** Credits the whole rest of a locked open invoice, in the caller's transaction. */
-  async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
+  async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const elsewhere = await this.together.elsewhere(invoice.id);
     const lines = allOf(invoice, elsewhere);
     const terms = { reason, settle: 'credit' } as const;
-    await this.issueOf(invoice, lines, terms, now, null);
+    return (await this.issueOf(invoice, lines, terms, now, null)).note;
   }
 
   /**

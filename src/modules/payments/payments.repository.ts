@@ -36,6 +36,8 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
+const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
+
 const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
 
 const ATTEMPTS_IN_FLIGHT = `
@@ -83,11 +85,13 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Locks those of the ids that are payments, until the transaction ends. */
-  async lockAll(ids: readonly string[]): Promise<readonly Payment[]> {
+  /** Locks the payments of invoices, and those of the ids that are payments, until the transaction ends. */
+  lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    if (ids.length === 0) return [];
-    return this.database.select(PaymentEntity, 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE', [ids]);
+    return this.database.select(PaymentEntity, `${OF_INVOICES_OR_IDS} ORDER BY id FOR UPDATE`, [
+      invoiceIds,
+      ids,
+    ]);
   }
 
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {

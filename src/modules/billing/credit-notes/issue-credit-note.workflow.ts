@@ -7,7 +7,7 @@ import {
   CreditNotesService,
   InvoicesService,
 } from '../../invoicing';
-import { ReturnPaymentsService } from '../../payments';
+import { LostCreditService, ReturnPaymentsService } from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
@@ -15,8 +15,9 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice and reads what refunds gave back of them, so that no money is given back twice.
- * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded.
+ * 2. Locks the payments of the invoice, and the disputed ones whose credit it used, and reads what refunds gave back of them, so that no money is given back twice.
+ * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. Lost disputes take the credit
+ *    that their payments had paid of the invoice.
  * 4. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()
@@ -26,6 +27,7 @@ export class IssueCreditNoteWorkflow {
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
     private readonly payments: ReturnPaymentsService,
+    private readonly losses: LostCreditService,
     private readonly notes: CreditNotesService,
     private readonly firstPayments: FirstPaymentsWorkflow,
   ) {}
@@ -41,9 +43,11 @@ export class IssueCreditNoteWorkflow {
       const locked = found === null ? null : await this.locks.invoice(found);
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
+      const lost = await this.losses.lockLost([before]);
       const paidIds = before.amountPaid === 0n ? [] : [before.id];
       const refundedMinor = (await this.payments.lockRefunded(paidIds)).get(before.id) ?? 0n;
       const { note, invoice } = await this.notes.issue(order, before, refundedMinor, now);
+      await this.losses.takeOfNote(lost, before, note, now);
       if (invoice.status !== before.status) {
         await this.firstPayments.endInvoice(invoice, subscription, now);
       }

@@ -9,7 +9,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
 /**
  * Voids invoices.
  *
- * 1. Locks the customer, the subscription and the invoice.
+ * 1. Locks the customer, the subscription and the invoice, and what the subscription gives back if it ends with this invoice.
  * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Lost
  *    disputes take the returned credit of their payments, which are locked before.
  * 3. Ends the subscription if it waited for this invoice as its first payment.
@@ -33,6 +33,7 @@ export class VoidInvoiceWorkflow {
       const locked =
         (await this.locks.invoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
+      await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);
       const invoice = await this.invoices.void(locked.invoice, now);
       await this.losses.take(lost, { sourceId: id, occurredAt: now });

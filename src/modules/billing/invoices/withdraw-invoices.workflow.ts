@@ -1,21 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import {
   CreditNotesService,
+  type Invoice,
   InvoiceCollectionService,
   isCredited,
   VoidInvoiceService,
 } from '../../invoicing';
-import { LostCreditService, ReturnPaymentsService } from '../../payments';
+import { LostCreditService, type Payment, ReturnPaymentsService } from '../../payments';
 
 const REASON = 'The subscription ended before its first invoice was paid.';
+
+/** Locked invoices, and the locked payments whose credit they used and disputes took. */
+interface Withdrawable {
+  readonly invoices: readonly Invoice[];
+  readonly lost: readonly Payment[];
+}
 
 /**
  * Takes back what was billed for subscriptions that never became active.
  *
- * 1. Locks the open invoices of the subscriptions, and the disputed payments whose credit they used.
- * 2. Turns the payments of these invoices into credit of the customer; all payments are locked before any credit.
+ * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. Callers that
+ *    lock or change credit before lock these first.
+ * 2. Turns the payments of these invoices into credit of the customer.
  * 3. Voids each invoice; lost disputes take the credit that returns to their payments. An invoice with credited lines cannot be
- *    void: what is left of it is credited as well.
+ *    void: what is left of it is credited as well, and lost disputes take what their payments paid of it.
  */
 @Injectable()
 export class WithdrawInvoicesWorkflow {
@@ -27,17 +35,23 @@ export class WithdrawInvoicesWorkflow {
     private readonly notes: CreditNotesService,
   ) {}
 
+  /** Locks what `withdrawAll` changes, until the caller's transaction ends, which has locked the subscriptions and no credit. */
+  async lock(subscriptionIds: readonly string[]): Promise<Withdrawable> {
+    const invoices = await this.collection.lockOpenOf(subscriptionIds);
+    return { invoices, lost: await this.losses.lockLost(invoices) };
+  }
+
   /** Closes the open invoices of these subscriptions, in the caller's transaction, which has locked the subscriptions. */
   async withdrawAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
-    const invoices = await this.collection.lockOpenOf(subscriptionIds);
-    const lost = await this.losses.lockLost(invoices);
+    const { invoices, lost } = await this.lock(subscriptionIds);
     for (const { id, amountPaid } of invoices) {
       if (amountPaid > 0n) await this.payments.giveBack(id, now);
     }
     for (const invoice of invoices) {
       if (isCredited(invoice)) {
-        await this.notes.creditWholly({ ...invoice, amountPaid: 0n }, REASON, now);
+        const note = await this.notes.creditWholly({ ...invoice, amountPaid: 0n }, REASON, now);
+        await this.losses.takeOfNote(lost, invoice, note, now);
       } else {
         await this.voiding.void(invoice, now);
         const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);

@@ -28,7 +28,8 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 /**
  * Writes what a provider answered about a charge: the second of the two commits of a payment.
  *
- * 1. Locks the payment method, if the decline was final for it, the subscription, the invoice and the payment.
+ * 1. Locks the payment method, if the decline was final for it, the subscription, the invoice and the payment. Where step 4 may
+ *    follow, also what the subscription gives back.
  * 2. Pays the invoice, or frees what the payment reserved of it, and sets the status of the subscription.
  * 3. Writes the payment and its event; a success is posted, and what the invoice does not need becomes credit.
  * 4. Expires the subscription if it waited for this payment beyond its time.
@@ -57,8 +58,9 @@ export class SettlePaymentWorkflow {
     return this.database.transaction(async () => {
       const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
       const owed = await this.lockOwed(id);
-      const before = await this.payments.lock(id);
       const now = await this.timeOf(owed, askedAt);
+      await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
+      const before = await this.payments.lock(id);
       const said = withOutcome(before, { outcome, askedAt, lease }, now);
       const after = said === before ? before : await this.write(before, said, owed, now);
       if (said !== before) await this.retries.noteDecline(declined, outcome, now);
@@ -75,8 +77,9 @@ export class SettlePaymentWorkflow {
    */
   async correct(id: string, reference: string): Promise<Payment> {
     const owed = await this.lockOwed(id);
-    const before = await this.payments.lock(id);
     const now = await this.timeOf(owed, this.clock.now());
+    await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
+    const before = await this.payments.lock(id);
     // The failure freed the reserve, which paying expects.
     const reserved =
       owed === null

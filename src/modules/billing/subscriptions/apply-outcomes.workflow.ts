@@ -29,7 +29,8 @@ interface Applied extends Decision {
  * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take
  * their numbers last, because others wait for the next ones.
  *
- * 1. Locks the payments of invoices that the decisions credit or correct: what refunds gave back is not credited.
+ * 1. Locks what step 6 withdraws, and the payments of invoices that the decisions credit or correct: what refunds gave back is
+ *    not credited.
  * 2. Finalizes drafts that charge for what the decisions take back.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers, and records what the subscriptions earn per month.
@@ -60,6 +61,10 @@ export class ApplyOutcomesWorkflow {
 
   /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `prepareAll` throws. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
+    const givenUp = decisions.flatMap(({ before, outcome }) =>
+      givenUpOf(before, outcome.subscription),
+    );
+    if (givenUp.length > 0) await this.withdrawing.lock(givenUp);
     const givenBack = await this.refunded.lock({
       credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
       subscriptionIds: decisions.map(({ before }) => before.id),
@@ -78,7 +83,7 @@ export class ApplyOutcomesWorkflow {
     const billed = outcomes.filter(({ billing }) => billing !== null);
     const orders = billed.map((outcome) => ({ ...invoiceOrderOf(outcome), ...givenBack }));
     const prepared = await this.issuing.prepareAll(orders, outcomes.flatMap(earnedPeriodOf), now);
-    await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
+    await this.withdrawing.withdrawAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);
     const applied = await this.activateUnowed(decided, prepared.drafts, now);
     await this.issuing.storeAll(prepared, now);
@@ -128,7 +133,10 @@ function endedOf({ after: { id, status } }: Applied): readonly string[] {
 }
 
 /** Returns the id of a subscription that ended while it waited for its first payment. */
-function givenUpOf({ before, after }: Applied): readonly string[] {
+function givenUpOf(
+  before: Subscription,
+  after: Pick<Subscription, 'id' | 'status'>,
+): readonly string[] {
   return isAwaitingPayment(before) && isTerminal(SUBSCRIPTION_TRANSITIONS, after.status)
     ? [after.id]
     : [];

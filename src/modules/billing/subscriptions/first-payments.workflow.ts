@@ -9,6 +9,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
+import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
@@ -24,7 +25,20 @@ export class FirstPaymentsWorkflow {
     private readonly collection: InvoiceCollectionService,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly outcomes: ApplyOutcomesWorkflow,
+    private readonly withdrawing: WithdrawInvoicesWorkflow,
   ) {}
+
+  /** Locks what a subscription gives back if `endInvoice` expires it: before any credit. */
+  async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
+    if (subscription === null || !isAwaitingPayment(subscription)) return;
+    await this.withdrawing.lock([subscription.id]);
+  }
+
+  /** Locks what a subscription gives back if `endPayment` expires it: before the payment and any credit. */
+  async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
+    if (subscription === null || !isOutOfTime(subscription, now)) return;
+    await this.withdrawing.lock([subscription.id]);
+  }
 
   /**
    * Ends the wait for the payment of an invoice that was closed otherwise. A wholly credited invoice needs no payment: the

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../../core/invariant';
 import { postLossRecovered } from '../../../core/ledger';
-import { CreditBalanceService, type Invoice } from '../../invoicing';
+import { CreditBalanceService, type CreditNote, type Invoice } from '../../invoicing';
 import { LedgerService } from '../../ledger';
 import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
@@ -28,14 +27,17 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments whose credit these invoices used, before that credit is locked, until the caller's transaction ends. Returns
-   * those that disputes took money of.
+   * Locks the payments of these invoices and those whose credit they used, before any credit is locked, until the caller's
+   * transaction ends. Returns those of used credit that disputes took money of.
    */
-  async lockLost(invoices: readonly Pick<Invoice, 'credits'>[]): Promise<readonly Payment[]> {
+  async lockLost(
+    invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
+  ): Promise<readonly Payment[]> {
     const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
     const sourceIds = await this.credit.sourcesOf(used);
-    const payments = await this.payments.lockAll(sourceIds);
-    return payments.filter(({ amountLost }) => amountLost > 0n);
+    const invoiceIds = invoices.map(({ id }) => id);
+    const payments = await this.payments.lockAll(invoiceIds, sourceIds);
+    return payments.filter(({ id, amountLost }) => amountLost > 0n && sourceIds.includes(id));
   }
 
   /** Takes available credit of locked payments of one customer, as far as their losses took none yet, and posts it once. */
@@ -46,10 +48,47 @@ export class LostCreditService {
       const { lost } = await this.credit.lockOf(id);
       amountMinor += await this.credit.takeLost(id, amountLost - lost);
     }
-    if (amountMinor === 0n) return;
     const [payment] = payments;
-    invariant(payment !== undefined, 'Credit was taken of a payment.');
-    const { customerId, currency } = payment;
+    if (payment !== undefined) await this.post(payment, amountMinor, freed);
+  }
+
+  /**
+   * Takes credit that a note gives back for an invoice, as far as the invoice had used credit of locked payments and their losses
+   * took none yet.
+   */
+  async takeOfNote(
+    payments: readonly LostPayment[],
+    invoice: Pick<Invoice, 'id' | 'credits'>,
+    note: CreditNote,
+    now: Date,
+  ): Promise<void> {
+    if (payments.length === 0 || note.toCredit === 0n) return;
+    let taken = await this.credit.lostOfNotes(invoice.id);
+    let amountMinor = 0n;
+    for (const { id, amountLost } of payments) {
+      const { creditId, lost, used } = await this.credit.lockOf(id);
+      const usedHere = invoice.credits
+        .filter((one) => one.creditId === creditId)
+        .reduce((sum, one) => sum + one.amountMinor, 0n);
+      // Earlier notes of the invoice took from the first payments.
+      const takenHere = least(taken, usedHere);
+      taken -= takenHere;
+      const most = least(least(amountLost - lost, used), usedHere - takenHere);
+      if (most > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, most);
+    }
+    await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
+  }
+
+  private async post(
+    { customerId, currency }: Pick<Payment, 'customerId' | 'currency'>,
+    amountMinor: bigint,
+    freed: Freed,
+  ): Promise<void> {
+    if (amountMinor === 0n) return;
     await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...freed, customerId });
   }
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
