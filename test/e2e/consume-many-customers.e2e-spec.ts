@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { Allowances, createEntitlement } from '../support/allowances';
 import { checkedClient } from '../support/checked-client';
-import { createCustomer } from '../support/metering';
+import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -121,6 +121,73 @@ describe('entitlements of many customers, consumed at once', () => {
       [all.map(({ id }) => id)],
     );
     expect(commits).toBeLessThanOrEqual(10);
+  });
+
+  it('are one statement, unless another process has changed them or a threshold is reached', async () => {
+    const all = await consumers(4);
+    for (const key of ['first', 'second']) await Promise.all(all.map((one) => consume(one, key)));
+    const [one] = all;
+    if (one === undefined) throw new Error('There is a customer.');
+    await one.allowances.grant(one.key, { value: '10' });
+    for (const key of ['third', 'fourth']) await Promise.all(all.map((each) => consume(each, key)));
+    await Promise.all(all.map((each) => consume(each, 'threshold', '6')));
+    const commandsOf = (customers: readonly Consumer[]) =>
+      engine.database.query<{ key: string; command: string }>(
+        `SELECT DISTINCT idempotency_key AS key, cmin::text AS command FROM entitlement_consumption
+         WHERE customer_id = ANY ($1) AND idempotency_key <> 'first' ORDER BY key`,
+        [customers.map(({ id }) => id)],
+      );
+    const [inOne, inTwo] = ['0', '1'];
+    expect(await commandsOf(all.slice(1))).toEqual([
+      { key: 'fourth', command: inOne },
+      { key: 'second', command: inOne },
+      { key: 'third', command: inOne },
+      { key: 'threshold', command: inTwo },
+    ]);
+    expect((await commandsOf([one])).map(({ command }) => command)).toEqual([
+      expect.stringMatching(/[^0]/),
+      inOne,
+      expect.stringMatching(/[^0]/),
+      inOne,
+    ]);
+    for (const each of all) expect((await each.allowances.of(each.key)).used).toBe('10');
+  });
+
+  it('are counted by a meter that was created in between', async () => {
+    const all = await Promise.all([consumer(metered), consumer(metered)]);
+    for (const key of ['first', 'second']) await Promise.all(all.map((one) => consume(one, key)));
+    const [{ name } = { name: '' }] = await engine.database.query<{ name: string }>(
+      'SELECT event_name AS name FROM usage_stream WHERE customer_id = $1',
+      [all[0].id],
+    );
+    const answer = await engine.http
+      .post('/v1/meters')
+      .send({ key: 'later', name: 'Later', event_name: name, aggregation: 'count' });
+    const { id } = answer.body as { readonly id: string };
+    const before = await bucketsOf(engine, id);
+    for (const key of ['third', 'fourth']) await Promise.all(all.map((one) => consume(one, key)));
+    const countedIn = (buckets: readonly Bucket[]): number =>
+      buckets.reduce((sum, { events }) => sum + events, 0);
+    expect(countedIn(await bucketsOf(engine, id)) - countedIn(before)).toBe(4);
+    for (const one of all) expect(await one.allowances.figures(one.key)).toEqual(['10', '4', '6']);
+  });
+
+  it('record thresholds that have changed in between', async () => {
+    const entitlement = await createEntitlement(engine, { thresholds: [90] });
+    const one = await consumer(entitlement.key);
+    await consume(one, 'first');
+    await consume(one, 'second');
+    const { status } = await engine.http
+      .patch(`/v1/entitlements/${entitlement.id}`)
+      .send({ thresholds: [30] });
+    expect(status).toBe(200);
+    await consume(one, 'third');
+    const events = await engine.database.query(
+      `SELECT data->'object'->'percent' AS percent FROM event
+       WHERE type = 'entitlement.threshold_reached' AND data->'object'->>'customer_id' = $1`,
+      [one.id],
+    );
+    expect(events).toEqual([{ percent: 30 }]);
   });
 
   it('do not wait for a customer whose balance another transaction has locked', async () => {

@@ -1,15 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Clock } from '../../platform/clock';
-import { Database, isDatabaseUnavailable, isLockTimeout } from '../../platform/database';
+import {
+  Database,
+  isDatabaseUnavailable,
+  isLockTimeout,
+  violatedConstraint,
+} from '../../platform/database';
 import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-usage.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
 import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
 import { type Consumption, type ConsumptionRequest, decide } from './domain/consumption';
+import { KnownBalances } from './known-balances';
 import { MeteredUsageService } from './metered-usage.service';
 import {
   type SharedBalance,
   SharedConsumptionsRepository,
+  type SharedTarget,
   type SharedWrite,
 } from './shared-consumptions.repository';
 
@@ -25,15 +32,17 @@ interface AskedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
-/** A locked balance with its requests. */
-interface LockedBalance extends SharedBalance {
+/** A balance with its requests. */
+interface FoundBalance {
   readonly asked: AskedBalance;
+  readonly target: SharedTarget;
+  readonly balance: SharedBalance;
 }
 
 /** A balance with the decisions about its requests. */
-interface DecidedBalance {
+interface DecidedBalance extends SharedWrite {
   readonly asked: AskedBalance;
-  readonly write: SharedWrite;
+  readonly target: SharedTarget;
   /** The balance after its requests, if one of them was allowed. */
   readonly reached: ReachedBalance | null;
   /** Answers to all requests of the balance. */
@@ -51,6 +60,7 @@ class AlreadyAnswered extends Error {}
 export class ConsumeSharedService {
   /** Event names of entitlements, by key. An entitlement keeps its meter; its key may be used again after its deletion. */
   private readonly eventNames = new Map<string, string | null>();
+  private readonly known = new KnownBalances();
 
   private readonly logger = new Logger('consumptions');
 
@@ -64,35 +74,82 @@ export class ConsumeSharedService {
   ) {}
 
   /**
-   * Answers requests in their order, in one commit.
+   * Answers requests in their order: those of known balances in one commit, which is one statement, and the others in another.
    * @returns undefined for a request that must be answered in a commit of its balance alone: the balance is locked, outdated,
    *   on a test clock, or its request may be refused with an error
    */
   async answerAll(
     asked: readonly AskedConsumption[],
   ): Promise<readonly (BatchOutcome<Consumption> | undefined)[]> {
-    const outcomes = await this.decideAll(balancesOf(asked));
+    const balances = balancesOf(asked);
+    const { answers, isRepeated } = await this.consumeKnown(balances);
+    const others = balances.filter((balance) => !answers.has(targetOf(balance)));
+    const outcomes =
+      others.length === 0
+        ? answers
+        : new Map([...answers, ...(await this.decideAll(others, isRepeated))]);
     return asked.map((one) => {
-      const answers = outcomes.get(targetOf(one));
-      return answers === undefined ? undefined : outcomeOf(one.request, answers);
+      const ofBalance = outcomes.get(targetOf(one));
+      return ofBalance === undefined ? undefined : outcomeOf(one.request, ofBalance);
     });
   }
 
-  /** Returns the answers of the balances that could be consumed. */
-  private async decideAll(asked: readonly AskedBalance[]): Promise<ReadonlyMap<string, Answers>> {
-    const attempt = (isRepeated: boolean) =>
-      this.database.transaction(() => this.consume(asked, isRepeated));
+  /**
+   * Answers requests of balances that are as this process has written them last. Leaves out those that reach a threshold,
+   * because its event needs statements of its own.
+   */
+  private async consumeKnown(
+    asked: readonly AskedBalance[],
+  ): Promise<{ readonly answers: ReadonlyMap<string, Answers>; readonly isRepeated: boolean }> {
+    const now = this.clock.now();
+    const decided: DecidedBalance[] = [];
+    for (const balance of asked) {
+      const known = this.known.findOwn(targetOf(balance));
+      const one = known && (await this.decideBalance({ asked: balance, ...known }, now));
+      if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
+    }
+    if (decided.length === 0) return { answers: new Map(), isRepeated: false };
     try {
-      return await attempt(false).catch((error: unknown) => {
-        if (error instanceof AlreadyAnswered) return attempt(true);
+      const written = await this.shared.consumeKnown(decided, now);
+      for (const [index, one] of decided.entries()) {
+        if (written.has(index)) this.remember(one);
+        else this.known.distrust(targetOf(one.asked));
+      }
+      return {
+        answers: answersOf(decided.filter((_, index) => written.has(index))),
+        isRepeated: false,
+      };
+    } catch (error) {
+      for (const one of decided) this.known.forget(targetOf(one.asked));
+      if (isDatabaseUnavailable(error) && !isLockTimeout(error)) throw error;
+      return { answers: new Map(), isRepeated: violatedConstraint(error) !== null };
+    }
+  }
+
+  /** Returns the answers of the balances that could be consumed. */
+  private async decideAll(
+    asked: readonly AskedBalance[],
+    isRepeated: boolean,
+  ): Promise<ReadonlyMap<string, Answers>> {
+    const attempt = (looksUp: boolean) =>
+      this.database.transaction(() => this.consume(asked, looksUp));
+    try {
+      const decided = await attempt(isRepeated).catch((error: unknown) => {
+        if (error instanceof AlreadyAnswered && !isRepeated) return attempt(true);
         throw error;
       });
+      for (const one of decided) this.remember(one);
+      return answersOf(decided);
     } catch (error) {
       // Alone, a request gets the error that is its own, and does not fail the others.
       if (isDatabaseUnavailable(error) && !isLockTimeout(error)) throw error;
       this.logger.warn({ err: error }, 'consumptions failed together, and are done one by one');
       return new Map();
     }
+  }
+
+  private remember(decided: DecidedBalance): void {
+    this.known.written(targetOf(decided.asked), decided.target, decided);
   }
 
   /**
@@ -102,56 +159,62 @@ export class ConsumeSharedService {
   private async consume(
     asked: readonly AskedBalance[],
     isRepeated: boolean,
-  ): Promise<ReadonlyMap<string, Answers>> {
+  ): Promise<readonly DecidedBalance[]> {
     const now = this.clock.now();
     const locked = await this.lock(asked, now);
-    if (locked.length === 0) return new Map();
+    if (locked.length === 0) return [];
     const known = isRepeated ? await this.findAnswers(locked) : [];
     const decided: DecidedBalance[] = [];
     for (const [index, balance] of locked.entries()) {
       const one = await this.decideBalance(balance, now, known[index]);
       if (one !== null) decided.push(one);
     }
-    const isWritten = await this.shared.write(
-      decided.map(({ write }) => write),
-      now,
-    );
-    if (!isWritten) throw new AlreadyAnswered();
+    if (!(await this.shared.write(decided, now))) throw new AlreadyAnswered();
     await this.balanceUsage.recordReached(decided.flatMap(({ reached }) => reached ?? []));
-    return new Map(decided.map(({ asked: one, answers }) => [targetOf(one), answers]));
+    return decided;
   }
 
   /** Locks the streams of meters, then the balances. */
-  private async lock(asked: readonly AskedBalance[], now: Date): Promise<readonly LockedBalance[]> {
+  private async lock(asked: readonly AskedBalance[], now: Date): Promise<readonly FoundBalance[]> {
     const eventNames = await this.eventNamesOf(asked);
     const targets = asked.flatMap((balance) => {
       const eventName = eventNames.get(balance.key);
-      return eventName === undefined ? [] : { ...balance, eventName };
+      if (eventName === undefined) return [];
+      const { customerId, key } = balance;
+      return { asked: balance, target: { customerId, key, eventName } };
     });
-    const found = await this.shared.lock(targets, now);
-    return targets.flatMap((balance, index) => {
-      const shared = found[index];
-      if (shared !== undefined) return { asked: balance, ...shared };
+    const found = await this.shared.lock(
+      targets.map(({ target }) => target),
+      now,
+    );
+    return targets.flatMap((one, index) => {
+      const balance = found[index];
+      if (balance !== undefined) return { ...one, balance };
       // Another entitlement may have this key since.
-      this.eventNames.delete(balance.key);
+      this.eventNames.delete(one.target.key);
       return [];
     });
   }
 
   /** Decides the requests of a balance; null if its meter cannot count one of them, which is an error of its own. */
   private async decideBalance(
-    { asked, record, stream }: LockedBalance,
+    { asked, target, balance }: FoundBalance,
     now: Date,
     known: Answers = new Map(),
   ): Promise<DecidedBalance | null> {
+    const { record } = balance;
+    if (!(await this.usage.countsAll(record, asked.requests))) return null;
     const { decisions, used } = decide(record, unanswered(asked.requests, known));
-    if ((await this.usage.eventsOf(record, asked.requests)) === null) return null;
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     const events = (await this.usage.eventsOf(record, allowed)) ?? [];
     const reached = allowed.length > 0 ? withUsage({ record, used, now }) : null;
     return {
       asked,
-      write: { record, after: reached?.record ?? null, stream, decisions, events },
+      target,
+      balance,
+      after: reached?.record ?? null,
+      decisions,
+      events,
       reached,
       answers: new Map([
         ...known,
@@ -179,14 +242,18 @@ export class ConsumeSharedService {
     return this.eventNames;
   }
 
-  private findAnswers(locked: readonly LockedBalance[]): Promise<readonly Answers[]> {
+  private findAnswers(locked: readonly FoundBalance[]): Promise<readonly Answers[]> {
     return this.consumptions.find(
-      locked.map(({ record: { row }, asked }) => ({
-        key: row,
+      locked.map(({ balance, asked }) => ({
+        key: balance.record.row,
         idempotencyKeys: asked.requests.map(({ idempotencyKey }) => idempotencyKey),
       })),
     );
   }
+}
+
+function answersOf(decided: readonly DecidedBalance[]): ReadonlyMap<string, Answers> {
+  return new Map(decided.map(({ asked, answers }) => [targetOf(asked), answers]));
 }
 
 function targetOf({ customerId, key }: ConsumptionTarget): string {

@@ -73,6 +73,16 @@ export class MeteredUsageService {
     return (await this.meterOf(meterId)).eventName;
   }
 
+  /** Returns true if the entitlement has no meter, or its meter counts exactly the quantity of each request. */
+  async countsAll(
+    { entitlement: { meterId } }: BalanceRecord,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<boolean> {
+    if (meterId === null) return true;
+    const meter = await this.meterOf(meterId);
+    return requests.every(({ quantity }) => eventPropertiesOf(meter, quantity) !== null);
+  }
+
   /** Returns the usage events of requests; null if the meter does not count exactly the quantity of each. */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,

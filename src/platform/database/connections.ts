@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { isIdle } from './connection-settings';
 import { OutcomeUnknownError } from './outcome-unknown';
-import { isAnswerLost, isConnectionUnusable } from './postgres-errors';
+import { isAnswerLost, isConnectionUnusable, violatedConstraint } from './postgres-errors';
 
 /** Query with a client-side timeout, which `pg` supports but its types declare for connections only. */
 export interface TimedQuery extends QueryConfig {
@@ -71,7 +71,7 @@ export async function sendAutocommit(
     connection.release();
     return rows as unknown[];
   } catch (error) {
-    connection.release(true);
+    connection.release(violatedConstraint(error) === null);
     const sql = typeof statement === 'string' ? statement : statement.text;
     throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;
   }

@@ -66,9 +66,13 @@ export const EVENT_COLUMNS =
   'key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties';
 const INTO_EVENTS = `
   INSERT INTO usage_event (${EVENT_COLUMNS})`;
-const UNLESS_THERE = `
-  ON CONFLICT (key_digest) DO NOTHING
+const RETURNING_EVENTS = `
   RETURNING stream_id, position, occurred_at, properties`;
+const UNLESS_THERE = `
+  ON CONFLICT (key_digest) DO NOTHING ${RETURNING_EVENTS}`;
+
+/** Treatment of an event whose key is stored already: leave it out, or fail the statement. */
+export type OnStoredKey = 'skip' | 'fail';
 
 /**
  * Updates that follow from the new events in `fresh`, except the totals of meters. The condition on the ids of the streams
@@ -101,11 +105,15 @@ const LATE_USAGE = `
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds parameter with the ids of the streams
  */
-export const storedEventParts = (incoming: string, streamIds: string): string => `
+export const storedEventParts = (
+  incoming: string,
+  streamIds: string,
+  onStoredKey: OnStoredKey = 'skip',
+): string => `
   fresh AS (
     ${INTO_EVENTS}
     ${incoming}
-    ${UNLESS_THERE}
+    ${onStoredKey === 'skip' ? UNLESS_THERE : RETURNING_EVENTS}
   ),
   ${streamUpdates(streamIds)},
   counted AS MATERIALIZED (${countedOf(`

@@ -1,10 +1,11 @@
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
-import { EVENT_COLUMNS, storedEventParts } from './append-sql';
+import { EVENT_COLUMNS, type OnStoredKey, storedEventParts } from './append-sql';
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for modules above that store usage events together with rows of their own: first a statement that locks the streams,
- * then, in the same transaction, one that stores the events. The statements of both modules are then one round trip each.
+ * SQL for modules above that store usage events together with rows of their own: a statement that locks the streams, then, in
+ * the same transaction, one that stores the events; or both in one statement, if the caller knows the last positions of streams
+ * that a former statement locked.
  */
 
 /** Row of a usage window. */
@@ -50,12 +51,18 @@ export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql
  * @param at parameter with the timestamp of the events
  * @param streamIds parameter with the ids of the streams
  */
-export const joinedAppend = (events: string, at: string, streamIds: string): string =>
+export const joinedAppend = (
+  events: string,
+  at: string,
+  streamIds: string,
+  onStoredKey: OnStoredKey = 'skip',
+): string =>
   storedEventParts(
     `SELECT ${EVENT_COLUMNS} FROM (
       SELECT *, ${at}::timestamptz AS occurred_at, ${at}::timestamptz AS received_at FROM ${events}
     ) AS event ORDER BY key_digest`,
     streamIds,
+    onStoredKey,
   );
 
 export { keyDigest as usageKeyDigest, slotOf as ingestSlotOf };

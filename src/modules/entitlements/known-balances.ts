@@ -1,0 +1,62 @@
+import {
+  afterWrite,
+  type SharedBalance,
+  type SharedTarget,
+  type SharedWrite,
+} from './shared-consumptions.repository';
+
+/** About 2 kB each. */
+const MAX_ENTRIES = 20_000;
+
+/** A balance as this process has written it last. */
+export interface KnownBalance {
+  readonly target: SharedTarget;
+  readonly balance: SharedBalance;
+  /** False if somebody else changed the balance between the last two writes of this process. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the
+ * versions with the locked rows. But the statement was in vain, so a balance that others change in between is not used.
+ */
+export class KnownBalances {
+  /** In the order of their last use. */
+  private readonly entries = new Map<string, KnownBalance>();
+
+  /** Returns the balance if it has probably not changed since. */
+  findOwn(name: string): KnownBalance | undefined {
+    const entry = this.entries.get(name);
+    return entry?.isOwn === true ? entry : undefined;
+  }
+
+  /** Remembers a balance that was written in a commit. */
+  written(name: string, target: SharedTarget, write: SharedWrite): void {
+    const former = this.entries.get(name)?.balance;
+    const isOwn = former === undefined || isSame(former, write.balance);
+    this.entries.delete(name);
+    this.entries.set(name, { target, balance: afterWrite(write), isOwn });
+    const [leastRecent] = this.entries.keys();
+    if (this.entries.size > MAX_ENTRIES && leastRecent !== undefined) this.forget(leastRecent);
+  }
+
+  /** Stops the use of a balance that somebody else has changed or locked, until two writes of this process follow each other. */
+  distrust(name: string): void {
+    const entry = this.entries.get(name);
+    if (entry !== undefined) this.entries.set(name, { ...entry, isOwn: false });
+  }
+
+  forget(name: string): void {
+    this.entries.delete(name);
+  }
+}
+
+function isSame(one: SharedBalance, other: SharedBalance): boolean {
+  return (
+    one.record.row.id === other.record.row.id &&
+    one.record.row.version === other.record.row.version &&
+    one.entitlementVersion === other.entitlementVersion &&
+    one.stream?.id === other.stream?.id &&
+    one.stream?.lastPosition === other.stream?.lastPosition
+  );
+}
