@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { $api, type ChangeRequest, type Schemas, send } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
-import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
 import { Problem } from '../ui/page';
+import { useSettled } from '../ui/settled';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -17,15 +17,28 @@ type Preview = Schemas['SubscriptionPreviewDto'] | Subscription;
 const PLANS_SHOWN = 100;
 const QUANTITY = /^\d+(\.\d{1,12})?$/;
 
-/** The invoice that a command would make, computed by the service without writing anything. */
-function InvoicePreview({ request }: { readonly request: ChangeRequest }): ReactNode {
-  const preview = useQuery({
-    queryKey: ['preview', request.path, request.body],
+type PreviewQuery = UseQueryResult<Preview>;
+
+/** Computes the invoice that a command would make, without writing anything; null computes nothing. */
+function usePreview(request: ChangeRequest | null): PreviewQuery {
+  return useQuery({
+    queryKey: ['preview', request?.path, request?.body],
+    enabled: request !== null,
     staleTime: 0,
-    queryFn: () => send<Preview>({ ...request, path: `${request.path}?preview=true` }),
+    queryFn: () =>
+      request === null
+        ? Promise.reject(new Error('There is no request.'))
+        : send<Preview>({ ...request, path: `${request.path}?preview=true` }),
   });
+}
+
+function InvoicePreview({ preview }: { readonly preview: PreviewQuery }): ReactNode {
   if (preview.data === undefined) {
-    return preview.isLoading ? <p role="status">Computing…</p> : <Problem error={preview.error} />;
+    return preview.error === null ? (
+      <p role="status">Computing the invoice…</p>
+    ) : (
+      <Problem error={preview.error} />
+    );
   }
   if (preview.data.object === 'subscription') {
     return <p role="status">No invoice now. The subscription changes without a charge.</p>;
@@ -68,7 +81,6 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const [planId, setPlanId] = useState(subscription.plan_id);
   const [quantity, setQuantity] = useState(subscription.quantity);
   const [when, setWhen] = useState<Change['when']>('now');
-  const [previewed, setPreviewed] = useState<string | null>(null);
   const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
   const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
   const body = {
@@ -78,13 +90,14 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   } satisfies Change;
   const isChanged = Object.keys(body).length > 1 && fault === null;
   const request: ChangeRequest = { method: 'POST', path: `/v1/subscriptions/${id}/change`, body };
-  const isPreviewed = previewed === JSON.stringify(body);
+  const settled = useSettled(JSON.stringify(body)) === JSON.stringify(body);
+  const preview = usePreview(isChanged && settled ? request : null);
   return (
     <ActionDialog
       title="Change the subscription"
       submitLabel="Confirm the change"
       request={(idempotencyKey) =>
-        isChanged && isPreviewed ? { ...request, idempotencyKey } : null
+        preview.isSuccess && isChanged && settled ? { ...request, idempotencyKey } : null
       }
       done={() => (when === 'now' ? 'Changed.' : 'The change is scheduled.')}
       onClose={onClose}
@@ -112,10 +125,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
         ]}
         onChange={(value) => setWhen(value as Change['when'])}
       />
-      <Button disabled={!isChanged} onClick={() => setPreviewed(JSON.stringify(body))}>
-        Preview the invoice
-      </Button>
-      {isChanged && isPreviewed && <InvoicePreview request={request} />}
+      {isChanged && <InvoicePreview preview={preview} />}
       {!isChanged && <p className={css['hint']}>Choose another plan or quantity.</p>}
     </ActionDialog>
   );
@@ -124,10 +134,10 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
 export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
   const [when, setWhen] = useState<'now' | 'period_end'>('period_end');
   const [creditsUnused, setCreditsUnused] = useState(false);
-  const [isPreviewed, setIsPreviewed] = useState(false);
   const body: Cancellation = { when, ...(when === 'now' && { credit_unused: creditsUnused }) };
   const path = `/v1/subscriptions/${subscription.id}/cancel`;
   const request: ChangeRequest = { method: 'POST', path, body };
+  const preview = usePreview(request);
   return (
     <ActionDialog
       title="Cancel the subscription"
@@ -156,10 +166,7 @@ export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps)
           onChange={setCreditsUnused}
         />
       )}
-      {!isPreviewed && (
-        <Button onClick={() => setIsPreviewed(true)}>Preview the last invoice</Button>
-      )}
-      {isPreviewed && <InvoicePreview request={request} />}
+      <InvoicePreview preview={preview} />
     </ActionDialog>
   );
 }

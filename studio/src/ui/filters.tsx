@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { showCode } from '../format/text';
 import { Button } from './button';
+import { TYPING_MS } from './settled';
 import css from './ui.module.css';
 
 export type FilterValues = Readonly<Record<string, string>>;
@@ -61,8 +62,6 @@ export function useFilters(
   };
   return [values, set, () => go({})];
 }
-
-const TYPING_MS = 250;
 
 /** A text that takes effect when its reader stops typing. */
 function TypedText({
