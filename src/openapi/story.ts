@@ -258,6 +258,10 @@ const RECONCILING: readonly Step[] = [
 
 const ADMINISTERING: readonly Step[] = [
   {
+    operationId: 'retryWebhookDeliveries',
+    body: { status: ['failed'], from: '2026-03-01T00:00:00.000Z' },
+  },
+  {
     operationId: 'replayWebhookEvents',
     body: {
       from: '2026-03-01T00:00:00.000Z',

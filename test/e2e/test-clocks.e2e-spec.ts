@@ -51,6 +51,29 @@ describe('test clocks', () => {
     });
   });
 
+  it('tell what falls due next, and do exactly that when they are advanced to it', async () => {
+    const next = async (id: string) =>
+      (await engine.http.get(`/v1/test-clocks/${id}/next`)).body as object;
+    const empty = (await create('2026-03-01T00:00:00Z')).body as { id: string };
+    expect(await next(empty.id)).toEqual({ due_at: null, work: [] });
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    await story.subscribe(await story.plan(1_000));
+    const { clockId: clock } = story;
+    expect(await next(clock)).toEqual({
+      due_at: '2026-03-01T00:00:00.000Z',
+      work: ['invoice_collected'],
+    });
+    await advance(clock, '2026-03-01T00:00:00.000Z');
+    const renewal = '2026-04-01T00:00:00.000Z';
+    expect(await next(clock)).toEqual({ due_at: renewal, work: ['subscription_due'] });
+    expect((await advance(clock, '2026-03-31T23:59:59.999Z')).status).toBe(200);
+    expect(await next(clock)).toEqual({ due_at: renewal, work: ['subscription_due'] });
+    expect((await advance(clock, renewal)).body).toMatchObject({ now: renewal });
+    expect(await next(clock)).toMatchObject({ due_at: '2026-05-01T00:00:00.000Z' });
+    const unknown = await engine.http.get('/v1/test-clocks/clock_01h455vb4pex5vsknk084sn02q/next');
+    expect([unknown.status, unknown.body]).toMatchObject([404, { code: 'test_clock_not_found' }]);
+  });
+
   it('refuse commands while advancing, and continue after a crash', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.plan(1_000);

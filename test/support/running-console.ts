@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Client } from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { startEphemeralPostgres } from '../../packages/embedded-postgres';
 import type { AdminRole } from '../../src/core/access';
@@ -81,6 +82,16 @@ export class RunningConsole {
     await page.goto(`${this.service.url}/studio${path}`);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('networkidle');
+  }
+
+  /** Sends a test event to an endpoint, and makes its delivery one that has used up its attempts. */
+  async failDelivery(endpoint: string): Promise<void> {
+    const { id } = await this.teller.post(`webhooks/endpoints/${endpoint}/test`, {});
+    await this.teller.delivered(id);
+    const client = new Client({ connectionString: this.postgres.connectionString });
+    await client.connect();
+    await client.query(`UPDATE webhook_delivery SET status = 'failed' WHERE id = $1`, [id]);
+    await client.end();
   }
 
   async stop(): Promise<void> {

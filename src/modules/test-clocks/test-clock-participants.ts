@@ -20,6 +20,12 @@ export interface TestClockJob {
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
 }
 
+/** A job with the instant at which its next work falls due on a clock. */
+export interface PlannedJob {
+  readonly job: TestClockJob;
+  readonly dueAt: Date;
+}
+
 /** Deletes the data that one module keeps about customers, when their test clock is deleted. */
 export interface TestClockPurge {
   /** kebab-case, unique */
@@ -61,17 +67,20 @@ export class TestClockParticipants {
     this.customers = customers;
   }
 
-  /** Returns the job that falls due first on the clock, with the instant; null when nothing is planned. */
-  async nextJob(testClockId: string): Promise<{ job: TestClockJob; dueAt: Date } | null> {
-    let earliest: { job: TestClockJob; dueAt: Date } | null = null;
+  /** Returns the jobs with work planned on the clock, with the instant of each, in the order in which they would run. */
+  async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
+    const planned: PlannedJob[] = [];
     for (const name of TEST_CLOCK_JOBS) {
       const job = this.jobs.get(name);
       const dueAt = (await job?.nextDueAt(testClockId)) ?? null;
-      if (job !== undefined && dueAt !== null && (earliest === null || dueAt < earliest.dueAt)) {
-        earliest = { job, dueAt };
-      }
+      if (job !== undefined && dueAt !== null) planned.push({ job, dueAt });
     }
-    return earliest;
+    return planned.sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime());
+  }
+
+  /** Returns the job that falls due first on the clock; null when nothing is planned. */
+  async nextJob(testClockId: string): Promise<PlannedJob | null> {
+    return (await this.plannedJobs(testClockId))[0] ?? null;
   }
 
   /** Returns the number of customers on the clock, deleted ones included. */

@@ -15,7 +15,9 @@ import {
   AdvanceTestClockDto,
   CreateTestClockDto,
   TestClockDto,
+  TestClockNextDto,
   toTestClockDto,
+  toTestClockNextDto,
 } from './dto/test-clock.dto';
 import {
   testClockAdvancing,
@@ -71,6 +73,21 @@ export class TestClocksController {
   })
   async getTestClock(@Param('id', testClockId) id: string): Promise<TestClockDto> {
     return toTestClockDto(await this.clocks.get(id));
+  }
+
+  @Get(':id/next')
+  @Operation({
+    summary: 'Read what falls due next on a test clock',
+    description:
+      'Advance the clock to `due_at` to run exactly the next work. Work that this creates may be due at the same instant and ' +
+      'runs in the same advance.',
+    access: 'test-clocks:read',
+    answer: TestClockNextDto,
+    reads: 'path',
+    problems: [testClockNotFound],
+  })
+  async getTestClockNext(@Param('id', testClockId) id: string): Promise<TestClockNextDto> {
+    return toTestClockNextDto(await this.clocks.next(id));
   }
 
   @Delete(':id')

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
 import { LEASE_MS, advanceRefusal, type TestClock } from './domain/test-clock';
 import { DELETION_WORK } from './delete-test-clock.service';
-import { TestClockParticipants } from './test-clock-participants';
+import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 import {
   testClockAdvancing,
   testClockCannotReach,
@@ -15,6 +15,12 @@ import {
   testClockNotFound,
 } from './test-clocks.errors';
 import { TestClocksRepository } from './test-clocks.repository';
+
+/** Work that falls due next on a test clock. */
+export interface NextWork {
+  readonly dueAt: Date;
+  readonly jobs: readonly TestClockJob['name'][];
+}
 
 /** Creates and advances test clocks, and tells the time for customers. */
 @Injectable()
@@ -64,6 +70,21 @@ export class TestClocksService implements OnModuleInit {
   /** @throws {ProblemError} `test_clock_not_found` */
   async get(id: string): Promise<TestClock> {
     return (await this.clocks.find(id)) ?? raise(testClockNotFound(id));
+  }
+
+  /**
+   * Returns the instant at which the next work falls due, with the names of all work that is due by then. Overdue work is
+   * due at the time of the clock. Null when nothing is planned.
+   * @throws {ProblemError} `test_clock_not_found`
+   */
+  async next(id: string): Promise<NextWork | null> {
+    const { instant } = await this.get(id);
+    const planned = await this.participants.plannedJobs(id);
+    const [first] = planned;
+    if (first === undefined) return null;
+    const dueAt = first.dueAt > instant ? first.dueAt : instant;
+    const due = planned.filter((one) => one.dueAt <= dueAt);
+    return { dueAt, jobs: due.map(({ job }) => job.name) };
   }
 
   list(request: PageRequest): Promise<Page<TestClock>> {

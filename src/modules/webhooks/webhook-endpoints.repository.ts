@@ -7,6 +7,8 @@ import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 /** Serialises insertions of endpoints until the transaction ends, so that the number of endpoints stays fixed. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
+const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';
+
 /** Reads and writes endpoints. No method returns deleted endpoints. */
 @Injectable()
 export class WebhookEndpointsRepository {
@@ -35,6 +37,12 @@ export class WebhookEndpointsRepository {
   /** Locks the endpoint until the transaction ends. No delivery to it can be created meanwhile. */
   lockExclusive(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'pessimistic_write');
+  }
+
+  /** Locks all active endpoints until the transaction ends. Deliveries to them can still be created. */
+  lockActive(): Promise<readonly WebhookEndpoint[]> {
+    this.database.requireTransaction();
+    return this.database.select(WebhookEndpointEntity, LOCK_ACTIVE, []);
   }
 
   private lockWith(

@@ -11,6 +11,7 @@ import { EndpointQueue } from './delivery/endpoint-queue';
 import { EventDispatcher } from './delivery/event-dispatcher';
 import { HeadsRepository } from './delivery/heads.repository';
 import { ReceiversRepository } from './delivery/receivers.repository';
+import { RetryDeliveriesService } from './delivery/retry-deliveries.service';
 import { ResultWriter } from './delivery/result-writer';
 import { EventTypesController } from './events/event-types.controller';
 import { EventsController } from './events/events.controller';
@@ -48,6 +49,7 @@ import { WebhookSecretsService } from './webhook-secrets.service';
     ReplaysService,
     ReplaySteps,
     ResultWriter,
+    RetryDeliveriesService,
     WebhookEndpointsRepository,
     WebhookEndpointsService,
     WebhookSecretsRepository,

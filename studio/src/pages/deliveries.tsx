@@ -1,9 +1,10 @@
 import { type ReactNode, useMemo, useState } from 'react';
+import type { Schemas } from '../api/client';
 import type { Delivery } from '../api/objects';
-import { showInstant } from '../format/text';
+import { showCode, showInstant, showNumber } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
-import { type Filter, optionsOf } from '../ui/filters';
+import { type Filter, type FilterValues, optionsOf } from '../ui/filters';
 import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Status } from '../ui/status';
@@ -12,7 +13,7 @@ import type { Column } from '../ui/table';
 const STATUSES: readonly Delivery['status'][] = ['pending', 'succeeded', 'failed', 'discarded'];
 
 const FILTERS: readonly Filter[] = [
-  { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
+  { name: 'status', label: 'Status', kind: 'choice', options: optionsOf(STATUSES) },
   { name: 'event_type', label: 'Event type', kind: 'text', placeholder: 'invoice.paid' },
   { name: 'from', label: 'From (UTC)', kind: 'date' },
   { name: 'to', label: 'Before (UTC)', kind: 'date' },
@@ -43,6 +44,56 @@ export function ResendDialog({
     >
       <p>Sends the event again, as a delivery of its own with the same event id.</p>
     </ActionDialog>
+  );
+}
+
+const NOUNS = ['delivery', 'deliveries'] as const;
+
+type RetriedStatus = NonNullable<Schemas['RetryDeliveriesDto']['status']>[number];
+
+/** Resends the deliveries that the filters leave: the failed ones, unless the filters name a status. */
+function ResendAll({
+  filters: { status = 'failed', ...filters },
+  endpointId,
+}: {
+  readonly filters: FilterValues;
+  readonly endpointId: string | null;
+}): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  if (status !== 'failed' && status !== 'discarded') return null;
+  const body = {
+    ...filters,
+    ...(endpointId !== null && { endpoint_id: endpointId }),
+    status: [status satisfies RetriedStatus],
+  } satisfies Schemas['RetryDeliveriesDto'];
+  return (
+    <>
+      <Button needs="webhooks:write" onClick={() => setIsOpen(true)}>
+        Resend all {status}…
+      </Button>
+      {isOpen && (
+        <ActionDialog<Schemas['RetriedDeliveriesDto']>
+          title={`Resend ${status} deliveries`}
+          submitLabel="Resend"
+          request={(idempotencyKey) => ({
+            method: 'POST',
+            path: '/v1/webhooks/deliveries/retry',
+            body,
+            idempotencyKey,
+          })}
+          done={({ retried, has_more }) =>
+            `${showNumber(retried)} ${NOUNS[retried === 1 ? 0 : 1]} pending.${has_more ? ' There are more: resend again.' : ''}`
+          }
+          onClose={() => setIsOpen(false)}
+        >
+          <p>
+            {showCode(status)} deliveries that the filters leave are sent again, the oldest first,
+            at most 1,000 at once. Events that were sent again since, and endpoints that are
+            inactive, are left out.
+          </p>
+        </ActionDialog>
+      )}
+    </>
   );
 }
 
@@ -81,8 +132,6 @@ function columnsOf(onResend: (delivery: Delivery) => void): readonly Column<Deli
   ];
 }
 
-const NOUNS = ['delivery', 'deliveries'] as const;
-
 /** Deliveries of one endpoint, or of all. */
 export function Deliveries({ endpointId }: { readonly endpointId: string | null }): ReactNode {
   const [resending, setResending] = useState<Delivery | null>(null);
@@ -97,6 +146,7 @@ export function Deliveries({ endpointId }: { readonly endpointId: string | null 
           nouns={NOUNS}
           columns={columns}
           filters={FILTERS}
+          actions={(filters) => <ResendAll filters={filters} endpointId={null} />}
           empty="No deliveries yet. Each event is delivered to the endpoints that ask for it."
         />
       ) : (
@@ -107,6 +157,7 @@ export function Deliveries({ endpointId }: { readonly endpointId: string | null 
           nouns={NOUNS}
           columns={columns}
           filters={FILTERS_OF_ENDPOINT}
+          actions={(filters) => <ResendAll filters={filters} endpointId={endpointId} />}
           empty="No deliveries. Send a test event to try the endpoint."
         />
       )}

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import type { Clock } from '../api/objects';
-import { showInstant } from '../format/text';
+import { showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
@@ -58,43 +58,99 @@ function AdvanceDialog({
   );
 }
 
+/** Advances a clock to exactly the instant at which the next work falls due. */
+function NextEventDialog({
+  clock,
+  next: { due_at: to, work },
+  onClose,
+}: {
+  readonly clock: Clock;
+  readonly next: Schemas['TestClockNextDto'];
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <ActionDialog<Clock>
+      title={`Advance ${clock.name.slice(0, 80)} to its next event`}
+      submitLabel="Advance"
+      request={(idempotencyKey) => {
+        if (to === null) return null;
+        const body = { to } satisfies Schemas['AdvanceTestClockDto'];
+        return {
+          method: 'POST',
+          path: `/v1/test-clocks/${clock.id}/advance`,
+          body,
+          idempotencyKey,
+        };
+      }}
+      done={({ now }) => `It is ${showInstant(now)}.`}
+      onClose={onClose}
+    >
+      <p>
+        {showInstant(to)}: {work.map(showCode).join(', ')}.
+      </p>
+    </ActionDialog>
+  );
+}
+
 export function TestClockPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
-  const [isAdvancing, setIsAdvancing] = useState(false);
+  const [dialog, setDialog] = useState<'advance' | 'next' | null>(null);
   const { data, error } = $api.useQuery(
     'get',
     '/v1/test-clocks/{id}',
     { params: { path: { id } } },
     { refetchInterval: ({ state }) => (state.data?.status === 'advancing' ? POLL_MS : false) },
   );
+  const next = $api.useQuery(
+    'get',
+    '/v1/test-clocks/{id}/next',
+    { params: { path: { id } } },
+    { enabled: data !== undefined && data.status === 'ready' },
+  );
   if (data === undefined) return <PendingPage title="Test clock" error={error} />;
+  const due = data.status === 'ready' ? next.data : undefined;
+  const close = (): void => setDialog(null);
   return (
     <Page
       title={data.name}
       mark={<Status value={data.status} />}
       crumb={{ to: '/test-clocks', label: 'Test clocks' }}
       actions={
-        <Button
-          kind="primary"
-          needs="test-clocks:write"
-          disabled={data.status === 'advancing'}
-          onClick={() => setIsAdvancing(true)}
-        >
-          Advance…
-        </Button>
+        <>
+          <Button
+            needs="test-clocks:write"
+            disabled={data.status === 'advancing'}
+            onClick={() => setDialog('advance')}
+          >
+            Advance…
+          </Button>
+          <Button
+            kind="primary"
+            needs="test-clocks:write"
+            disabled={typeof due?.due_at !== 'string'}
+            onClick={() => setDialog('next')}
+          >
+            Next event…
+          </Button>
+        </>
       }
     >
       <Card title="Overview">
         <Details
           items={[
             ['Its time', showInstant(data.now)],
+            ['Next event', showInstant(due?.due_at ?? null)],
+            ['What falls due', showText(due?.work.map(showCode).join(', '))],
             ['Advances to', showInstant(data.advances_to)],
             ['Created', showInstant(data.created_at)],
             ['Id', <Id key="id" id={id} />],
           ]}
         />
       </Card>
-      {isAdvancing && <AdvanceDialog clock={data} onClose={() => setIsAdvancing(false)} />}
+      {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}
+      {dialog === 'next' && due !== undefined && (
+        <NextEventDialog clock={data} next={due} onClose={close} />
+      )}
     </Page>
   );
 }

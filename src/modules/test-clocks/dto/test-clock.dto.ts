@@ -4,10 +4,14 @@ import {
   InstantField,
   InstantProperty,
   TextField,
+  TextListProperty,
   TextProperty,
   toDto,
+  toWireInstant,
 } from '../../../platform/http';
 import { TEST_CLOCK_STATUSES, type TestClock, type TestClockStatus } from '../domain/test-clock';
+import type { TestClockJob } from '../test-clock-participants';
+import type { NextWork } from '../test-clocks.service';
 
 const LONGEST_NAME = 200;
 
@@ -40,6 +44,40 @@ export class TestClockDto {
   readonly advances_to!: string | null;
   @InstantProperty('When the test clock was created, in real time.') readonly created_at!: string;
   @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;
+}
+
+/** Names of the work on a test clock, with what each does. */
+const WORK = {
+  'overdue-invoices': ['invoice_overdue', 'an unpaid invoice becomes overdue'],
+  'due-subscriptions': ['subscription_due', 'a subscription renews, ends, or its trial ends'],
+  'due-drafts': ['invoice_finalized', 'a draft invoice is finalized'],
+  'due-late-usage': ['late_usage_billed', 'late usage is billed'],
+  'due-collections': ['invoice_collected', 'an invoice is charged'],
+  'entitlement-windows': ['entitlement_reset', 'an entitlement balance starts again'],
+} as const satisfies Readonly<Record<TestClockJob['name'], readonly [string, string]>>;
+
+export class TestClockNextDto {
+  @InstantProperty(
+    'When the next work falls due, not before `now`; null when nothing is planned.',
+    {
+      nullable: true,
+    },
+  )
+  readonly due_at!: string | null;
+  @TextListProperty(
+    `What falls due at that instant: ${Object.values(WORK)
+      .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+      .join('; ')}. Empty when nothing is planned.`,
+    ['subscription_due'],
+  )
+  readonly work!: readonly string[];
+}
+
+export function toTestClockNextDto(next: NextWork | null): TestClockNextDto {
+  return {
+    due_at: next === null ? null : toWireInstant(next.dueAt),
+    work: next === null ? [] : next.jobs.map((name) => WORK[name][0]),
+  };
 }
 
 export function toTestClockDto(clock: TestClock): TestClockDto {

@@ -1,5 +1,6 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { referenceNotFound } from '../../../platform/errors';
 import {
   IdPipe,
   NoFields,
@@ -16,6 +17,13 @@ import {
   webhookEndpointNotFound,
 } from '../webhooks.errors';
 import { DeliveriesService } from './deliveries.service';
+import { MOST_RETRIED } from './domain/delivery';
+import {
+  RetriedDeliveriesDto,
+  RetryDeliveriesDto,
+  toRetriedDeliveriesDto,
+  toRetryFilter,
+} from './dto/retry-deliveries.dto';
 import {
   ListDeliveriesDto,
   toDeliveryFilter,
@@ -24,13 +32,17 @@ import {
   WebhookDeliveryDto,
   WebhookDeliveryWithAttemptsDto,
 } from './dto/webhook-delivery.dto';
+import { RetryDeliveriesService } from './retry-deliveries.service';
 
 const deliveryId = new IdPipe('whd', webhookDeliveryNotFound);
 
 @ApiTags('Webhooks')
 @Controller('v1/webhooks/deliveries')
 export class DeliveriesController {
-  constructor(private readonly deliveries: DeliveriesService) {}
+  constructor(
+    private readonly deliveries: DeliveriesService,
+    private readonly retries: RetryDeliveriesService,
+  ) {}
 
   @Get()
   @Operation({
@@ -42,6 +54,23 @@ export class DeliveriesController {
   async listDeliveries(@Query() query: ListDeliveriesDto): Promise<PageDto<WebhookDeliveryDto>> {
     const page = await this.deliveries.list(toDeliveryFilter(query), toPageRequest(query, 'whd'));
     return toPageDto(page, toWebhookDeliveryDto);
+  }
+
+  @Post('retry')
+  @Operation({
+    summary: 'Retry many webhook deliveries',
+    description:
+      `Creates new deliveries of the events of up to ${MOST_RETRIED.toLocaleString('en')} matching deliveries, the oldest first, ` +
+      'with the same `webhook-id`. Leaves out inactive endpoints, and deliveries whose event was sent to the same ' +
+      'endpoint again later: repeating the request sends nothing twice.',
+    access: 'webhooks:write',
+    answer: RetriedDeliveriesDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [referenceNotFound, webhookEndpointInactive],
+  })
+  async retryWebhookDeliveries(@Body() body: RetryDeliveriesDto): Promise<RetriedDeliveriesDto> {
+    return toRetriedDeliveriesDto(await this.retries.retryAll(toRetryFilter(body)));
   }
 
   @Get(':id')

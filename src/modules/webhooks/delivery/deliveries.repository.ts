@@ -133,6 +133,13 @@ const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
   WHERE endpoint_id = $1 AND status = 'pending'`;
 
+/** Leaves out deliveries whose event was delivered to the same endpoint again later. */
+const NOT_RETRIED = `
+  NOT EXISTS (
+    SELECT FROM webhook_delivery AS later
+    WHERE later.event_id = webhook_delivery.event_id AND later.endpoint_id = webhook_delivery.endpoint_id
+      AND later.id > webhook_delivery.id)`;
+
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -220,6 +227,24 @@ export class DeliveriesRepository {
       .oneOf('status', filter.statuses)
       .between('created_at', filter.created)
       .page(this.database, WebhookDeliveryEntity, request);
+  }
+
+  /** Returns up to `most` deliveries to these endpoints that were not retried yet, the oldest first. */
+  async findUnretried(
+    { eventType, statuses, created }: Omit<DeliveryFilter, 'endpointId'>,
+    endpointIds: readonly string[],
+    most: number,
+  ): Promise<readonly Delivery[]> {
+    const page = await new ListQuery('webhook_delivery')
+      .where('endpoint_id = ANY ($::varchar[])', endpointIds)
+      .where('event_type = $', eventType)
+      .where('status = ANY ($::varchar[])', statuses)
+      .where('created_at >= $', created.from)
+      .where('created_at < $', created.to)
+      .when(true, NOT_RETRIED)
+      .orderBy({ column: 'id', isAscending: true })
+      .page(this.database, WebhookDeliveryEntity, { limit: most, after: null });
+    return page.items;
   }
 
   private get deliveries() {

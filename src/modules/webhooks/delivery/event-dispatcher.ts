@@ -64,7 +64,7 @@ function isSubscribed(receiver: Receiver, event: EventHead): boolean {
 }
 
 export function newDelivery(
-  event: EventHead,
+  event: Omit<EventHead, 'occurredAt'>,
   endpointId: string,
   kind: DeliveryKind,
   now: Date,

@@ -16,6 +16,16 @@ export interface DeliveryFilter {
   readonly created: InstantRange;
 }
 
+/** Statuses whose deliveries can be retried together. */
+export const RETRIED_STATUSES = [
+  'failed',
+  'discarded',
+] as const satisfies readonly DeliveryStatus[];
+export type RetriedStatus = (typeof RETRIED_STATUSES)[number];
+
+/** Deliveries that one request retries at most. */
+export const MOST_RETRIED = 1_000;
+
 /** Delivery of one event to one endpoint. */
 export interface Delivery {
   readonly id: string;

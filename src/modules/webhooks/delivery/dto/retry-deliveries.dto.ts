@@ -1,0 +1,66 @@
+import { IsIn } from 'class-validator';
+import {
+  BooleanProperty,
+  FromField,
+  HasNoRepeats,
+  IntegerProperty,
+  ListField,
+  ReferenceField,
+  TextField,
+  toDto,
+  ToField,
+  toInstantRange,
+} from '../../../../platform/http';
+import {
+  type DeliveryFilter,
+  MOST_RETRIED,
+  RETRIED_STATUSES,
+  type RetriedStatus,
+} from '../domain/delivery';
+import type { RetriedDeliveries } from '../retry-deliveries.service';
+
+export class RetryDeliveriesDto {
+  @ListField(
+    String,
+    [HasNoRepeats(), IsIn(RETRIED_STATUSES, { each: true })],
+    'Statuses of the deliveries: `failed`, `discarded` or both.',
+    { least: 1, most: RETRIED_STATUSES.length, optional: true, default: ['failed'] },
+  )
+  readonly status?: readonly RetriedStatus[];
+  @ReferenceField('Only deliveries to this endpoint.', { optional: true })
+  readonly endpoint_id?: string;
+  @TextField('Only deliveries of events of this type.', {
+    most: 80,
+    optional: true,
+    example: 'refund.succeeded',
+  })
+  readonly event_type?: string;
+  @FromField('of creation') readonly from?: string;
+  @ToField('of creation') readonly to?: string;
+}
+
+export function toRetryFilter(dto: RetryDeliveriesDto): DeliveryFilter {
+  return {
+    endpointId: dto.endpoint_id ?? null,
+    eventType: dto.event_type ?? null,
+    statuses: dto.status ?? ['failed'],
+    created: toInstantRange(dto.from, dto.to),
+  };
+}
+
+export class RetriedDeliveriesDto {
+  @IntegerProperty(
+    `Number of deliveries that were created, at most ${MOST_RETRIED.toLocaleString('en')}.`,
+    12,
+  )
+  readonly retried!: number;
+  @BooleanProperty(
+    'True if more deliveries match. Send the request again, with another key.',
+    false,
+  )
+  readonly has_more!: boolean;
+}
+
+export function toRetriedDeliveriesDto(retried: RetriedDeliveries): RetriedDeliveriesDto {
+  return toDto(RetriedDeliveriesDto, retried);
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../../core/grouping';
+import { AuditTrail } from '../../../platform/audit';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { raise, referenceNotFound } from '../../../platform/errors';
+import { Signals } from '../../../platform/jobs';
+import { webhookEndpointInactive } from '../webhooks.errors';
+import { WebhookEndpointsRepository } from '../webhook-endpoints.repository';
+import { DeliveriesRepository } from './deliveries.repository';
+import { DELIVERY_WORK } from './delivery-claims';
+import { type DeliveryFilter, MOST_RETRIED } from './domain/delivery';
+import { newDelivery } from './event-dispatcher';
+
+export interface RetriedDeliveries {
+  readonly retried: number;
+  readonly hasMore: boolean;
+}
+
+/** Retries many deliveries together. */
+@Injectable()
+export class RetryDeliveriesService {
+  constructor(
+    private readonly database: Database,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly endpoints: WebhookEndpointsRepository,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  /**
+   * Creates new deliveries of the events of matching deliveries to active endpoints, the oldest first. Of the deliveries of
+   * one event to one endpoint only the newest counts, so that a repeated call creates no second delivery.
+   * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
+   */
+  retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {
+    return this.database.transaction(async () => {
+      // Of two calls at once, the second one waits here and then sees what the first one created.
+      const endpointIds = await this.lockEndpoints(filter.endpointId);
+      const found = await this.deliveries.findUnretried(filter, endpointIds, MOST_RETRIED + 1);
+      const chosen = found.slice(0, MOST_RETRIED);
+      const now = this.clock.now();
+      await this.deliveries.insert(
+        chosen.map(({ endpointId, eventId: id, eventType: type, objectId, sequence }) =>
+          newDelivery({ id, type, objectId, sequence }, endpointId, 'retry', now),
+        ),
+      );
+      for (const [endpointId, some] of groupBy(chosen, (one) => one.endpointId)) {
+        await this.recordRetry(endpointId, some.length, filter);
+      }
+      this.database.afterCommit(() => {
+        if (chosen.length > 0) this.signals.announce(DELIVERY_WORK);
+      });
+      return { retried: chosen.length, hasMore: found.length > chosen.length };
+    });
+  }
+
+  /** Locks the endpoint, or all active ones without an id. Returns their ids. */
+  private async lockEndpoints(id: string | null): Promise<readonly string[]> {
+    if (id === null) return (await this.endpoints.lockActive()).map((endpoint) => endpoint.id);
+    const endpoint =
+      (await this.endpoints.lock(id)) ?? raise(referenceNotFound('/endpoint_id', id));
+    if (!endpoint.isActive) throw webhookEndpointInactive(id);
+    return [id];
+  }
+
+  /** Records a retry in the audit log, because deliveries have no events. */
+  private recordRetry(
+    endpointId: string,
+    retried: number,
+    { statuses, eventType, created: { from, to } }: DeliveryFilter,
+  ): Promise<void> {
+    return this.audit.record({
+      action: 'webhook_endpoint.deliveries_retried',
+      objectId: endpointId,
+      fields: {
+        retried,
+        status: statuses,
+        event_type: eventType,
+        from: from?.toISOString() ?? null,
+        to: to?.toISOString() ?? null,
+      },
+    });
+  }
+}
