@@ -101,6 +101,7 @@ const NOT_AUDITED: readonly string[] = [
   'reportUsage',
   'consumeEntitlement',
   'updatePaymentMethod',
+  'retryWebhookDeliveries',
 ];
 
 function isAudited({ method, operation }: Operation): boolean {

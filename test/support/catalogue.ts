@@ -35,10 +35,10 @@ const ROUTINES = `
 
 /**
  * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
- * indexes of trigrams.
+ * indexes of trigrams and of JSON values.
  */
 export function isBeyondEntities(line: string): boolean {
-  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index .* gin_trgm_ops/.test(line);
+  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>)/.test(line);
 }
 
 /** Describes the schema of a database, one line per object, sorted, without the migration table and partitions. */

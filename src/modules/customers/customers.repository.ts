@@ -133,6 +133,15 @@ export class CustomersRepository {
     return this.customers.countBy({ testClockId });
   }
 
+  /** Returns the ids of the customers on a test clock, deleted ones included. */
+  async idsOn(testClockId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(
+      'SELECT id FROM customer WHERE test_clock_id = $1 ORDER BY id',
+      [testClockId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Locks up to `most` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
   async lockOn(testClockId: string, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();

@@ -90,6 +90,11 @@ export class CustomersService {
     return new Set(await this.customers.existing(ids));
   }
 
+  /** Returns the ids of the customers on a test clock, deleted ones included. */
+  idsOn(testClockId: string): Promise<readonly string[]> {
+    return this.customers.idsOn(testClockId);
+  }
+
   /** Returns the customers without a test clock that are not deleted. */
   async inRealTime(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const clocks = await this.customers.testClocksOf(ids);

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CustomersModule } from '../customers';
 import { AttemptRetention } from './delivery/attempt-retention';
 import { DeliveriesController } from './delivery/deliveries.controller';
 import { DeliveriesRepository } from './delivery/deliveries.repository';
@@ -15,6 +16,7 @@ import { RetryDeliveriesService } from './delivery/retry-deliveries.service';
 import { ResultWriter } from './delivery/result-writer';
 import { EventTypesController } from './events/event-types.controller';
 import { EventsController } from './events/events.controller';
+import { EventsService } from './events/events.service';
 import { ReplaySteps } from './replay/replay-steps';
 import { ReplaysController } from './replay/replays.controller';
 import { ReplaysRepository } from './replay/replays.repository';
@@ -26,6 +28,7 @@ import { WebhookSecretsRepository } from './webhook-secrets.repository';
 import { WebhookSecretsService } from './webhook-secrets.service';
 
 @Module({
+  imports: [CustomersModule],
   controllers: [
     WebhookEndpointsController,
     EndpointDeliveriesController,
@@ -43,6 +46,7 @@ import { WebhookSecretsService } from './webhook-secrets.service';
     DeliveryWorker,
     EndpointQueue,
     EventDispatcher,
+    EventsService,
     HeadsRepository,
     ReceiversRepository,
     ReplaysRepository,

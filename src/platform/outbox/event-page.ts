@@ -5,6 +5,10 @@ export interface EventLogFilter {
   /** A type, or `resource.*`; null for all. */
   readonly type: string | null;
   readonly objectId: string | null;
+  /** Customers whose events are listed; null for all events. */
+  readonly customerIds: readonly string[] | null;
+  /** Principal that caused the events; null for all. */
+  readonly actor: string | null;
   /** Resources whose events are left out, such as `api_key`. */
   readonly hiddenResources: readonly string[];
   /** First instant, inclusive. */
@@ -30,6 +34,10 @@ const TYPES = `
     SELECT (SELECT min(event.type) FROM event WHERE event.type > known.type)
     FROM known WHERE known.type IS NOT NULL)`;
 
+/** Customer that an event is about, as `event_customer_index` has it: the object itself, or the customer that it names. */
+const CUSTOMER = `(
+  CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
+
 /** Tests whether a list is in the order in which its events occurred, instead of that of their ids. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
@@ -37,7 +45,8 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 
 /**
  * Returns the statement that reads a page of matching events, newest first: by id, or by the time they occurred if the filter
- * names a time. Each filter reads its page from an index: the events of a resource are merged from the pages of its types.
+ * names a time. Each filter reads its page from an index: the events of a resource are merged from the pages of its types, and
+ * those of several customers from the pages of the customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,
@@ -47,9 +56,10 @@ export function eventPage(
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
-  const { type, objectId, hiddenResources, from, to } = filter;
+  const { type, objectId, customerIds, actor, hiddenResources, from, to } = filter;
   const order = isByTime(filter) ? 'occurred_at DESC, id DESC' : 'id DESC';
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
+  if (actor !== null) conditions.push(`actor = ${bind(actor)}`);
   if (hiddenResources.length > 0) {
     conditions.push(`split_part(type, '.', 1) <> ALL (${bind(hiddenResources)}::text[])`);
   }
@@ -62,17 +72,32 @@ export function eventPage(
         : `id < ${bind(after.id)}`,
     );
   }
-  const isResource = type?.endsWith('.*') === true;
-  if (type !== null && !isResource) conditions.push(`type = ${bind(type)}`);
-  if (isResource) conditions.push('type = known.type');
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const page = `SELECT ${COLUMNS} FROM event ${where} ORDER BY ${order} LIMIT ${bind(most)}`;
-  if (!isResource) return { sql: page, parameters };
-  const prefix = bind(type.slice(0, -1));
+  const limit = bind(most);
+  const page = (columns: string, own: string | null, rows: string): string => {
+    const all = own === null ? conditions : [...conditions, own];
+    const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
+    return `SELECT ${columns} FROM event ${where} ORDER BY ${order} LIMIT ${rows}`;
+  };
+  const prefix = type?.endsWith('.*') === true ? bind(type.slice(0, -1)) : null;
+  if (type !== null && prefix === null) conditions.push(`type = ${bind(type)}`);
+  if (customerIds !== null) {
+    if (prefix !== null) conditions.push(`starts_with(type, ${prefix})`);
+    const asked = `unnest(${bind(customerIds)}::text[]) AS asked (customer_id)`;
+    const newest = page('id, occurred_at', `${CUSTOMER} = asked.customer_id`, '1');
+    const matching = page(COLUMNS, `${CUSTOMER} = chosen.customer_id`, limit);
+    const sql = `
+      WITH chosen AS MATERIALIZED (
+        SELECT customer_id FROM ${asked} CROSS JOIN LATERAL (${newest}) AS newest
+        ORDER BY ${order} LIMIT ${limit})
+      SELECT matching.* FROM chosen CROSS JOIN LATERAL (${matching}) AS matching
+      ORDER BY ${order} LIMIT ${limit}`;
+    return { sql, parameters };
+  }
+  if (prefix === null) return { sql: page(COLUMNS, null, limit), parameters };
   const sql = `
     ${TYPES}
-    SELECT matching.* FROM known CROSS JOIN LATERAL (${page}) AS matching
+    SELECT matching.* FROM known CROSS JOIN LATERAL (${page(COLUMNS, 'type = known.type', limit)}) AS matching
     WHERE starts_with(known.type, ${prefix})
-    ORDER BY ${order} LIMIT ${bind(most)}`;
+    ORDER BY ${order} LIMIT ${limit}`;
   return { sql, parameters };
 }

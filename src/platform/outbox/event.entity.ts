@@ -7,6 +7,9 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 @Index('event_type_index', ['type', 'id'])
 @Index('event_type_occurred_at_index', ['type', 'occurredAt', 'id'])
 @Index('event_occurred_at_index', ['occurredAt', 'id'])
+// Of an expression, which entities cannot define.
+@Index('event_customer_index', { synchronize: false })
+@Index('event_actor_index', ['actor', 'id'], { where: '"actor" IS NOT NULL' })
 @Index('event_undispatched_index', ['id'], { where: '"dispatched_at" IS NULL' })
 @Index('event_undispatched_object_index', ['objectId', 'sequence'], {
   where: `COALESCE("dispatched_at", 'infinity') = 'infinity'`,

@@ -52,7 +52,7 @@ export function PlanPage(): ReactNode {
           ]}
         />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }
@@ -76,7 +76,7 @@ export function AddonPage(): ReactNode {
       <Card title="Prices">
         <PriceTable prices={data.prices} currency={data.currency} />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }
@@ -128,7 +128,7 @@ export function CouponPage(): ReactNode {
           ]}
         />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }
@@ -164,7 +164,7 @@ export function CreditNotePage(): ReactNode {
           ]}
         />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }

@@ -109,7 +109,7 @@ export function CustomerPage(): ReactNode {
           ]}
         />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ customer_id: id }} />
       {dialog === 'edit' && <EditCustomerDialog customer={data} onClose={close} />}
       {dialog === 'subscribe' && <NewSubscriptionDialog customer={data} onClose={close} />}
     </Page>

@@ -49,7 +49,7 @@ export function ResendDialog({
 
 const NOUNS = ['delivery', 'deliveries'] as const;
 
-type RetriedStatus = NonNullable<Schemas['RetryDeliveriesDto']['status']>[number];
+type RetriedStatus = Schemas['RetryDeliveriesDto']['status'][number];
 
 /** Resends the deliveries that the filters leave: the failed ones, unless the filters name a status. */
 function ResendAll({

@@ -5,7 +5,7 @@ import { showInstant, showText } from '../format/text';
 import { Id, ObjectLink } from '../ui/links';
 import { Card, Details, Page, PendingPage } from '../ui/page';
 import { Json } from '../ui/json';
-import { objectIdOf } from './events';
+import { objectIdOf } from './event-object';
 
 export function EventPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });

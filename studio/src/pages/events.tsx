@@ -4,18 +4,17 @@ import type { Filter } from '../ui/filters';
 import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
+import { objectIdOf } from './event-object';
 
 const FILTERS: readonly Filter[] = [
   { name: 'type', label: 'Type', kind: 'text', placeholder: 'invoice.paid' },
   { name: 'object_id', label: 'Object id', kind: 'text' },
+  { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  { name: 'test_clock_id', label: 'Test clock id', kind: 'text' },
+  { name: 'actor', label: 'By', kind: 'text', placeholder: 'admin_… or worker' },
   { name: 'from', label: 'From (UTC)', kind: 'date' },
   { name: 'to', label: 'Before (UTC)', kind: 'date' },
 ];
-
-export function objectIdOf(data: { readonly object: object }): string | null {
-  const id: unknown = (data.object as { readonly id?: unknown }).id;
-  return typeof id === 'string' ? id : null;
-}
 
 export function EventsPage(): ReactNode {
   return (

@@ -145,7 +145,7 @@ export function InvoicePage(): ReactNode {
       <Card title="Payments">
         <PaymentTable payments={payments.data?.data ?? []} />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }

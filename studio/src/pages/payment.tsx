@@ -98,7 +98,7 @@ export function PaymentPage(): ReactNode {
           />
         </Card>
       )}
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
       {isRefunding && <RefundDialog payment={data} onClose={() => setIsRefunding(false)} />}
     </Page>
   );

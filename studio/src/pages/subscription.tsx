@@ -157,7 +157,7 @@ export function SubscriptionPage(): ReactNode {
       <Card title="Invoices">
         <InvoiceTable invoices={invoices.data?.data ?? []} />
       </Card>
-      <Timeline objectId={id} />
+      <Timeline of={{ object_id: id }} />
     </Page>
   );
 }

@@ -9,6 +9,7 @@ import { TextInput } from '../ui/field';
 import { Id } from '../ui/links';
 import { Card, Details, Page, PendingPage } from '../ui/page';
 import { Status } from '../ui/status';
+import { Timeline } from './timeline';
 import { toInputText, toInstant } from './utc-input';
 
 const POLL_MS = 1_000;
@@ -105,7 +106,7 @@ export function TestClockPage(): ReactNode {
     'get',
     '/v1/test-clocks/{id}/next',
     { params: { path: { id } } },
-    { enabled: data !== undefined && data.status === 'ready' },
+    { enabled: data?.status === 'ready' },
   );
   if (data === undefined) return <PendingPage title="Test clock" error={error} />;
   const due = data.status === 'ready' ? next.data : undefined;
@@ -147,6 +148,7 @@ export function TestClockPage(): ReactNode {
           ]}
         />
       </Card>
+      <Timeline of={{ test_clock_id: id }} />
       {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}
       {dialog === 'next' && due !== undefined && (
         <NextEventDialog clock={data} next={due} onClose={close} />

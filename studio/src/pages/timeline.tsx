@@ -1,22 +1,33 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, read } from '../api/client';
 import { showCode, showInstant, showText } from '../format/text';
 import { ObjectLink } from '../ui/links';
 import { Card, Problem } from '../ui/page';
 import { SmallTable } from '../ui/table';
+import { objectIdOf } from './event-object';
 
 const SHOWN = 25;
 
-/** The newest events of an object. */
-export function Timeline({ objectId }: { readonly objectId: string }): ReactNode {
+/** Events of an object, of a customer with all its objects, or of all customers on a test clock. */
+type TimelineOf = Readonly<Partial<Record<'object_id' | 'customer_id' | 'test_clock_id', string>>>;
+
+/** The newest events, with a link to all of them. */
+export function Timeline({ of }: { readonly of: TimelineOf }): ReactNode {
   const events = useQuery({
-    queryKey: ['timeline', objectId],
-    queryFn: () =>
-      read(api.GET('/v1/events', { params: { query: { object_id: objectId, limit: SHOWN } } })),
+    queryKey: ['timeline', of],
+    queryFn: () => read(api.GET('/v1/events', { params: { query: { ...of, limit: SHOWN } } })),
   });
   return (
-    <Card title="Timeline">
+    <Card
+      title="Timeline"
+      aside={
+        <Link to="/events" search={of as never}>
+          All events
+        </Link>
+      }
+    >
       <Problem error={events.error} />
       <SmallTable
         label="Timeline"
@@ -26,6 +37,7 @@ export function Timeline({ objectId }: { readonly objectId: string }): ReactNode
         columns={[
           { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
           { title: 'Event', cell: ({ id, type }) => <ObjectLink id={id} label={showCode(type)} /> },
+          { title: 'Object', cell: ({ data }) => <ObjectLink id={objectIdOf(data)} /> },
           { title: 'By', cell: ({ actor }) => showText(actor) },
         ]}
       />

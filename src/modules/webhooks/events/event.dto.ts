@@ -12,7 +12,8 @@ import {
   TextProperty,
   toDto,
 } from '../../../platform/http';
-import type { EventLogFilter, RecordedEvent } from '../../../platform/outbox';
+import type { RecordedEvent } from '../../../platform/outbox';
+import type { EventListFilter } from './events.service';
 
 class EventDataDto {
   @MapProperty('The resource as the API showed it right after the change.', {
@@ -68,6 +69,16 @@ export class ListEventsDto extends ListQueryDto {
   readonly type?: string;
   @ReferenceFilter('Only the events of this resource.')
   readonly object_id?: string;
+  @ReferenceFilter(
+    'Only events about this customer, and about objects whose `customer_id` it is. Refunds have none: they show as `payment.updated`.',
+  )
+  readonly customer_id?: string;
+  @ReferenceFilter('Only events about customers on this test clock, and about their objects.')
+  readonly test_clock_id?: string;
+  @ReferenceFilter(
+    'Only events that this actor caused: the id of an API key or an admin, or `worker`.',
+  )
+  readonly actor?: string;
   @InstantField('First instant, inclusive.', { optional: true })
   readonly from?: string;
   @InstantField('Last instant, exclusive.', { optional: true })
@@ -75,11 +86,14 @@ export class ListEventsDto extends ListQueryDto {
 }
 
 /** @param hidden resources whose events are left out */
-export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): EventLogFilter {
+export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): EventListFilter {
   return {
     hiddenResources: hidden,
     type: dto.type ?? null,
     objectId: dto.object_id ?? null,
+    customerIds: dto.customer_id === undefined ? null : [dto.customer_id],
+    testClockId: dto.test_clock_id ?? null,
+    actor: dto.actor ?? null,
     from: dto.from === undefined ? null : new Date(dto.from),
     to: dto.to === undefined ? null : new Date(dto.to),
   };

@@ -13,11 +13,15 @@ import { EventLog } from '../../../platform/outbox';
 import { hiddenResources } from '../domain/event-access';
 import { eventNotFound } from '../webhooks.errors';
 import { EventDto, ListEventsDto, toEventDto, toEventFilter } from './event.dto';
+import { EventsService } from './events.service';
 
 @ApiTags('Events')
 @Controller('v1/events')
 export class EventsController {
-  constructor(private readonly events: EventLog) {}
+  constructor(
+    private readonly events: EventLog,
+    private readonly lists: EventsService,
+  ) {}
 
   @Get()
   @Operation({
@@ -33,7 +37,7 @@ export class EventsController {
     @Caller() { scopes }: Principal,
   ): Promise<PageDto<EventDto>> {
     const filter = toEventFilter(query, hiddenResources(scopes));
-    const page = await this.events.page(filter, toPageRequest(query, 'evt'));
+    const page = await this.lists.list(filter, toPageRequest(query, 'evt'));
     return toPageDto(page, toEventDto);
   }
 

@@ -24,9 +24,9 @@ export class RetryDeliveriesDto {
     String,
     [HasNoRepeats(), IsIn(RETRIED_STATUSES, { each: true })],
     'Statuses of the deliveries: `failed`, `discarded` or both.',
-    { least: 1, most: RETRIED_STATUSES.length, optional: true, default: ['failed'] },
+    { least: 1, most: RETRIED_STATUSES.length, example: ['failed'] },
   )
-  readonly status?: readonly RetriedStatus[];
+  readonly status!: readonly RetriedStatus[];
   @ReferenceField('Only deliveries to this endpoint.', { optional: true })
   readonly endpoint_id?: string;
   @TextField('Only deliveries of events of this type.', {
@@ -43,7 +43,7 @@ export function toRetryFilter(dto: RetryDeliveriesDto): DeliveryFilter {
   return {
     endpointId: dto.endpoint_id ?? null,
     eventType: dto.event_type ?? null,
-    statuses: dto.status ?? ['failed'],
+    statuses: dto.status,
     created: toInstantRange(dto.from, dto.to),
   };
 }
