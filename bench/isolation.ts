@@ -22,6 +22,8 @@ const REQUESTS_PER_SECOND = Number(process.env['ISOLATION_RATE'] ?? 20);
 const READINESS_EVERY_MS = 200;
 /** At these rates a 99th percentile needs more requests than the seconds of the other benchmarks give. */
 const PHASE_TIMES_SECONDS = 5;
+/** Only loads whose name contains it. */
+const ONLY = process.env['ISOLATION_LOAD'];
 /** Each round measures six phases, and fills and empties queues between them. */
 const MOST_ROUNDS = 3;
 const SLOW_ANSWER_MS = 200;
@@ -63,6 +65,7 @@ export async function benchmarkIsolation(
         ...loads.map((load) => [load.name, [load]] as const),
         ['all together', loads] as const,
       ]) {
+        if (!name.includes(ONLY ?? '')) continue;
         const loaded = await probeBeside(together, prober, job, name);
         phases.set(name, [...(phases.get(name) ?? []), { quiet, loaded }]);
       }
