@@ -302,12 +302,12 @@ describe('a restored backup', () => {
       ({ customer } = await shop.customerWith('pm_card_visa'));
       await listEvents();
       id = await invoiceOf(customer, 1_000, currency);
-      const asking = await shop.post(`/v1/customers/${customer}/payment-methods`, {
+      const guarded = await shop.post(`/v1/customers/${customer}/payment-methods`, {
         provider: 'stripe',
         token: 'pm_card_threeDSecure2Required',
       });
       const waiting = await shop.post(`/v1/invoices/${id}/pay`, {
-        payment_method_id: asking.id,
+        payment_method_id: guarded.id,
         provider: 'stripe',
       });
       expect(waiting.status).toBe('requires_action');

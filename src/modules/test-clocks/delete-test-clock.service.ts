@@ -47,13 +47,14 @@ export class DeleteTestClockService implements OnModuleInit {
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
+    const lease = await this.lease(this.clock.now());
     await this.database.transaction(async () => {
       // Commands that use the clock end before, because they hold its lock.
       const clock = await this.clocks.lock(id, 'move');
       if (clock === null) throw testClockNotFound(id);
       const now = this.clock.now();
       if (isBeingMoved(clock, now)) throw testClockAdvancing(id);
-      await this.clocks.markDeleted(id, now, await this.lease(now));
+      await this.clocks.markDeleted(id, now, lease);
       const purged = await this.participants.countCustomers(id);
       await this.audit.record({
         action: 'test_clock.deleted',
