@@ -12,6 +12,8 @@ import { DisputesRepository } from './disputes/disputes.repository';
 import { DisputesService } from './disputes/disputes.service';
 import { LostCreditService } from './disputes/lost-credit.service';
 import { ClientActionsService } from './client-actions.service';
+import { DetachMethodsService } from './methods/detach-methods.service';
+import { DueDetachments } from './methods/due-detachments';
 import { AttachMethodsService } from './methods/attach-methods.service';
 import { PaymentMethodSetupsController } from './methods/setups/payment-method-setups.controller';
 import { PaymentMethodSetupsRepository } from './methods/setups/payment-method-setups.repository';
@@ -58,10 +60,12 @@ import { ReturnPaymentsService } from './return-payments.service';
     AttachMethodsService,
     ClientActionsService,
     AutomaticChargesService,
+    DetachMethodsService,
     DiscrepanciesRepository,
     DiscrepanciesService,
     DisputesRepository,
     DisputesService,
+    DueDetachments,
     LostCreditService,
     MissedProviderEvents,
     ProviderEventsRepository,

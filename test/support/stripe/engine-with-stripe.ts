@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { type DuePayments } from '../../../src/modules/billing/payments/due-payments';
 import { type DueSetups } from '../../../src/modules/billing/payments/due-setups';
 import { DueProviderEvents } from '../../../src/modules/billing/payments/due-provider-events';
+import { type DueDetachments } from '../../../src/modules/payments/methods/due-detachments';
 import { type DueRefunds } from '../../../src/modules/refunds/due-refunds';
 import { createCustomer } from '../billing';
 import { startTestApp, type TestApp } from '../test-app';
@@ -84,7 +85,12 @@ export class EngineWithStripe {
   }
 
   async run(
-    work: typeof DuePayments | typeof DueRefunds | typeof DueSetups | typeof DueProviderEvents,
+    work:
+      | typeof DuePayments
+      | typeof DueRefunds
+      | typeof DueSetups
+      | typeof DueProviderEvents
+      | typeof DueDetachments,
   ): Promise<void> {
     const due = (this.engine.app as INestApplicationContext).get<DuePayments>(work);
     await due.runDue();

@@ -131,6 +131,9 @@ export type AttachOutcome =
   | NotSentOutcome
   | { readonly kind: 'unknown' };
 
+/** Result of giving up a payment method at a provider. */
+export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
+
 /** Setup of a payment method that a provider is to begin. */
 export interface SetupRequest {
   readonly setupId: string;
@@ -249,6 +252,8 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the provider's name for a new customer, or null if it did not answer. */
   createCustomer(customerId: string): Promise<string | null>;
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
+  /** Takes a method off its customer for good. Repeating it has no further effect. */
+  detach(token: string): Promise<DetachOutcome>;
   /** Begins a setup. Returns the provider's name for it, or null if it did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<SetupLook>;

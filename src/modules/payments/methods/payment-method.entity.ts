@@ -10,6 +10,8 @@ import type { PaymentMethod } from './domain/payment-method';
 
 @Entity('payment_method')
 @Index('payment_method_owner_index', ['customerId', 'id'])
+@Index('payment_method_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+@Index('payment_method_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 @Index('payment_method_default_unique', ['customerId'], {
   unique: true,
   where: '"is_default" AND "deleted_at" IS NULL',
@@ -30,6 +32,9 @@ export class PaymentMethodEntity implements PaymentMethod {
   @InstantColumn({ nullable: true }) readonly unusableSince!: Date | null;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly unusableReason!: string | null;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
+  @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
 }

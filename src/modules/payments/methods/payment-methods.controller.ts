@@ -59,7 +59,8 @@ export class PaymentMethodsController {
   @Delete(':id')
   @Operation({
     summary: 'Delete a payment method',
-    description: 'Nothing charges it any more; a default that is deleted leaves none.',
+    description:
+      'Nothing charges it any more; a default that is deleted leaves none. A provider that keeps it detaches it within seconds, or once payments that charge it have ended.',
     access: 'payments:write',
     problems: [customerNotFound, paymentMethodNotFound],
   })

@@ -1,15 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import type { Lease } from '../domain/poll-lease';
 import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
 
+const CLAIM_DUE = `
+  UPDATE payment_method SET due_at = $2, leased_by = $4 WHERE id IN (
+    SELECT id FROM payment_method WHERE due_at <= $1
+    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+/** The condition is the fencing token: another process may have taken over. */
+const NOTE_DETACHMENT = `
+  UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
+
+const KEPT = `
+  SELECT FROM payment_method
+  WHERE customer_id = $1 AND provider = $2 AND token = $3 AND deleted_at IS NULL LIMIT 1`;
+
+const CHARGED = `
+  SELECT FROM payment WHERE due_at IS NOT NULL AND provider = $1 AND provider_token = $2 LIMIT 1`;
+
 const REMOVE = 'DELETE FROM payment_method WHERE customer_id = ANY ($1) RETURNING id';
 
-/** Deleted methods are found by nothing here. */
+/** Deleted methods are found only for their detachment. */
 @Injectable()
 export class PaymentMethodsRepository {
+  readonly table = 'payment_method';
+
   constructor(private readonly database: Database) {}
 
   async insert(method: PaymentMethod): Promise<void> {
@@ -67,15 +87,48 @@ export class PaymentMethodsRepository {
 
   /** Writes what may change of a method. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
-    const { version, isDefault, unusableSince, unusableReason, deletedAt, updatedAt } = method;
+    const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
+      method;
     await this.database.update(PaymentMethodEntity, id, {
       version,
       isDefault,
       unusableSince,
       unusableReason,
       deletedAt,
+      dueAt,
       updatedAt,
     });
+  }
+
+  /** Ids of deleted methods that are to be detached, leased to the caller. */
+  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+    const parameters = [now, lease.endsAt, most, lease.owner];
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Returns a method that is to be detached; null if it was. */
+  findToDetach(id: string): Promise<PaymentMethod | null> {
+    const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
+    return this.database.selectOne(PaymentMethodEntity, tail, [id]);
+  }
+
+  /** Writes what became of a detachment, unless another process has taken it over. */
+  async noteDetachment(
+    { id, dueAt }: PaymentMethod,
+    next: Pick<PaymentMethod, 'dueAt' | 'attempts'>,
+  ): Promise<void> {
+    await this.database.query(NOTE_DETACHMENT, [id, dueAt, next.dueAt, next.attempts]);
+  }
+
+  /** Returns true if a method that is not deleted has the same token. */
+  async isKeptAgain({ customerId, provider, token }: PaymentMethod): Promise<boolean> {
+    return (await this.database.query(KEPT, [customerId, provider, token])).length > 0;
+  }
+
+  /** Returns true while a payment that charges the method has not ended. */
+  async isBeingCharged({ provider, token }: PaymentMethod): Promise<boolean> {
+    return (await this.database.query(CHARGED, [provider, token])).length > 0;
   }
 
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {

@@ -74,6 +74,9 @@ export class PaymentMethodsService {
         unusableSince: null,
         unusableReason: null,
         deletedAt: null,
+        dueAt: null,
+        leasedBy: null,
+        attempts: 0,
         createdAt: now,
         updatedAt: now,
       };
@@ -123,7 +126,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method: nothing charges it any more. A default that is deleted leaves none.
+   * Deletes a method: nothing charges it any more, and a provider that keeps it detaches it later. A default that is deleted
+   * leaves none.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
@@ -132,7 +136,8 @@ export class PaymentMethodsService {
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = nextVersion(before, now, { deletedAt: now });
+      const isKept = this.gateway.preparing(before.provider) !== null;
+      const after = nextVersion(before, now, { deletedAt: now, dueAt: isKept ? now : null });
       await this.methods.update(after);
       await this.outbox.record(paymentMethodDeleted, { after, before, occurredAt: now });
     });

@@ -5,6 +5,7 @@ import { Database } from '../../../platform/database';
 import type { Payment } from '../domain/payment';
 import {
   type ClientAction,
+  type DetachOutcome,
   type DisputeLook,
   type MadeChargeLook,
   type MadeRefundLook,
@@ -166,6 +167,13 @@ export class ProviderGateway {
     );
   }
 
+  /** Takes a payment method off its customer at a provider that keeps methods. */
+  detach(name: ProviderName, token: string): Promise<DetachOutcome> {
+    return this.call<DetachOutcome>(name, async (provider) =>
+      provider.flow === 'direct' ? { kind: 'detached' } : provider.detach(token),
+    );
+  }
+
   /** Reads a setup of a payment method from its provider. */
   readSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
     return this.call<SetupLook>(name, async (provider) =>
@@ -204,7 +212,8 @@ export class ProviderGateway {
   }
 
   private async call<
-    Answer extends RefundLook | DisputeLook | MadeChargeLook | MadeRefundLook | SetupLook,
+    Answer extends
+      RefundLook | DisputeLook | MadeChargeLook | MadeRefundLook | SetupLook | DetachOutcome,
   >(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,

@@ -16,6 +16,12 @@ export interface PaymentMethod extends MethodDetails {
   readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
+  /** When its provider is to detach it, and end of the lease of the process that asks now; null: nothing is to be done. */
+  readonly dueAt: Date | null;
+  /** Number of the process that asks the provider now; null if none does. */
+  readonly leasedBy: number | null;
+  /** Number of times that the provider did not detach it. */
+  readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -5,6 +5,7 @@ import type {
   ChargeQuery,
   ChargeRequest,
   ClientAction,
+  DetachOutcome,
   DisputeLook,
   ListedRefund,
   MadeChargeLook,
@@ -21,7 +22,12 @@ import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
 import { detailsOf, lookOfSetup } from './stripe-methods';
 import { madeChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
-import { AMOUNT_NOT_CHARGEABLE, outcomeOfFailure, outcomeOfRefundFailure } from './stripe-errors';
+import {
+  AMOUNT_NOT_CHARGEABLE,
+  outcomeOfFailure,
+  outcomeOfRefundFailure,
+  type StripeFailure,
+} from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
 /** Stripe keeps keys for at least 24 hours. */
@@ -70,6 +76,24 @@ export class StripeProvider implements PreparingProvider {
     if (status === 400 || status === 402 || status === 404) return { kind: 'refused' };
     const outcome = outcomeOfFailure(failure);
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
+  }
+
+  async detach(token: string): Promise<DetachOutcome> {
+    const { answer, failure } = await this.client.ask('payment_methods/detach', (sdk) =>
+      sdk.paymentMethods.detach(token),
+    );
+    if (answer !== null || (await this.isDetached(token, failure))) return { kind: 'detached' };
+    const outcome = outcomeOfFailure(failure);
+    return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
+  }
+
+  /** Stripe refuses to detach a method that has no customer any more, and gives that no code. */
+  private async isDetached(token: string, { status }: StripeFailure): Promise<boolean> {
+    if (status !== 400) return status === 404;
+    const { answer } = await this.client.ask('payment_methods/retrieve', (sdk) =>
+      sdk.paymentMethods.retrieve(token),
+    );
+    return answer?.customer === null;
   }
 
   async beginSetup({

@@ -1,0 +1,44 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import type { DetachOutcome } from '../domain/payment-provider';
+import { pollAgainLater } from '../domain/poll-lease';
+import { ProviderGateway } from '../providers/provider-gateway';
+import type { PaymentMethod } from './domain/payment-method';
+import { PaymentMethodsRepository } from './payment-methods.repository';
+
+/** Detaches deleted payment methods at their provider, outside any transaction. Repeating it has no further effect. */
+@Injectable()
+export class DetachMethodsService {
+  private readonly logger = new Logger('detach-methods');
+
+  constructor(
+    private readonly methods: PaymentMethodsRepository,
+    private readonly gateway: ProviderGateway,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Detaches a deleted method, or plans another attempt. */
+  async resume(id: string): Promise<void> {
+    const method = await this.methods.findToDetach(id);
+    if (method === null) return;
+    const { kind } = await this.detach(method);
+    if (kind === 'detached') {
+      await this.methods.noteDetachment(method, { dueAt: null, attempts: method.attempts });
+      return;
+    }
+    const next = pollAgainLater(method, this.clock.now());
+    await this.methods.noteDetachment(method, next);
+    const { provider, customerId } = method;
+    const found = { payment_method_id: id, customer_id: customerId, provider, outcome: kind };
+    this.logger.warn(found, 'a deleted payment method is not detached at its provider yet');
+  }
+
+  /** Leaves a method that was added again to that one, and waits for payments that charge it. */
+  private async detach(
+    method: PaymentMethod,
+  ): Promise<DetachOutcome | { readonly kind: 'being_charged' }> {
+    if (await this.methods.isKeptAgain(method)) return { kind: 'detached' };
+    if (await this.methods.isBeingCharged(method)) return { kind: 'being_charged' };
+    return this.gateway.detach(method.provider, method.token);
+  }
+}
