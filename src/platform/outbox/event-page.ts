@@ -60,7 +60,9 @@ export function eventPage(
   const order = isByTime(filter) ? 'occurred_at DESC, id DESC' : 'id DESC';
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
   if (actor !== null) conditions.push(`actor = ${bind(actor)}`);
-  if (hiddenResources.length > 0) {
+  if (type !== null) {
+    if (hiddenResources.includes(type.slice(0, type.indexOf('.')))) conditions.push('false');
+  } else if (hiddenResources.length > 0) {
     conditions.push(`split_part(type, '.', 1) <> ALL (${bind(hiddenResources)}::text[])`);
   }
   if (from !== null) conditions.push(`occurred_at >= ${bind(from)}`);
