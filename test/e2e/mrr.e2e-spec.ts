@@ -155,6 +155,26 @@ describe('monthly recurring revenue', () => {
     }
   });
 
+  it('of a back-dated start counts from the start, as for subscriptions that are older than the records', async () => {
+    const plan = await planOf(1_000);
+    const free = await planOf(0);
+    const subscription = await subscribe(plan, { start_at: AT('01-20') });
+    const upgraded = await subscribe(free, { start_at: AT('01-20') });
+    await renew('03-10');
+    expect(await changes(subscription)).toEqual([['new', 0, 1_000, AT('01-20')]]);
+    engine.clock.set(AT('03-12'));
+    await post(`subscriptions/${upgraded}/change`, { plan_id: plan, when: 'now' });
+    expect(await changes(upgraded)).toEqual([['new', 0, 1_000, AT('03-12')]]);
+    const windows = await read<{ mrr: string }>('', `from=${AT('01-01')}&to=${AT('04-01')}`);
+    expect(windows.map(({ mrr }) => mrr)).toEqual(['1000', '1000', '2000']);
+    await engine.database.query('DELETE FROM mrr_change');
+    await engine.database.query(
+      'INSERT INTO mrr_pending (subscription_id) SELECT id FROM subscription ON CONFLICT DO NOTHING',
+    );
+    await engine.app.get(PendingMrr).runDue();
+    expect(await changes(subscription)).toEqual([['new', 0, 1_000, AT('01-20')]]);
+  });
+
   it('does not count trials, first payments that are due, starts ahead and test clocks', async () => {
     const plan = await planOf(1_000);
     const trial = await subscribe(plan, { trial_days: 5 });

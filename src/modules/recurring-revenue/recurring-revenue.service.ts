@@ -14,6 +14,7 @@ import { mrrOf } from './domain/mrr';
 import {
   changeTo,
   earningTimeOf,
+  firstRevenueAt,
   isCounted,
   isHeldUntil,
   type LastChange,
@@ -91,14 +92,40 @@ export class RecurringRevenueService {
     now: Date,
   ): Promise<void> {
     const amounts = await this.current(subscriptions, now);
+    const starts = await this.startsOf(
+      subscriptions.filter(({ id }) => !last.has(id) && (amounts.get(id) ?? 0n) !== 0n),
+      now,
+    );
     const changes = subscriptions.flatMap((subscription) =>
       changeOf(subscription, last.get(subscription.id) ?? null, {
         afterMinor: amounts.get(subscription.id) ?? 0n,
-        changedAt: now,
+        changedAt: starts.get(subscription.id) ?? now,
         isBackfilled: false,
       }),
     );
     await this.changes.insertAll(changes);
+  }
+
+  /** Returns since when subscriptions have their first revenue, by their ids; those that have it since now are missing. */
+  private async startsOf(
+    subscriptions: readonly Subscription[],
+    now: Date,
+  ): Promise<ReadonlyMap<string, Date>> {
+    const begun = subscriptions.flatMap((subscription) => {
+      const startAt = earningTimeOf(subscription)?.startAt ?? now;
+      return startAt < now ? [{ id: subscription.id, startAt }] : [];
+    });
+    if (begun.length === 0) return new Map();
+    const ids = begun.map(({ id }) => id);
+    const items = await this.itemsOf(ids, now);
+    const redemptions = await this.redemptions.redemptionsOf(ids);
+    return new Map(
+      begun.map(({ id, startAt }) => {
+        const ends = (redemptions.get(id) ?? []).map(({ redemption }) => redemption);
+        const since = firstRevenueAt(startAt, items.get(id) ?? [], ends, now);
+        return [id, since] as const;
+      }),
+    );
   }
 
   /** Records subscriptions from their start, with the last amount that they earned. */

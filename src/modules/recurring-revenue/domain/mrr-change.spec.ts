@@ -1,6 +1,7 @@
 import {
   changeTo,
   earningTimeOf,
+  firstRevenueAt,
   isCounted,
   isHeldUntil,
   type SubscriptionState,
@@ -61,6 +62,37 @@ describe('the time in which an older subscription earned', () => {
     [stop, null, false],
   ])('ends with what was held from %s to %s: %s', (startAt, endAt, expected) => {
     expect(isHeldUntil({ startAt, endAt }, stop)).toBe(expected);
+  });
+});
+
+describe('the first revenue of a subscription', () => {
+  const [start, later, ended, now] = ['2026-01-01', '2026-02-01', '2026-02-15', '2026-03-01'].map(
+    (text) => new Date(text),
+  ) as [Date, Date, Date, Date];
+
+  it.each([
+    ['at its start', [{ startAt: start }], [], start],
+    ['when prices replaced free ones', [{ startAt: start }, { startAt: later }], [], later],
+    [
+      'now after a coupon that ended',
+      [{ startAt: start }],
+      [{ endedAt: ended, endsAt: null }],
+      now,
+    ],
+    [
+      'now after the months of a coupon',
+      [{ startAt: start }],
+      [{ endedAt: null, endsAt: later }],
+      now,
+    ],
+    ['at its start beside a running coupon', [], [{ endedAt: null, endsAt: null }], start],
+    ['at its start before prices that are ahead', [{ startAt: new Date('2026-04-01') }], [], start],
+  ])('begins %s', (_, items, coupons, expected) => {
+    expect(firstRevenueAt(start, items, coupons, now)).toEqual(expected);
+  });
+
+  it('never begins ahead', () => {
+    expect(firstRevenueAt(now, [], [], later)).toEqual(later);
   });
 });
 

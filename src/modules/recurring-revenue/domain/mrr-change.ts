@@ -124,6 +124,25 @@ function endedTime(startAt: Date, endAt: Date | null): EarningTime | null {
   return endAt === null || endAt <= startAt ? null : { startAt, endAt };
 }
 
+/**
+ * Returns since when a subscription has its first revenue: from the start of its service, if it has had its prices since then.
+ * A start can be back-dated. Prices that replaced free ones count from their own start, and a coupon that ended may have left
+ * nothing until now.
+ */
+export function firstRevenueAt(
+  startAt: Date,
+  items: readonly { readonly startAt: Date }[],
+  coupons: readonly { readonly endedAt: Date | null; readonly endsAt: Date | null }[],
+  now: Date,
+): Date {
+  const hasEnded = coupons.some(
+    ({ endedAt, endsAt }) => endedAt !== null || (endsAt !== null && endsAt <= now),
+  );
+  if (hasEnded) return now;
+  const begun = items.filter((item) => item.startAt <= now).map((item) => item.startAt.getTime());
+  return new Date(Math.min(now.getTime(), Math.max(startAt.getTime(), ...begun)));
+}
+
 /** Returns true for what an older subscription had when it stopped earning. */
 export function isHeldUntil(
   part: { readonly startAt: Date; readonly endAt: Date | null },
