@@ -11,6 +11,7 @@ export function invoiceQuery(filter: InvoiceFilter): ListQuery {
     .where('subscription_id = $', filter.subscriptionId)
     .where('number = $', filter.number)
     .when(filter.isOverdue, OVERDUE)
+    .when(filter.isInRealTime, 'test_clock_id IS NULL')
     .oneOf('status', filter.statuses)
     .between('created_at', filter.created)
     .between('finalized_at', filter.finalized)

@@ -19,6 +19,9 @@ const CLAIM_DUE = `
     SELECT id FROM payment WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+const IN_REAL_TIME = `
+  EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
+
 /** The condition and the check constraint hold the limit together, whatever the caller read before. */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
@@ -231,6 +234,7 @@ function paymentQuery(filter: PaymentFilter): ListQuery {
   return new ListQuery('payment')
     .where('customer_id = $', filter.customerId)
     .where('invoice_id = $', filter.invoiceId)
+    .when(filter.isInRealTime, IN_REAL_TIME)
     .oneOf('status', filter.statuses)
     .between('created_at', filter.created);
 }

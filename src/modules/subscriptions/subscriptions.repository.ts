@@ -27,6 +27,8 @@ import { SubscriptionEntity } from './subscription.entity';
 export interface SubscriptionFilter {
   readonly customerId: string | null;
   readonly planId: string | null;
+  /** True to leave out customers on test clocks. */
+  readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
 }
 
@@ -301,5 +303,6 @@ function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
   return new ListQuery('subscription')
     .where('customer_id = $', filter.customerId)
     .where('plan_id = $', filter.planId)
+    .when(filter.isInRealTime, 'test_clock_id IS NULL')
     .oneOf('status', filter.statuses);
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Invoice } from '../api/objects';
-import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { INVOICE_COLUMNS } from './invoice-table';
@@ -16,6 +16,7 @@ const FILTERS: readonly Filter[] = [
   ...daysOf('due', 'Due'),
   ...daysOf('finalized', 'Finalized'),
   ...daysOf('created', 'Created'),
+  REAL_TIME,
 ];
 
 export function InvoicesPage(): ReactNode {

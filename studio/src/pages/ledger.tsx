@@ -5,7 +5,7 @@ import type { Transaction } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { Button } from '../ui/button';
-import type { Filter } from '../ui/filters';
+import { daysOf, type Filter, optionsOf } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Card, Page, Problem } from '../ui/page';
@@ -13,9 +13,29 @@ import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
+/** Kinds of transactions, by the names of the API. */
+const KINDS = [
+  'invoice_finalized',
+  'payment',
+  'refund',
+  'credit_note',
+  'void',
+  'write_off',
+  'recovery',
+  'revenue_release',
+  'credit_applied',
+  'dispute_withdrawn',
+  'dispute_reinstated',
+  'dispute_lost',
+] as const;
+
 const FILTERS: readonly Filter[] = [
+  { name: 'account', label: 'Account', kind: 'text', placeholder: 'accounts_receivable' },
+  { name: 'kind', label: 'Kind', kind: 'choices', options: optionsOf(KINDS) },
+  { name: 'currency', label: 'Currency', kind: 'text', placeholder: 'USD' },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'source_id', label: 'Source id', kind: 'text' },
+  ...daysOf('occurred', 'Occurred'),
 ];
 
 const postingsText = ({ postings, currency }: Transaction): string =>

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Payment } from '../api/objects';
-import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { paymentColumns } from './payment-table';
@@ -20,6 +20,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'invoice_id', label: 'Invoice id', kind: 'text' },
   ...daysOf('created', 'Created'),
+  REAL_TIME,
 ];
 
 export function PaymentsPage(): ReactNode {

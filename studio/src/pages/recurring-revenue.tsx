@@ -10,17 +10,11 @@ import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Card, Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
+import { yearAgo } from './year-ago';
 
 type Movements = Schemas['MrrMovementsWindowDto'];
 
-const MONTHS = 12;
 const KINDS = ['new', 'expansion', 'contraction', 'churn', 'reactivation'] as const;
-
-/** Returns the first instant of the month in UTC, eleven months before the present one. */
-function yearAgo(): string {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1 - MONTHS, 1)).toISOString();
-}
 
 const PARTS: Readonly<Record<RecurringRevenueProps['shows'], (one: Movements) => Bar['parts']>> = {
   revenue: ({ closing }) => new Map([['MRR', Number(closing)]]),

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { Page } from '../ui/page';
+import { CollectionResults } from './collection-results';
+import { EarnedRevenue } from './earned-revenue';
 import { RecurringRevenue, RevenueChanges } from './recurring-revenue';
 import { Receivables } from './receivables';
 
@@ -8,6 +10,8 @@ export function ReportsPage(): ReactNode {
     <Page title="Reports">
       <RecurringRevenue shows="movements" />
       <RevenueChanges />
+      <EarnedRevenue />
+      <CollectionResults />
       <Receivables isByCustomer={false} />
       <Receivables isByCustomer />
     </Page>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Subscription } from '../api/objects';
-import { type Filter, optionsOf } from '../ui/filters';
+import { type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { SUBSCRIPTION_COLUMNS } from './subscription-table';
@@ -20,6 +20,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
   { name: 'plan_id', label: 'Plan id', kind: 'text' },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  REAL_TIME,
 ];
 
 export function SubscriptionsPage(): ReactNode {

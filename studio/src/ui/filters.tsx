@@ -25,6 +25,14 @@ type Options = readonly (readonly [value: string, label: string])[];
 export const optionsOf = (codes: readonly string[]): Options =>
   codes.map((code) => [code, showCode(code)]);
 
+/** Leaves out the objects of customers on test clocks. */
+export const REAL_TIME: Filter = {
+  name: 'test_clock_id',
+  label: 'Test clocks',
+  kind: 'choice',
+  options: [['none', 'Left out']],
+};
+
 /** Returns filters for the days between which an instant lies, such as `created_from` and `created_to`. */
 export const daysOf = (name: string, label: string): readonly Filter[] => [
   { name: `${name}_from`, label: `${label} from (UTC)`, kind: 'date' },

@@ -12,6 +12,8 @@ export interface InvoiceFilter {
   readonly statuses: readonly InvoiceStatus[] | null;
   readonly number: string | null;
   readonly isOverdue: boolean;
+  /** True to leave out customers on test clocks. */
+  readonly isInRealTime: boolean;
   readonly created: InstantRange;
   readonly finalized: InstantRange;
   readonly due: InstantRange;

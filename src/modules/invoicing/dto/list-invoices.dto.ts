@@ -25,6 +25,14 @@ export class InvoiceFilterDto {
     optional: true,
   })
   readonly overdue?: 'true';
+  @EnumField(
+    ['none'],
+    'With `none`: only invoices of customers in real time, without those on test clocks.',
+    {
+      optional: true,
+    },
+  )
+  readonly test_clock_id?: 'none';
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
   @FromField('of finalization') readonly finalized_from?: string;
@@ -46,6 +54,7 @@ export function toInvoiceFilter(
     statuses: query.status ?? null,
     number: query.number ?? null,
     isOverdue: query.overdue === 'true',
+    isInRealTime: query.test_clock_id === 'none',
     created: toInstantRange(query.created_from, query.created_to),
     finalized: toInstantRange(query.finalized_from, query.finalized_to),
     due: toInstantRange(query.due_from, query.due_to),

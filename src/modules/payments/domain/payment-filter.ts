@@ -5,6 +5,8 @@ import type { PaymentStatus } from './payment';
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
+  /** True to leave out customers on test clocks. */
+  readonly isInRealTime: boolean;
   readonly statuses: readonly PaymentStatus[] | null;
   readonly created: InstantRange;
 }

@@ -1,4 +1,5 @@
 import {
+  EnumField,
   EnumListFilter,
   FromField,
   ReferenceFilter,
@@ -16,6 +17,14 @@ export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
+  @EnumField(
+    ['none'],
+    'With `none`: only payments of customers in real time, without those on test clocks.',
+    {
+      optional: true,
+    },
+  )
+  readonly test_clock_id?: 'none';
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }
@@ -27,6 +36,7 @@ export function toPaymentFilter(dto: PaymentFilterDto): PaymentFilter {
     customerId: dto.customer_id ?? null,
     invoiceId: dto.invoice_id ?? null,
     statuses: dto.status ?? null,
+    isInRealTime: dto.test_clock_id === 'none',
     created: toInstantRange(dto.created_from, dto.created_to),
   };
 }

@@ -1,4 +1,10 @@
-import { EnumListFilter, ReferenceFilter, summaryOf, WithPaging } from '../../../platform/http';
+import {
+  EnumField,
+  EnumListFilter,
+  ReferenceFilter,
+  summaryOf,
+  WithPaging,
+} from '../../../platform/http';
 import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../domain/subscription';
 import type { SubscriptionFilter } from '../subscriptions.repository';
 
@@ -9,6 +15,14 @@ export class SubscriptionFilterDto {
   readonly plan_id?: string;
   @EnumListFilter(SUBSCRIPTION_STATUSES, 'Only subscriptions with one of these statuses.')
   readonly status?: readonly SubscriptionStatus[];
+  @EnumField(
+    ['none'],
+    'With `none`: only subscriptions of customers in real time, without those on test clocks.',
+    {
+      optional: true,
+    },
+  )
+  readonly test_clock_id?: 'none';
 }
 
 export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {}
@@ -18,6 +32,7 @@ export function toSubscriptionFilter(query: SubscriptionFilterDto): Subscription
     customerId: query.customer_id ?? null,
     planId: query.plan_id ?? null,
     statuses: query.status ?? null,
+    isInRealTime: query.test_clock_id === 'none',
   };
 }
 
