@@ -117,7 +117,7 @@ export const EXCEPTIONS = [
     reason: 'They name the words they replace.',
   },
   {
-    path: /^src\/modules\/entitlements\/(balances\.repository|balance-rows|shared-consumptions\.repository)\.ts$/,
+    path: /^src\/modules\/entitlements\/(balances\.repository|balance-rows|consumption-sql)\.ts$/,
     words: /^told$/,
     reason: 'A column of the database keeps its name.',
   },

@@ -236,6 +236,13 @@ export const SETTINGS = {
       'Whole months for which the audit log is kept; older ones are dropped. Unset: kept for ever.',
     parse: integerBetween(3, 1_200),
   }),
+  EVENT_RETENTION_MONTHS: setting({
+    fallback: '13',
+    accepts: '1 to 1200',
+    meaning:
+      'Whole months for which events and their webhook deliveries are kept. Older ones are deleted, unless a delivery is pending.',
+    parse: integerBetween(1, 1_200),
+  }),
   WEBHOOK_ATTEMPT_DAYS: setting({
     fallback: '30',
     accepts: '1 to 3650',

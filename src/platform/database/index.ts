@@ -15,7 +15,7 @@ export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { MigrationLockError } from './migration-lock';
-export { oldestKept } from './partition-months';
+export { keptFrom, oldestKept } from './partition-months';
 export { Partitions } from './partitions';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';

@@ -25,6 +25,11 @@ export function oldestKept(now: Date, count: number): string {
   return suffixOf(monthAfter(now, -count));
 }
 
+/** Returns the first instant that is kept: the current month has `count` whole months before it. */
+export function keptFrom(now: Date, count: number): Date {
+  return monthAfter(now, -count);
+}
+
 function suffixOf(start: Date): string {
   return start.toISOString().slice(0, 7).replace('-', '_');
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, type PageRequest } from '../database';
 import { invalidCursor } from '../errors';
+import { firstIdAt } from '../ids';
 import type { WaitingRows } from '../jobs';
 import { type EventLogCursor, type EventLogFilter, eventPage, isByTime } from './event-page';
 
@@ -64,6 +65,32 @@ const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
+const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
+
+/**
+ * Deletes the oldest events by id, because the time of an event on a test clock says nothing about its age. Keeps the last
+ * number of an object whose last event is deleted.
+ */
+const DELETE_OLDEST = `
+  WITH deleted AS (
+    DELETE FROM event WHERE id = ANY (ARRAY(
+      SELECT id FROM event
+      WHERE id < $1 AND dispatched_at IS NOT NULL
+        AND NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
+        AND NOT EXISTS (
+          SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')
+      ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING object_id, sequence
+  ), last AS (
+    INSERT INTO event_sequence AS known (object_id, sequence)
+    SELECT object_id, max(sequence) FROM deleted
+    GROUP BY object_id
+    HAVING NOT EXISTS (
+      SELECT FROM event AS later WHERE later.object_id = deleted.object_id AND later.sequence > max(deleted.sequence))
+    ORDER BY object_id
+    ON CONFLICT (object_id) DO UPDATE SET sequence = greatest(known.sequence, excluded.sequence)
+  )
+  SELECT count(*)::int AS deleted FROM deleted`;
 
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
@@ -124,6 +151,18 @@ export class EventLog {
     // First, so that it waits for a dispatcher that creates deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
     await this.database.query(REMOVE, [objectIds]);
+    await this.database.query(REMOVE_SEQUENCES, [objectIds]);
+  }
+
+  /**
+   * Deletes the oldest events recorded before an instant, together with their deliveries, in a commit of its own. Keeps events
+   * without deliveries yet and those with a pending delivery. Returns how many were deleted.
+   */
+  async deleteOldest(before: Date, most: number): Promise<number> {
+    const [row] = await this.database.autocommit(() =>
+      this.database.query<{ deleted: number }>(DELETE_OLDEST, [firstIdAt('evt', before), most]),
+    );
+    return row?.deleted ?? 0;
   }
 
   /**

@@ -42,7 +42,9 @@ const INSERT = `
   recorded AS (
     INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at)
     SELECT id, type, object_id,
-      coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
+      coalesce(greatest(
+        (SELECT max(sequence) FROM event WHERE event.object_id = added.object_id),
+        (SELECT sequence FROM event_sequence WHERE event_sequence.object_id = added.object_id)), 0) + place,
       data, occurred_at, $2::varchar, occurred_at
     FROM added
     RETURNING id, type, object_id, sequence, occurred_at)

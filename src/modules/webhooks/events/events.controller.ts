@@ -28,7 +28,8 @@ export class EventsController {
     summary: 'List events',
     description:
       'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports. ' +
-      'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`.',
+      'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`. ' +
+      'Events are deleted after 13 months, or `EVENT_RETENTION_MONTHS`.',
     access: 'events:read',
     answer: pageOf(EventDto),
   })

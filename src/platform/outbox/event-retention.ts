@@ -1,0 +1,38 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../clock';
+import { Configuration } from '../config';
+import { keptFrom } from '../database';
+import { Jobs } from '../jobs';
+import { EventLog } from './event-log';
+
+const EVERY_MS = 3_600_000;
+const BATCH_SIZE = 500;
+
+/** Deletes events whose retention has ended, with their deliveries, in small commits. */
+@Injectable()
+export class EventRetention implements OnModuleInit {
+  private readonly logger = new Logger('event-retention');
+
+  constructor(
+    private readonly events: EventLog,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+    private readonly configuration: Configuration,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'event-retention',
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+    });
+  }
+
+  /** Deletes one batch. Returns true if there may be more. */
+  async runDue(): Promise<boolean> {
+    const before = keptFrom(this.clock.now(), this.configuration.eventRetentionMonths);
+    const deleted = await this.events.deleteOldest(before, BATCH_SIZE);
+    if (deleted > 0) this.logger.log({ deleted, before }, 'deleted events');
+    return deleted === BATCH_SIZE;
+  }
+}

@@ -1,0 +1,9 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Last number of the events of an object whose last event was deleted by the retention. Its next event continues from it. */
+@Entity('event_sequence')
+@Check('event_sequence_check', '"sequence" > 0')
+export class EventSequenceEntity {
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' }) readonly objectId!: string;
+  @Column({ type: 'integer' }) readonly sequence!: number;
+}
