@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TestClocksModule } from '../test-clocks';
-import { RedemptionsPurge } from './redemptions-purge';
+import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponsController } from './coupons.controller';
 import { CouponsRepository } from './coupons.repository';
@@ -12,7 +11,9 @@ import { RedemptionsService } from './redemptions.service';
   imports: [TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
-    RedemptionsPurge,
+    purgeProvider('redemptions', RedemptionsRepository, (from, customerIds) =>
+      from.removeOf(customerIds),
+    ),
     CouponsRepository,
     CouponsService,
     RedemptionsRepository,

@@ -5,7 +5,7 @@ import { FeaturesModule } from '../features';
 import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
 import { SubscriptionsModule } from '../subscriptions';
-import { TestClocksModule } from '../test-clocks';
+import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { AddonEntitlementsService } from './addon-entitlements.service';
@@ -16,7 +16,6 @@ import { ConsumptionsRepository } from './consumptions.repository';
 import { CustomerEntitlementsService } from './customer-entitlements.service';
 import { CustomerEntitlementsController } from './customer-entitlements.controller';
 import { DeleteEntitlementService } from './delete-entitlement.service';
-import { EntitlementsPurge } from './entitlements-purge';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementWindows } from './entitlement-windows';
 import { GrantsRepository } from './grants.repository';
@@ -69,7 +68,9 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     SubscriptionBalancesService,
     EntitlementUsageHooks,
     EntitlementWindows,
-    EntitlementsPurge,
+    purgeProvider('entitlements', BalancesRepository, (from, customerIds) =>
+      from.purgeCustomers(customerIds),
+    ),
   ],
   exports: [SubscriptionBalancesService],
 })

@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
-import { InvoicingPurge } from './invoicing-purge';
 import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
-import { TestClocksModule } from '../test-clocks';
+import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingContextService } from './billing-context.service';
@@ -65,7 +64,9 @@ import { VoidInvoiceService } from './void-invoice.service';
     LineUsageController,
   ],
   providers: [
-    InvoicingPurge,
+    purgeProvider('invoicing', InvoicesRepository, (from, customerIds) =>
+      from.removeOf(customerIds),
+    ),
     InvoicesRepository,
     BilledTogetherRepository,
     BilledLinesRepository,

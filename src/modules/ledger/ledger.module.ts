@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TestClocksModule } from '../test-clocks';
-import { LedgerPurge } from './ledger-purge';
+import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { LedgerChecks } from './ledger-checks';
 import { LedgerController } from './ledger.controller';
 import { LedgerRepository } from './ledger.repository';
@@ -9,7 +8,12 @@ import { LedgerService } from './ledger.service';
 @Module({
   imports: [TestClocksModule],
   controllers: [LedgerController],
-  providers: [LedgerPurge, LedgerChecks, LedgerRepository, LedgerService],
+  providers: [
+    purgeProvider('ledger', LedgerRepository, (from, customerIds) => from.removeOf(customerIds)),
+    LedgerChecks,
+    LedgerRepository,
+    LedgerService,
+  ],
   exports: [LedgerChecks, LedgerService],
 })
 export class LedgerModule {}

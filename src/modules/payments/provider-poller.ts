@@ -1,12 +1,18 @@
 import {
   type BeforeApplicationShutdown,
+  Inject,
   Logger,
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { Clock } from '../../platform/clock';
-import type { Jobs } from '../../platform/jobs';
-import type { HeldLease, ProcessSession, ReturnedLeases } from '../../platform/processes';
+import { Clock } from '../../platform/clock';
+import { Jobs } from '../../platform/jobs';
+import {
+  AbandonedWork,
+  type HeldLease,
+  ProcessSession,
+  ReturnedLeases,
+} from '../../platform/processes';
 import { PollingLimiter } from './polling-limiter';
 import { pollLease, type Lease } from './domain/poll-lease';
 
@@ -34,6 +40,11 @@ export interface PolledService {
 export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
+  @Inject() protected readonly jobs!: Jobs;
+  @Inject() private readonly clock!: Clock;
+  @Inject() private readonly session!: ProcessSession;
+  @Inject() private readonly leases!: ReturnedLeases;
+  @Inject() private readonly abandoned!: AbandonedWork;
   private readonly logger: Logger;
   private readonly limiter = new PollingLimiter<Claimed>({
     claim: (most) => this.claim(most),
@@ -45,10 +56,6 @@ export abstract class ProviderPoller
 
   protected constructor(
     private readonly name: string,
-    private readonly jobs: Jobs,
-    private readonly clock: Clock,
-    private readonly session: ProcessSession,
-    private readonly leases: ReturnedLeases,
     private readonly repository: PolledRepository,
     private readonly service: PolledService,
   ) {
@@ -56,12 +63,14 @@ export abstract class ProviderPoller
   }
 
   onModuleInit(): void {
+    const { table } = this.repository;
     this.jobs.register({
       name: this.name,
       idleMs: EVERY_MS,
       runDue: () => this.runDue(),
-      waiting: { table: this.repository.table, dueAt: 'due_at' },
+      waiting: { table, dueAt: 'due_at' },
     });
+    this.abandoned.register({ table, leaseColumn: 'due_at', work: this.name });
   }
 
   onModuleDestroy(): void {

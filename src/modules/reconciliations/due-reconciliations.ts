@@ -1,7 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../platform/clock';
-import { Jobs } from '../../platform/jobs';
-import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { ProviderPoller } from '../payments';
 import { ReconciliationsRepository } from './reconciliations.repository';
 import { RECONCILIATIONS_WORK, ReconciliationsService } from './reconciliations.service';
@@ -14,23 +11,16 @@ const EVERY_MS = 60_000;
 @Injectable()
 export class DueReconciliations extends ProviderPoller {
   constructor(
-    private readonly work: Jobs,
-    clock: Clock,
-    session: ProcessSession,
-    leases: ReturnedLeases,
-    private readonly abandoned: AbandonedWork,
     repository: ReconciliationsRepository,
     private readonly reconciliations: ReconciliationsService,
     running: RunReconciliationsService,
   ) {
-    super(RECONCILIATIONS_WORK, work, clock, session, leases, repository, running);
+    super(RECONCILIATIONS_WORK, repository, running);
   }
 
   override onModuleInit(): void {
     super.onModuleInit();
-    const work = RECONCILIATIONS_WORK;
-    this.abandoned.register({ table: 'reconciliation', leaseColumn: 'due_at', work });
-    this.work.register({
+    this.jobs.register({
       name: DAILY_WORK,
       idleMs: EVERY_MS,
       runDue: async () => {

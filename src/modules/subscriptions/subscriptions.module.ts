@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { SubscriptionsPurge } from './subscriptions-purge';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
-import { TestClocksModule } from '../test-clocks';
+import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { OffersService } from './offers.service';
 import { SoldUsageRepository } from './sold-usage.repository';
@@ -18,7 +17,9 @@ import { SubscriptionsService } from './subscriptions.service';
   imports: [CatalogModule, CustomersModule, TestClocksModule],
   controllers: [SubscriptionsController],
   providers: [
-    SubscriptionsPurge,
+    purgeProvider('subscriptions', SubscriptionsRepository, (from, customerIds) =>
+      from.removeOf(customerIds),
+    ),
     SubscriptionsRepository,
     SoldUsageRepository,
     SoldUsageService,

@@ -1,5 +1,6 @@
 export { type DueQueue, DueQueues } from './due-queues';
 export type { DueTable } from './due-rows.repository';
+export { purgeProvider } from './purge-provider';
 export { TestClockParticipants } from './test-clock-participants';
 export { testClockAdvancing, testClockFailed, testClockNotFound } from './test-clocks.errors';
 export { TestClocksModule } from './test-clocks.module';
