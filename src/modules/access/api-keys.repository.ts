@@ -51,7 +51,6 @@ export class ApiKeysRepository {
 
   /** Locks the key until the transaction ends. */
   lock(id: string): Promise<ApiKey | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(ApiKeyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

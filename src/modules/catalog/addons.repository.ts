@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { In, IsNull } from 'typeorm';
 import {
   Database,
+  onViolation,
   type Page,
   pageById,
   type PageRequest,
-  violatedConstraint,
 } from '../../platform/database';
 import { AddonEntity } from './addon.entity';
 import { addonCodeTaken } from './catalog.errors';
@@ -35,12 +35,9 @@ export class AddonsRepository {
   /** @throws {ProblemError} `addon_code_taken` */
   async insert({ prices, ...addon }: Addon): Promise<void> {
     this.database.requireTransaction();
-    try {
-      await this.database.insert(AddonEntity, addon);
-    } catch (error) {
-      if (violatedConstraint(error) === 'addon_code_unique') throw addonCodeTaken(addon.code);
-      throw error;
-    }
+    await onViolation(this.database.insert(AddonEntity, addon), 'addon_code_unique', () =>
+      addonCodeTaken(addon.code),
+    );
     await this.prices.insert(prices, 'addonId', addon.id, addon.createdAt);
   }
 
@@ -56,7 +53,6 @@ export class AddonsRepository {
 
   /** Locks the add-on until the transaction ends. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
-    this.database.requireTransaction();
     const row = await this.addons.findOne({
       where: { id, archivedAt: IsNull() },
       lock: { mode: LOCK_MODES[purpose] },

@@ -6,6 +6,7 @@ import {
   type Page,
   pageById,
   type PageRequest,
+  onViolation,
   violatedConstraint,
 } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
@@ -41,12 +42,11 @@ export class PlansRepository {
   /** @throws {ProblemError} `plan_code_taken`, `reference_not_found` */
   async insert({ activeVersion, ...plan }: Plan): Promise<void> {
     this.database.requireTransaction();
-    try {
-      await this.database.insert(PlanEntity, { ...plan, activeNumber: activeVersion.number });
-    } catch (error) {
-      if (violatedConstraint(error) === 'plan_code_unique') throw planCodeTaken(plan.code);
-      throw error;
-    }
+    await onViolation(
+      this.database.insert(PlanEntity, { ...plan, activeNumber: activeVersion.number }),
+      'plan_code_unique',
+      () => planCodeTaken(plan.code),
+    );
     await this.insertVersion(activeVersion);
   }
 
@@ -71,7 +71,6 @@ export class PlansRepository {
 
   /** Locks the plan until the transaction ends. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
-    this.database.requireTransaction();
     const row = await this.plans.findOne({
       where: { id, archivedAt: IsNull() },
       lock: { mode: LOCK_MODES[purpose] },

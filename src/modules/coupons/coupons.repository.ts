@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  onViolation,
   type Page,
   pageById,
   type PageRequest,
-  violatedConstraint,
 } from '../../platform/database';
 import { CouponEntity } from './coupon.entity';
 import { couponCodeTaken } from './coupons.errors';
@@ -16,12 +16,9 @@ export class CouponsRepository {
 
   /** @throws {ProblemError} `coupon_code_taken` */
   async insert(coupon: Coupon): Promise<void> {
-    try {
-      await this.database.insert(CouponEntity, coupon);
-    } catch (error) {
-      if (violatedConstraint(error) === 'coupon_code_unique') throw couponCodeTaken(coupon.code);
-      throw error;
-    }
+    await onViolation(this.database.insert(CouponEntity, coupon), 'coupon_code_unique', () =>
+      couponCodeTaken(coupon.code),
+    );
   }
 
   find(id: string): Promise<Coupon | null> {
@@ -30,7 +27,6 @@ export class CouponsRepository {
 
   /** Locks the coupon until the transaction ends. */
   lock(id: string): Promise<Coupon | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(CouponEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

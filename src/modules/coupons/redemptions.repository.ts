@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  onViolation,
   type Page,
   pageById,
   type PageRequest,
-  violatedConstraint,
 } from '../../platform/database';
 import { CouponRedemptionEntity } from './coupon-redemption.entity';
 import { CouponEntity } from './coupon.entity';
@@ -52,14 +52,11 @@ export class RedemptionsRepository {
 
   /** @throws {ProblemError} `coupon_already_redeemed` */
   async insert(redemption: CouponRedemption, code: string): Promise<void> {
-    try {
-      await this.database.insert(CouponRedemptionEntity, redemption);
-    } catch (error) {
-      if (violatedConstraint(error) === 'coupon_redemption_subscription_unique') {
-        throw couponAlreadyRedeemed(code);
-      }
-      throw error;
-    }
+    await onViolation(
+      this.database.insert(CouponRedemptionEntity, redemption),
+      'coupon_redemption_subscription_unique',
+      () => couponAlreadyRedeemed(code),
+    );
   }
 
   exists(couponId: string, subscriptionId: string): Promise<boolean> {
@@ -91,7 +88,6 @@ export class RedemptionsRepository {
 
   /** Returns redemptions with their coupons, locked until the transaction ends. */
   async lockAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
-    this.database.requireTransaction();
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.withCoupons(await this.database.select(CouponRedemptionEntity, tail, [ids]));
   }

@@ -4,13 +4,13 @@ import { searchedParts } from '../../core/search-text';
 import {
   containsPart,
   Database,
+  onViolation,
   ListQuery,
   type ListSummary,
   type Page,
   type PageRequest,
   Reports,
   searchedText,
-  violatedConstraint,
 } from '../../platform/database';
 import { CustomerEntity } from './customer.entity';
 import { customerExternalIdTaken } from './customers.errors';
@@ -91,7 +91,6 @@ export class CustomersRepository {
 
   /** Returns the customer, deleted or not. Its deletion is blocked until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
-    this.database.requireTransaction();
     return this.customers.findOne({ where: { id }, lock: { mode: LOCK_MODES.reference } });
   }
 
@@ -144,7 +143,6 @@ export class CustomersRepository {
 
   /** Locks up to `most` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
   async lockOn(testClockId: string, most: number): Promise<readonly string[]> {
-    this.database.requireTransaction();
     const found = await this.customers.find({
       select: { id: true },
       where: { testClockId },
@@ -162,14 +160,9 @@ export class CustomersRepository {
   }
 
   private async write(customer: Customer, statement: () => Promise<void>): Promise<void> {
-    try {
-      await statement();
-    } catch (error) {
-      if (violatedConstraint(error) === 'customer_external_id_unique') {
-        throw customerExternalIdTaken(customer.externalId ?? '');
-      }
-      throw error;
-    }
+    await onViolation(statement(), 'customer_external_id_unique', () =>
+      customerExternalIdTaken(customer.externalId ?? ''),
+    );
   }
 
   private get customers() {

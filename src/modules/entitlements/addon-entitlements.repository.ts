@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, violatedConstraint } from '../../platform/database';
+import { Database, onViolation } from '../../platform/database';
 import { AddonEntitlementEntity } from './addon-entitlement.entity';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import { addonEntitlementExists } from './entitlements.errors';
@@ -10,14 +10,11 @@ export class AddonEntitlementsRepository {
 
   /** @throws {ProblemError} `addon_entitlement_exists` */
   async insert(link: AddonEntitlement): Promise<void> {
-    try {
-      await this.database.insert(AddonEntitlementEntity, link);
-    } catch (error) {
-      if (violatedConstraint(error) === 'addon_entitlement_pair_unique') {
-        throw addonEntitlementExists(link.addonId, link.entitlementId);
-      }
-      throw error;
-    }
+    await onViolation(
+      this.database.insert(AddonEntitlementEntity, link),
+      'addon_entitlement_pair_unique',
+      () => addonEntitlementExists(link.addonId, link.entitlementId),
+    );
   }
 
   find(id: string): Promise<AddonEntitlement | null> {
@@ -44,7 +41,6 @@ export class AddonEntitlementsRepository {
 
   /** Returns the link, locked until the transaction ends. */
   lock(id: string): Promise<AddonEntitlement | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

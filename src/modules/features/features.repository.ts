@@ -5,6 +5,7 @@ import {
   type Page,
   pageById,
   type PageRequest,
+  onViolation,
   violatedConstraint,
 } from '../../platform/database';
 import type { Feature } from './domain/feature';
@@ -24,14 +25,9 @@ export class FeaturesRepository {
 
   /** @throws {ProblemError} `entitlement_key_taken` */
   async insert(feature: Feature): Promise<void> {
-    try {
-      await this.database.insert(FeatureEntity, feature);
-    } catch (error) {
-      if (violatedConstraint(error) === 'entitlement_key_unique') {
-        throw entitlementKeyTaken(feature.key);
-      }
-      throw error;
-    }
+    await onViolation(this.database.insert(FeatureEntity, feature), 'entitlement_key_unique', () =>
+      entitlementKeyTaken(feature.key),
+    );
   }
 
   find(id: string): Promise<Feature | null> {
@@ -40,7 +36,6 @@ export class FeaturesRepository {
 
   /** Returns the feature of a key, protected from deletion until the transaction ends. */
   findByKeyForReference(key: string): Promise<Feature | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(FeatureEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
   }
 
@@ -68,13 +63,11 @@ export class FeaturesRepository {
 
   /** Returns the feature, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Feature | null> {
-    this.database.requireTransaction();
     return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
   }
 
   /** Returns those of these features that exist, protected from deletion until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
-    this.database.requireTransaction();
     return this.features.find({
       where: { id: In([...ids]) },
       order: { id: 'ASC' },

@@ -124,7 +124,6 @@ export class CreditGrantsRepository {
 
   /** The credit of a source, locked until the transaction ends; null where it has none. */
   lockOf(sourceId: string): Promise<StoredCreditGrant | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
       sourceId,
     ]);

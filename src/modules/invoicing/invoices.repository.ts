@@ -77,7 +77,6 @@ export class InvoicesRepository {
 
   /** The invoice, locked until the transaction ends. */
   async lock(id: string): Promise<Invoice | null> {
-    this.database.requireTransaction();
     const row = await this.invoices.findOne({
       where: { id },
       lock: { mode: 'pessimistic_write' },

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  onViolation,
   type Page,
   pageById,
   type PageRequest,
-  violatedConstraint,
 } from '../../platform/database';
 import type { Meter } from './domain/meter';
 import { MeterEntity } from './meter.entity';
@@ -19,12 +19,9 @@ export class MetersRepository {
 
   /** @throws {ProblemError} `meter_key_taken` */
   async insert(meter: Meter): Promise<void> {
-    try {
-      await this.database.insert(MeterEntity, meter);
-    } catch (error) {
-      if (violatedConstraint(error) === 'meter_key_unique') throw meterKeyTaken(meter.key);
-      throw error;
-    }
+    await onViolation(this.database.insert(MeterEntity, meter), 'meter_key_unique', () =>
+      meterKeyTaken(meter.key),
+    );
   }
 
   find(id: string): Promise<Meter | null> {
@@ -55,7 +52,6 @@ export class MetersRepository {
 
   /** Returns the meter, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCKS): Promise<Meter | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(MeterEntity, `WHERE id = $1 FOR ${LOCKS[purpose]}`, [id]);
   }
 

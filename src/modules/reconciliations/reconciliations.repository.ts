@@ -31,7 +31,6 @@ export class ReconciliationsRepository {
 
   /** The run, locked until the transaction ends. */
   lock(id: string): Promise<Reconciliation | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

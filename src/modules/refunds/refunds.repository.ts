@@ -67,7 +67,6 @@ export class RefundsRepository {
 
   /** The refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

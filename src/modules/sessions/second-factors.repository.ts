@@ -32,7 +32,6 @@ export class SecondFactorsRepository implements OnModuleInit {
 
   /** Returns the factor of the admin as {@link findByAdmin}, locked until the transaction ends. */
   lockByAdmin(adminId: string): Promise<SecondFactor | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
   }
 

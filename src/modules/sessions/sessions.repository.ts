@@ -27,7 +27,6 @@ export class SessionsRepository {
 
   /** Locks the session until the transaction ends. */
   lock(id: string): Promise<Session | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

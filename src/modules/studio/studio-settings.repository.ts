@@ -21,7 +21,6 @@ export class StudioSettingsRepository {
 
   /** Locks the settings until the transaction ends. */
   async lock(): Promise<StudioSettings> {
-    this.database.requireTransaction();
     return toSettings(
       await this.database.selectOne(StudioSettingsEntity, `${BY_ID} FOR UPDATE`, [SETTINGS_ID]),
     );

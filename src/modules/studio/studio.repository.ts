@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  onViolation,
   type Page,
   pageById,
   type PageRequest,
-  violatedConstraint,
 } from '../../platform/database';
 import { emailKeyOf, type StudioAdmin } from './domain/studio-admin';
 import { StudioAdminEntity } from './studio-admin.entity';
@@ -24,17 +24,14 @@ export class StudioRepository {
 
   /** @throws {ProblemError} `studio_admin_email_taken` */
   async insert(admin: StudioAdmin): Promise<void> {
-    try {
-      await this.database.insert(StudioAdminEntity, {
+    await onViolation(
+      this.database.insert(StudioAdminEntity, {
         ...admin,
         emailKey: emailKeyOf(admin.email),
-      });
-    } catch (error) {
-      if (violatedConstraint(error) === 'studio_admin_email_unique') {
-        throw studioAdminEmailTaken(admin.email);
-      }
-      throw error;
-    }
+      }),
+      'studio_admin_email_unique',
+      () => studioAdminEmailTaken(admin.email),
+    );
   }
 
   find(id: string): Promise<StudioAdmin | null> {
@@ -62,7 +59,6 @@ export class StudioRepository {
 
   /** Locks the admin until the transaction ends. */
   lock(id: string): Promise<StudioAdmin | null> {
-    this.database.requireTransaction();
     return this.admins.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
 
@@ -71,7 +67,6 @@ export class StudioRepository {
    * of their ids, so that concurrent deactivations run one after the other and the second sees the result of the first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
-    this.database.requireTransaction();
     return this.admins
       .createQueryBuilder('admin')
       .where('admin.id = :id', { id })

@@ -96,7 +96,6 @@ export class SubscriptionsRepository {
 
   /** The subscription alone, locked until the transaction ends. */
   lock(id: string): Promise<Subscription | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
@@ -114,7 +113,6 @@ export class SubscriptionsRepository {
 
   /** The unpaid subscriptions of a customer, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
-    this.database.requireTransaction();
     const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR UPDATE`;
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
@@ -143,7 +141,6 @@ export class SubscriptionsRepository {
    * are locked by ascending id, so that two who lock the same wait for each other instead of deadlocking.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
-    this.database.requireTransaction();
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
@@ -204,7 +201,6 @@ export class SubscriptionsRepository {
 
   /** Returns subscriptions with their locks, which last until the transaction ends, by ascending id. */
   lockMany(ids: readonly string[]): Promise<readonly Subscription[]> {
-    this.database.requireTransaction();
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
     return this.database.select(SubscriptionEntity, tail, [ids]);
   }

@@ -19,7 +19,6 @@ export class TaxRatesRepository {
 
   /** Locks the rate until the transaction ends. */
   lock(id: string): Promise<TaxRate | null> {
-    this.database.requireTransaction();
     return this.rates.findOne({
       where: { id, archivedAt: IsNull() },
       lock: { mode: 'pessimistic_write' },
@@ -28,7 +27,6 @@ export class TaxRatesRepository {
 
   /** Returns the existing rates and blocks their deactivation and archiving until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
-    this.database.requireTransaction();
     return this.rates.find({
       where: { id: In([...ids]), archivedAt: IsNull() },
       order: { id: 'ASC' },

@@ -39,7 +39,6 @@ export class TestClocksRepository {
 
   /** Locks the clock until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<TestClock | null> {
-    this.database.requireTransaction();
     return this.clocks.findOne({
       where: { id, deletedAt: IsNull() },
       lock: { mode: LOCK_MODES[purpose] },

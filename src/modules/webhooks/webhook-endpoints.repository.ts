@@ -49,7 +49,6 @@ export class WebhookEndpointsRepository {
     id: string,
     mode: 'for_no_key_update' | 'pessimistic_write',
   ): Promise<WebhookEndpoint | null> {
-    this.database.requireTransaction();
     return this.endpoints.findOne({ where: { id, deletedAt: IsNull() }, lock: { mode } });
   }
 

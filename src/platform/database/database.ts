@@ -197,12 +197,14 @@ export class Database {
   /**
    * Returns entities as TypeORM would, at a fraction of its cost.
    * @param tail SQL after FROM: condition, order, lock
+   * @throws {Error} when rows are locked and no transaction is open, which is a defect of the caller
    */
   async select<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
     parameters: readonly unknown[],
   ): Promise<Entity[]> {
+    if (tail.includes(' FOR ')) this.requireTransaction();
     const entitySql = this.entities.of(entity);
     return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
   }

@@ -26,6 +26,7 @@ export {
   isDatabaseUnavailable,
   isLockTimeout,
   isWorthRetrying,
+  onViolation,
   violatedConstraint,
 } from './postgres-errors';
 export { poolUseOf } from './pool-use';

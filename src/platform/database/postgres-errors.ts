@@ -23,6 +23,19 @@ export function violatedConstraint(error: unknown): string | null {
   return postgresError?.code?.startsWith('23') === true ? (postgresError.constraint ?? null) : null;
 }
 
+/** Awaits a statement, and throws the given error instead if it violates the constraint. */
+export async function onViolation<Result>(
+  statement: Promise<Result>,
+  constraint: string,
+  refusal: () => Error,
+): Promise<Result> {
+  try {
+    return await statement;
+  } catch (error) {
+    throw violatedConstraint(error) === constraint ? refusal() : error;
+  }
+}
+
 /** Two transactions took the same sequence number of an object; the loser can take the next one. */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 

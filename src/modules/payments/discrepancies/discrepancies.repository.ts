@@ -36,7 +36,6 @@ export class DiscrepanciesRepository {
 
   /** The discrepancy, locked until the transaction ends: after its payment and refund. */
   lock(id: string): Promise<Discrepancy | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 

@@ -43,7 +43,6 @@ export class PaymentMethodsRepository {
 
   /** Locks a method that exists, until the transaction ends: after its customer, before its subscriptions. */
   lock(id: string): Promise<PaymentMethod | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(
       PaymentMethodEntity,
       'WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
@@ -64,7 +63,6 @@ export class PaymentMethodsRepository {
 
   /** Locks the default of a locked customer until the transaction ends. */
   lockDefault(customerId: string): Promise<PaymentMethod | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(
       PaymentMethodEntity,
       'WHERE customer_id = $1 AND is_default AND deleted_at IS NULL FOR UPDATE',

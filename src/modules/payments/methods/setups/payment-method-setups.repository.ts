@@ -28,7 +28,6 @@ export class PaymentMethodSetupsRepository {
 
   /** Locks a setup until the transaction ends: after its customer. */
   lock(id: string): Promise<PaymentMethodSetup | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(PaymentMethodSetupEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
