@@ -1,8 +1,15 @@
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { startTestApp, Story, type TestApp } from '../support/story';
-import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import {
+  type Answer,
+  type EngineWithStripe,
+  startEngineWithStripe,
+} from '../support/stripe/engine-with-stripe';
+import { type Fault } from '../support/stripe/faults';
 import { declined } from '../support/stripe/test-methods';
 import { eventsOf } from '../support/test-app';
+import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const HOUR_MS = 3_600_000;
@@ -165,5 +172,123 @@ describe('a card that Stripe declines', () => {
       { collection_attempt: 1, failure_code },
     ]);
     expect(story.stripe.account.paymentIntents.size - before).toBe(isFinal ? 0 : 1);
+  });
+
+  describe('for good while another charge of it is under way', () => {
+    let customer: string;
+    let method: Answer;
+    let invoices: string[];
+    /** Requests to confirm a charge. */
+    let confirms: number;
+
+    beforeEach(async () => {
+      ({ customer, method } = await story.customerWith('pm_card_visa'));
+      story.stripe.setBank(method.token, { charge: declined('stolen_card') });
+      invoices = [];
+      for (const amount of [1_000, 2_000]) {
+        const lines = [{ description: 'Work', amount }];
+        const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+        const { id } = await story.post('/v1/invoices', body);
+        await story.engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+        invoices.push(id);
+      }
+      confirms = 0;
+    });
+
+    afterEach(() => {
+      story.reset();
+      story.stripe.faults.decide = () => null;
+    });
+
+    /** Counts confirmations; the first ones have a fault. */
+    function confirmWith(faults: readonly (Fault | null)[]): void {
+      story.stripe.faults.decide = (operation) => {
+        if (operation !== 'paymentIntents.confirm') return null;
+        confirms += 1;
+        return faults[confirms - 1] ?? null;
+      };
+    }
+
+    /** Charges both invoices at once; the two requests overlap. */
+    async function collectAtOnce(meanwhile: () => Promise<unknown> = () => Promise.resolve()) {
+      confirmWith(['hang_before', 'hang_before']);
+      const due = story.engine.app.get(DueCollections);
+      await due.runDue();
+      await until('both are asked', () => story.stripe.faults.hanging === 2);
+      await meanwhile();
+      story.stripe.faults.release();
+      await due.idle();
+    }
+
+    const intentsOf = (field: 'customer_id' | 'invoice_id', id: string) =>
+      [...story.stripe.account.paymentIntents.values()].filter(
+        ({ metadata }) => metadata[field] === id,
+      );
+
+    const statuses = async () => {
+      const shown = await Promise.all(invoices.map((id) => story.get(`/v1/invoices/${id}`)));
+      return shown.map(({ status }) => status);
+    };
+
+    it('is not sent a third time', async () => {
+      await collectAtOnce();
+      expect(confirms).toBe(2);
+      const path = `/v1/customers/${customer}/payment-methods/${method.id}`;
+      expect(await story.get(path)).toMatchObject({ unusable_reason: 'declined' });
+      expect(
+        (await eventsOf(story.engine, method.id)).filter(({ type }) => type.endsWith('updated')),
+      ).toHaveLength(1);
+      for (const hours of [25, 73]) {
+        story.engine.clock.advanceMs(hours * HOUR_MS);
+        await collected();
+      }
+      expect(intentsOf('customer_id', customer)).toHaveLength(2);
+      for (const id of invoices) {
+        const { data } = await story.get<{ data: Attempt[] }>(`/v1/payments?invoice_id=${id}`);
+        expect(data.map(({ failure_code: code }) => code)).toEqual([
+          'method_unusable',
+          'method_unusable',
+          'declined',
+        ]);
+      }
+    });
+
+    it('is replaced by a default that was chosen in between', async () => {
+      const body = { provider: 'stripe', token: 'pm_card_mastercard', is_default: true };
+      let other: Answer | null = null;
+      await collectAtOnce(async () => {
+        other = await story.post(`/v1/customers/${customer}/payment-methods`, body);
+      });
+      await collected();
+      expect(await statuses()).toEqual(['paid', 'paid']);
+      expect(confirms).toBe(4);
+      const { data } = await story.get<{ data: (Attempt & { payment_method_id: string })[] }>(
+        `/v1/payments?customer_id=${customer}`,
+      );
+      const charged = data.map(({ status, payment_method_id: id }) => [status, id]);
+      expect(charged.slice(0, 2)).toEqual(Array(2).fill(['succeeded', other?.['id']]));
+      expect(charged.slice(2)).toEqual(Array(2).fill(['failed', method.id]));
+    });
+
+    it('does not confirm a charge that was only prepared', async () => {
+      // The SDK sends a request again once after a reset.
+      confirmWith(Array<Fault>(4).fill('reset_before'));
+      const due = story.engine.app.get(DueCollections);
+      await due.runDue();
+      await due.idle();
+      story.stripe.faults.decide = () => null;
+      const declinedNow = await story.pay(customer);
+      expect(declinedNow.status).toBe('failed');
+      confirmWith([]);
+      confirms = 0;
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.run(DuePayments);
+      expect(confirms).toBe(0);
+      for (const id of invoices) {
+        const { data } = await story.get<{ data: Attempt[] }>(`/v1/payments?invoice_id=${id}`);
+        expect(data).toMatchObject([{ status: 'failed', failure_code: 'method_unusable' }]);
+        expect(intentsOf('invoice_id', id)).toMatchObject([{ status: 'canceled' }]);
+      }
+    });
   });
 });

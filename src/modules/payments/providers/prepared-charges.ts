@@ -55,6 +55,7 @@ export class PreparedCharges {
     if (payment.providerReference === null) return this.recover(provider, payment);
     const seen = await provider.retrieve(payment.providerReference);
     if (seen.kind === 'prepared') {
+      if (await this.isMethodUnusable(payment)) return giveUp(provider, seen.reference);
       const next = await this.payments.nextAttempt(payment, this.clock.now());
       return next === null ? UNKNOWN : this.confirm(provider, next, seen.reference);
     }
@@ -102,6 +103,12 @@ export class PreparedCharges {
     invariant(reference !== null, `The customer of ${id} is unknown to ${name}.`);
     return reference;
   }
+}
+
+/** Cancels a charge whose payment method became unusable, unless it was confirmed after all. */
+async function giveUp(provider: PreparingProvider, reference: string): Promise<ProviderOutcome> {
+  const outcome = await provider.cancel(reference);
+  return outcome.kind === 'canceled' ? METHOD_UNUSABLE : outcome;
 }
 
 /** A charge that is only prepared is confirmed with the next poll, which knows its reference. */
