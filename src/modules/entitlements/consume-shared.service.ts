@@ -122,7 +122,11 @@ export class ConsumeSharedService {
     } catch (error) {
       for (const one of decided) this.known.forget(targetOf(one.asked));
       if (isDatabaseUnavailable(error) && !isLockTimeout(error)) throw error;
-      return { answers: new Map(), isRepeated: violatedConstraint(error) !== null };
+      const isRepeated = violatedConstraint(error) !== null;
+      if (!isRepeated) {
+        this.logger.warn({ err: error }, 'consumptions of known balances failed, and are repeated');
+      }
+      return { answers: new Map(), isRepeated };
     }
   }
 
