@@ -1,5 +1,5 @@
 /** A stored object whose changes are counted. */
-interface Versioned {
+export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
+import { nextVersion, type Versioned } from '../../core/next-version';
 import { metadataTooLarge, preconditionFailed } from '../errors';
 
 /** Row versions that a change accepts: any, or the listed ones. */
@@ -15,12 +16,6 @@ export function assertVersion(
   if (condition !== 'any' && !condition.includes(row.version)) throw preconditionFailed();
 }
 
-interface Versioned {
-  readonly version: number;
-  readonly updatedAt: Date;
-  readonly metadata: Metadata;
-}
-
 /** Fields to change. Those that are undefined stay; `metadata` is merged. */
 type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field] | undefined };
 
@@ -28,7 +23,7 @@ type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field]
  * Returns the next version of a resource, or the resource itself if the change changes nothing.
  * @throws {ProblemError} `metadata_too_large`
  */
-export function revise<Resource extends Versioned>(
+export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(
   before: Resource,
   change: Revision<Omit<Resource, 'metadata'>> & { readonly metadata?: Metadata | undefined },
   now: Date,
@@ -40,5 +35,5 @@ export function revise<Resource extends Versioned>(
   if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
   const after: Resource = { ...before, ...given, metadata };
   if (isDeepStrictEqual(after, { ...before })) return before;
-  return { ...after, version: before.version + 1, updatedAt: now };
+  return nextVersion(after, now);
 }

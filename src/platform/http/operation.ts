@@ -70,8 +70,8 @@ export interface OperationOptions {
   /** The answer is an array of the class. */
   readonly isArray?: true;
   /**
-   * Of a POST that takes an `Idempotency-Key`. `required` if the operation moves money or starts a contract: it is refused
-   * without a key where `IDEMPOTENCY_KEYS` is `required`.
+   * Marks a POST that takes an `Idempotency-Key`. `required` if the operation moves money or starts a contract: it is
+   * refused without a key where `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /** Default: what the parameters of the handler read. `body` for a POST that takes no key, so that it is not forgotten. */
