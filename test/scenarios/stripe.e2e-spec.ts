@@ -270,29 +270,29 @@ describe('with Stripe', () => {
     });
   });
 
-  describe('a delayed debit', () => {
-    /** Sets up a debit with its mandate, as the customer does in the browser. */
-    async function debitorWith(token: string): Promise<string> {
-      const { customer, method: card } = await customerWith('pm_card_visa');
-      const attachedTo = stripe.account.paymentMethods.get(card.token)?.customer;
-      if (typeof attachedTo !== 'string') throw new Error('The card is not attached.');
-      const setup = await stripe.client().setupIntents.create({
-        customer: attachedTo,
-        payment_method: token,
-        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-        confirm: true,
-        mandate_data: {
-          customer_acceptance: {
-            type: 'online',
-            online: { ip_address: '127.0.0.1', user_agent: 'browser' },
-          },
+  /** Sets up a debit with its mandate, as the customer does in the browser. */
+  async function debitorWith(token: string): Promise<string> {
+    const { customer, method: card } = await customerWith('pm_card_visa');
+    const attachedTo = stripe.account.paymentMethods.get(card.token)?.customer;
+    if (typeof attachedTo !== 'string') throw new Error('The card is not attached.');
+    const setup = await stripe.client().setupIntents.create({
+      customer: attachedTo,
+      payment_method: token,
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+      mandate_data: {
+        customer_acceptance: {
+          type: 'online',
+          online: { ip_address: '127.0.0.1', user_agent: 'browser' },
         },
-      });
-      const body = { provider: 'stripe', token: setup.payment_method, is_default: true };
-      await post(`/v1/customers/${customer}/payment-methods`, body);
-      return customer;
-    }
+      },
+    });
+    const body = { provider: 'stripe', token: setup.payment_method, is_default: true };
+    await post(`/v1/customers/${customer}/payment-methods`, body);
+    return customer;
+  }
 
+  describe('a delayed debit', () => {
     it.each([
       ['succeeds', 'pm_successDelayed_de', 'succeeded'],
       ['fails', 'pm_failedDelayed_de', 'failed'],
@@ -306,6 +306,28 @@ describe('with Stripe', () => {
       expect(await poll(payment.id)).toMatchObject({ status });
       await isVerified();
     });
+  });
+
+  it('a debit that the bank returns after its success is a dispute that is lost at once', async () => {
+    const customer = await debitorWith('pm_disputed_de');
+    const { id } = await pay(customer, { currency: 'EUR' });
+    engine.clock.advanceMs(HOUR_MS);
+    expect(await poll(id)).toMatchObject({ status: 'succeeded' });
+    engine.clock.advanceMs(2 * MINUTE_MS);
+    await engine.app.get(MissedProviderEvents).runDue();
+    await run(DueProviderEvents);
+    expect(await get(`/v1/disputes?payment_id=${id}`)).toMatchObject({
+      data: [{ status: 'lost', amount: 1_000, amount_lost: 1_000 }],
+    });
+    expect(await get(`/v1/payments/${id}`)).toMatchObject({
+      status: 'succeeded',
+      amount_lost: 1_000,
+      is_disputed: false,
+    });
+    const refund = await engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 100 });
+    expect(refund.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    expect(await get(`/v1/customers/${customer}/balance`)).toMatchObject({ balance: 0 });
+    await isVerified();
   });
 
   describe('3-D Secure', () => {
@@ -348,6 +370,16 @@ describe('with Stripe', () => {
         status: 'failed',
         failure_code: 'authentication_required',
       });
+    });
+
+    it('expires at Stripe before it is completed, and the payment is canceled', async () => {
+      const id = await waiting();
+      await stripe.client().paymentIntents.cancel(await referenceOf(id));
+      expect(await poll(id)).toMatchObject({ status: 'canceled', failure_code: null });
+      const late = await secretOf(id);
+      expect(late.body).toMatchObject({ status: 409, code: 'payment_action_not_required' });
+      expect(moved(id)).toBe(0);
+      await isVerified();
     });
 
     it('is abandoned, and the payment given up after 24 hours', async () => {
