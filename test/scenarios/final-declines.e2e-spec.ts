@@ -174,7 +174,7 @@ describe('a card that Stripe declines', () => {
     expect(story.stripe.account.paymentIntents.size - before).toBe(isFinal ? 0 : 1);
   });
 
-  describe('for good while another charge of it is under way', () => {
+  describe('for good while another charge of it is pending', () => {
     let customer: string;
     let method: Answer;
     let invoices: string[];
