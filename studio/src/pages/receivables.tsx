@@ -7,7 +7,7 @@ import { Card, Problem } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
-type Row = Schemas['ReceivablesRowDto'];
+type ReceivablesRow = Schemas['ReceivablesRowDto'];
 
 const AGES = [
   ['not_due', 'Not due'],
@@ -17,12 +17,12 @@ const AGES = [
   ['over_90_days', 'Over 90 days'],
 ] as const;
 
-const AMOUNTS: readonly Column<Row>[] = [
+const AMOUNTS: readonly Column<ReceivablesRow>[] = [
   { title: 'Invoices', isNumber: true, cell: ({ invoices }) => showNumber(invoices) },
   ...AGES.map(([field, title]) => ({
     title,
     isNumber: true,
-    cell: (row: Row) => (row[field] === '0' ? '–' : money(row[field], row.currency)),
+    cell: (row: ReceivablesRow) => (row[field] === '0' ? '–' : money(row[field], row.currency)),
   })),
   { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
 ];
