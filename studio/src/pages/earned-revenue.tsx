@@ -10,7 +10,7 @@ import { type Column, SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { yearAgo } from './year-ago';
 
-type Row = Schemas['RevenueRowDto'];
+type RevenueReportRow = Schemas['RevenueRowDto'];
 type Group = 'none' | 'plan' | 'customer' | 'account';
 
 const GROUPS: readonly (readonly [Group, string])[] = [
@@ -33,13 +33,13 @@ const AMOUNTS = [
   ['tax', 'Tax'],
 ] as const;
 
-const AMOUNT_COLUMNS: readonly Column<Row>[] = AMOUNTS.map(([field, title]) => ({
+const AMOUNT_COLUMNS: readonly Column<RevenueReportRow>[] = AMOUNTS.map(([field, title]) => ({
   title,
   isNumber: true,
   cell: (row) => (row[field] === '0' ? '–' : money(row[field], row.currency)),
 }));
 
-const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<Row>>> = {
+const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<RevenueReportRow>>> = {
   plan: { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
   customer: {
     title: 'Customer',
@@ -51,7 +51,7 @@ const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<Row>>> = {
   account: { title: 'Account', cell: ({ account }) => account },
 };
 
-const keyOf = (row: Row): string =>
+const keyOf = (row: RevenueReportRow): string =>
   [row.currency, row.window_start, row.plan_id, row.customer_id, row.account].join(' ');
 
 /** Revenue of a year from the ledger, month by month. */
