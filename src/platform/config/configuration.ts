@@ -156,7 +156,8 @@ export class Configuration {
   readonly paymentRetryDays: readonly number[];
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths: number | null;
-  readonly eventRetentionMonths: number;
+  /** Whole months for which events are kept; null: for ever. */
+  readonly eventRetentionMonths: number | null;
   readonly webhookAttemptDays: number;
   /** OpenID provider at which admins sign in; null: none. */
   readonly openId: OpenIdSettings | null;
@@ -211,7 +212,11 @@ export class Configuration {
       ? readStripe(environment, this.auth, this.paymentProviders)
       : null;
     this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
-    this.eventRetentionMonths = required('EVENT_RETENTION_MONTHS', SETTINGS.EVENT_RETENTION_MONTHS);
+    this.eventRetentionMonths = read(
+      environment,
+      'EVENT_RETENTION_MONTHS',
+      SETTINGS.EVENT_RETENTION_MONTHS,
+    );
     this.webhookAttemptDays = required('WEBHOOK_ATTEMPT_DAYS', SETTINGS.WEBHOOK_ATTEMPT_DAYS);
     this.auditRetentionMonths = read(
       environment,

@@ -237,10 +237,10 @@ export const SETTINGS = {
     parse: integerBetween(3, 1_200),
   }),
   EVENT_RETENTION_MONTHS: setting({
-    fallback: '13',
+    fallback: null,
     accepts: '1 to 1200',
     meaning:
-      'Whole months for which events and their webhook deliveries are kept. Older ones are deleted, unless a delivery is pending.',
+      'Whole months for which events and their webhook deliveries are kept. Older ones are deleted, unless a delivery is pending. Unset: kept for ever.',
     parse: integerBetween(1, 1_200),
   }),
   WEBHOOK_ATTEMPT_DAYS: setting({

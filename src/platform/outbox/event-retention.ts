@@ -21,6 +21,7 @@ export class EventRetention implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    if (this.configuration.eventRetentionMonths === null) return;
     this.jobs.register({
       name: 'event-retention',
       idleMs: EVERY_MS,
@@ -30,7 +31,9 @@ export class EventRetention implements OnModuleInit {
 
   /** Deletes one batch. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
-    const before = keptFrom(this.clock.now(), this.configuration.eventRetentionMonths);
+    const { eventRetentionMonths } = this.configuration;
+    if (eventRetentionMonths === null) return false;
+    const before = keptFrom(this.clock.now(), eventRetentionMonths);
     const deleted = await this.events.deleteOldest(before, BATCH_SIZE);
     if (deleted > 0) this.logger.log({ deleted, before }, 'deleted events');
     return deleted === BATCH_SIZE;

@@ -29,7 +29,7 @@ export class EventsController {
     description:
       'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports. ' +
       'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`. ' +
-      'Events are deleted after 13 months, or `EVENT_RETENTION_MONTHS`.',
+      'Events are deleted after `EVENT_RETENTION_MONTHS`, where that is set.',
     access: 'events:read',
     answer: pageOf(EventDto),
   })
