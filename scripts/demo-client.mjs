@@ -1,30 +1,53 @@
 /** Requests of `npm run demo`, the address of the service, and the error for the person at the terminal. */
+import { randomUUID } from 'node:crypto';
+
 const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
 export const baseUrl = (process.env.BASE_URL ?? ownUrl).replace(/\/+$/, '');
 
 const LONGEST_ANSWER_MS = 60_000;
+const MOST_ATTEMPTS = 10;
+const LONGEST_WAIT_S = 30;
 
 /** The demo cannot continue; the message is for the person at the terminal. */
 export class DemoError extends Error {}
 
+/** Returns an idempotency key for a POST that has none. Lines of NDJSON have keys of their own. */
+function keyOf(method, body) {
+  if (method !== 'POST' || typeof body === 'string' || body?.idempotencyKey !== undefined)
+    return {};
+  return { 'Idempotency-Key': randomUUID() };
+}
+
 /**
- * Sends a request; a text as the body is sent as NDJSON, everything else as JSON.
+ * Sends a request; a text as the body is sent as NDJSON, everything else as JSON. A response with
+ * `Retry-After` is followed by the same request with the same idempotency key, after that many seconds.
  * @throws {DemoError} when the service does not answer
  */
 export async function request(method, path, { body, headers } = {}) {
   const mediaType = typeof body === 'string' ? 'application/x-ndjson' : 'application/json';
-  const key = process.env.API_KEY;
+  const apiKey = process.env.API_KEY;
+  const message = {
+    method,
+    headers: {
+      ...(body !== undefined && { 'Content-Type': mediaType }),
+      ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+      ...keyOf(method, body),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await exchange(path, message);
+    const seconds = Number(answer.headers.get('Retry-After') ?? NaN);
+    if (Number.isNaN(seconds) || attempt === MOST_ATTEMPTS) return answer;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, LONGEST_WAIT_S) * 1_000));
+  }
+}
+
+async function exchange(path, message) {
   try {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: {
-        ...(body !== undefined && { 'Content-Type': mediaType }),
-        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
-    });
+    const signal = AbortSignal.timeout(LONGEST_ANSWER_MS);
+    const response = await fetch(`${baseUrl}${path}`, { ...message, signal });
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (error) {
     const reason = error.cause?.code ?? error.cause?.message ?? error.message;
