@@ -10,8 +10,15 @@ import { isUsageRequest } from './modules/metering';
 import { isProviderWebhook } from './modules/payments';
 import { isOpenIdCallback, SessionVerifier } from './modules/sessions';
 import { digitsByCode } from './core/money';
+import { SAFE_METHODS } from './core/safe-methods';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
-import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
+import {
+  actAsCaller,
+  admitEveryone,
+  authenticate,
+  principalOf,
+  publicRoutes,
+} from './platform/access';
 import { Configuration } from './platform/config';
 import {
   announcedBytes,
@@ -28,9 +35,10 @@ import {
   readAsciiAsUtf8,
   readPlainJson,
   requireReadEncoding,
-  requireUtf8,
+  requireReadableJson,
   routeExactly,
   securityHeaders,
+  withinBodyTime,
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
@@ -42,6 +50,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** Longer than the keep-alive time, because it also runs while a connection is idle. */
 const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
+/** Enough to sign in. Callers without a credential send no other JSON. */
+const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /** NDJSON is read in chunks; memory holds at most two unfinished lines of each body. */
@@ -124,7 +134,10 @@ function isCounted(request: Request): boolean {
 /** Parses every body to a valid JSON object; no body gives an empty one. */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
-  const read = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_BODY_BYTES), guardBody);
+  const readUpTo = (limit: number) =>
+    composeMiddleware(readAsciiAsUtf8, readJson(limit), guardBody);
+  const read = readUpTo(LARGEST_BODY_BYTES);
+  const readAnonymous = readUpTo(LARGEST_ANONYMOUS_BODY_BYTES);
   // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
   const readUsage = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
   // A signature is over the bytes, so they are not parsed.
@@ -132,15 +145,18 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const parse: RequestHandler = (request, response, next) => {
     if (isProviderWebhook(request)) readBytes(request, response, next);
     else if (isUsageRequest(request)) readUsage(request, response, next);
+    else if (isAnonymous(request)) readAnonymous(request, response, next);
     else read(request, response, next);
   };
   const readBody = composeMiddleware(
     requireReadEncoding,
-    limitBodiesInFlight(bytesInMemory),
-    parse,
+    limitBodiesInFlight(bytesInMemory, isAnonymous),
+    withinBodyTime(LARGEST_BODY_BYTES, parse),
   );
   return (request, response, next) => {
-    if (announcesBody(request) || isUsageRequest(request)) readBody(request, response, next);
+    // A read has no body. One that is sent all the same is not read.
+    const mayHaveBody = !SAFE_METHODS.has(request.method) && announcesBody(request);
+    if (mayHaveBody || isUsageRequest(request)) readBody(request, response, next);
     else {
       request.body = {};
       next();
@@ -148,15 +164,20 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   };
 }
 
+function isAnonymous(request: Request): boolean {
+  return principalOf(request).kind === 'anonymous';
+}
+
 function bytesInMemory(request: Request): number {
+  if (isAnonymous(request) && !isProviderWebhook(request)) {
+    return announcedBytes(request, LARGEST_ANONYMOUS_BODY_BYTES);
+  }
   if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
   const isJson = request.is('application/json') === 'application/json';
   return announcedBytes(request, isJson ? LARGEST_USAGE_BODY_BYTES : NDJSON_BYTES_IN_MEMORY);
 }
 
 function jsonParser(limit: number): RequestHandler {
-  return readPlainJson(
-    limit,
-    json({ limit, type: 'application/json', strict: false, verify: requireUtf8 }),
-  );
+  const options = { limit, type: 'application/json', strict: false, verify: requireReadableJson };
+  return readPlainJson(limit, json(options));
 }

@@ -97,7 +97,10 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
     `Console:        ${url}/studio`,
     `Swagger UI:     ${url}/docs`,
   ];
-  if (embedded !== null) lines.push(`PostgreSQL:     ${embedded.connectionString}`);
+  // With its password, so for a person only and for no log.
+  if (embedded !== null && process.stdout.isTTY) {
+    lines.push(`PostgreSQL:     ${embedded.connectionString}`);
+  }
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 

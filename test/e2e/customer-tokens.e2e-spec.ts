@@ -118,6 +118,18 @@ describe('customer tokens', () => {
     expect([late.status, late.body]).toEqual([401, expect.objectContaining({ reason: 'expired' })]);
   });
 
+  it('lose the scopes that the API key that issued them loses', async () => {
+    const issuer = await createKey(engine, 'customers:write', 'entitlements:read');
+    const { token } = (await issue({ scopes: ['entitlements:read'] }, issuer.secret))
+      .body as Issued;
+    expect((await read(token)).status).toBe(200);
+    await key('patch', issuer.id)
+      .send({ scopes: ['customers:write'] })
+      .expect(200);
+    const late = await read(token);
+    expect([late.status, late.body]).toEqual([403, expect.objectContaining({ code: 'forbidden' })]);
+  });
+
   it('end when the admin that issued them is deactivated', async () => {
     const page = await signedIn(engine, 'support');
     const answer = await engine.http

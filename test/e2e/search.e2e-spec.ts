@@ -184,6 +184,13 @@ describe('a search with scopes', () => {
         expect(answer.status).toBe(200);
         return (answer.body as { data: readonly Found[] }).data.map(({ type }) => type);
       };
+      const eventTypes = async (...scopes: readonly string[]) => {
+        const { secret } = await createKey(engine, 'search:read', 'events:read', ...scopes);
+        const { body } = await engine.http.get('/v1/search?q=evt_').set(bearing(secret));
+        return [...new Set((body as { data: readonly Found[] }).data.map(({ title }) => title))];
+      };
+      expect(await eventTypes()).toEqual(['customer.created']);
+      expect(await eventTypes('keys:read')).toEqual(['api_key.created', 'customer.created']);
       expect(await types(['search:read', 'invoices:read'])).toEqual([]);
       expect(await types(['search:read', 'customers:read'])).toEqual(['customer']);
       const customer = await engine.http.get('/v1/customers').set(owner);

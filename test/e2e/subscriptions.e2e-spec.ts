@@ -144,6 +144,21 @@ describe('subscriptions on the real clock', () => {
     expect(await story.invoices()).toEqual([]);
   });
 
+  it('are made with the key of their preview, which does not use it up', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const body = { customer_id: story.customerId, plan_id: await story.plan(1_000) };
+    const send = (query: string) =>
+      engine.http
+        .post(`/v1/subscriptions${query}`)
+        .set('Idempotency-Key', `key of ${story.customerId}`)
+        .send(body);
+    await send('?preview=true').expect(200);
+    await send('?preview=true').expect(200);
+    const made = await send('').expect(201);
+    expect(made.headers['idempotent-replayed']).toBeUndefined();
+    expect((await send('')).headers['idempotent-replayed']).toBe('true');
+  });
+
   it('with a plan in another currency than the customer are refused', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'EUR' });
     const answer = await engine.http

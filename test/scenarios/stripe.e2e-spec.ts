@@ -308,28 +308,6 @@ describe('with Stripe', () => {
     });
   });
 
-  it('a debit that the bank returns after its success is a dispute that is lost at once', async () => {
-    const customer = await debitorWith('pm_disputed_de');
-    const { id } = await pay(customer, { currency: 'EUR' });
-    engine.clock.advanceMs(HOUR_MS);
-    expect(await poll(id)).toMatchObject({ status: 'succeeded' });
-    engine.clock.advanceMs(2 * MINUTE_MS);
-    await engine.app.get(MissedProviderEvents).runDue();
-    await run(DueProviderEvents);
-    expect(await get(`/v1/disputes?payment_id=${id}`)).toMatchObject({
-      data: [{ status: 'lost', amount: 1_000, amount_lost: 1_000 }],
-    });
-    expect(await get(`/v1/payments/${id}`)).toMatchObject({
-      status: 'succeeded',
-      amount_lost: 1_000,
-      is_disputed: false,
-    });
-    const refund = await engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 100 });
-    expect(refund.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
-    expect(await get(`/v1/customers/${customer}/balance`)).toMatchObject({ balance: 0 });
-    await isVerified();
-  });
-
   describe('3-D Secure', () => {
     const secretOf = (id: string) => engine.http.get(`/v1/payments/${id}/client-action`);
 
@@ -609,5 +587,28 @@ describe('with Stripe', () => {
       // The payment is of another service with the same account.
       await run(DueProviderEvents);
     });
+  });
+
+  // Last, because it reads the events of all other tests.
+  it('a debit that the bank returns after its success is a dispute that is lost at once', async () => {
+    const customer = await debitorWith('pm_disputed_de');
+    const { id } = await pay(customer, { currency: 'EUR' });
+    engine.clock.advanceMs(HOUR_MS);
+    expect(await poll(id)).toMatchObject({ status: 'succeeded' });
+    engine.clock.advanceMs(2 * MINUTE_MS);
+    await engine.app.get(MissedProviderEvents).runDue();
+    await run(DueProviderEvents);
+    expect(await get(`/v1/disputes?payment_id=${id}`)).toMatchObject({
+      data: [{ status: 'lost', amount: 1_000, amount_lost: 1_000 }],
+    });
+    expect(await get(`/v1/payments/${id}`)).toMatchObject({
+      status: 'succeeded',
+      amount_lost: 1_000,
+      is_disputed: false,
+    });
+    const refund = await engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 100 });
+    expect(refund.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    expect(await get(`/v1/customers/${customer}/balance`)).toMatchObject({ balance: 0 });
+    await isVerified();
   });
 });

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { scopesOfRole } from '../../core/access';
 import {
   faultOfChosenSecret,
   hashOf,
@@ -77,24 +78,25 @@ export class Credentials {
     }
   }
 
-  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it. */
+  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it, and has no scope that this lost. */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
     if (row === null) return null;
     const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
+    const admin = row.created_by.startsWith(ADMIN_PREFIX)
+      ? await this.admins.find(row.created_by)
+      : null;
+    const held = new Set(admin === null ? row.issuer_scopes : scopesOfRole(admin.role));
+    // A caller without a credential has no scopes to lose.
+    const isFree = admin === null && row.issuer_scopes === null;
+    const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
     return {
-      principal: principalWith('customer_token', row.id, row.scopes, row.customer_id),
-      revokedAt: row.issuer_revoked_at ?? (await this.deactivationOf(row.created_by)),
+      principal: principalWith('customer_token', row.id, scopes, row.customer_id),
+      revokedAt:
+        row.issuer_revoked_at ?? (admin?.isActive === false ? admin.sessionsValidFrom : null),
       expiresAtMs: Math.min(...ends),
       freshUntil,
     };
-  }
-
-  /** Returns since when the admin with this id is inactive; null if it is active, or the id is not that of an admin. */
-  private async deactivationOf(id: string): Promise<Date | null> {
-    if (!id.startsWith(ADMIN_PREFIX)) return null;
-    const admin = await this.admins.find(id);
-    return admin?.isActive === false ? admin.sessionsValidFrom : null;
   }
 
   private admit({ principal, revokedAt, expiresAtMs }: Holder): Principal {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { GrantedScope } from '../../core/access';
 import { Database } from '../../platform/database';
 import { CustomerTokenEntity } from './customer-token.entity';
 import type { CustomerScope, CustomerToken } from './domain/customer-token';
@@ -14,11 +15,12 @@ export interface TokenHolderRow {
   /** State of the API key that issued the token; null if something else did. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
+  readonly issuer_scopes: readonly GrantedScope[] | null;
 }
 
 const FIND_HOLDER = `
   SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by,
-    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at
+    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes
   FROM customer_token AS token LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
   WHERE token.hash = $1`;
 

@@ -113,7 +113,7 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: 'answer',
     file: 'application/pdf',
-    problems: [invoiceNotFound],
+    problems: [invoiceNotFound, tooManyReports],
   })
   async printInvoice(
     @Param('id', invoiceId) id: string,

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { ConcurrencyLimiter } from '../../platform/concurrency';
+import { tooManyReports } from '../../platform/errors';
 import { CustomersService } from '../customers';
 import { toInvoiceDocument } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
@@ -7,9 +9,15 @@ import { InvoicePrinter } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
+/** A page takes the time of many requests, so that one is made at a time. */
+const AT_ONCE = 1;
+const MOST_WAITING = 16;
+
 /** Invoices on paper. */
 @Injectable()
 export class PrintInvoiceService {
+  private readonly limiter = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
+
   constructor(
     private readonly invoices: InvoicesService,
     private readonly customers: CustomersService,
@@ -20,13 +28,14 @@ export class PrintInvoiceService {
   /**
    * A PDF of the invoice, and what to call its file; the same bytes as long as the invoice stays as it is. A draft shows the
    * customer and the seller as they are now.
-   * @throws {ProblemError} `invoice_not_found`
+   * @throws {ProblemError} `invoice_not_found`, `too_many_reports`
    */
   async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
     const invoice = await this.invoices.get(id);
     const { buyer, seller } = invoice.parties ?? (await this.snapshotsOf(invoice));
     const document = toInvoiceDocument(invoice, buyer, seller);
-    const { bytes, missing } = await this.printer.print(document);
+    if (this.limiter.isFull) throw tooManyReports('print');
+    const { bytes, missing } = await this.limiter.run(() => this.printer.print(document));
     this.texts.reportPrinted(invoice, missing);
     return { fileName: `${document.fileName}.pdf`, bytes };
   }

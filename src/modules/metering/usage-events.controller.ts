@@ -2,7 +2,7 @@ import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Configuration } from '../../platform/config';
-import { outcomeUnknown, requestTimeout } from '../../platform/errors';
+import { outcomeUnknown } from '../../platform/errors';
 import { Operation } from '../../platform/http';
 import { Lifecycle } from '../../platform/observability';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
@@ -36,7 +36,7 @@ export class UsageEventsController {
     access: 'usage:write',
     answer: AppendResultDto,
     reads: 'body',
-    problems: [requestTimeout, outcomeUnknown, usageEventRejected],
+    problems: [outcomeUnknown, usageEventRejected],
   })
   @ApiConsumes('application/json', NDJSON)
   @ApiBody({

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type GrantedScope, hiddenResources, isHiddenType } from '../../core/access';
 import {
   readQuery,
   SEARCH_TYPES,
@@ -20,7 +21,7 @@ export class SearchService {
   async search(
     text: string,
     types: readonly SearchType[] | null,
-    scopes: ReadonlySet<string>,
+    scopes: ReadonlySet<GrantedScope>,
     most: number,
   ): Promise<readonly SearchResult[]> {
     const query = readQuery(text);
@@ -29,6 +30,8 @@ export class SearchService {
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
     if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, most);
     if (!searched.includes(query.type)) return [];
-    return this.found.byId(query.type, query.start, namesCustomers, most);
+    const found = await this.found.byId(query.type, query.start, namesCustomers, most);
+    const hidden = query.type === 'event' ? hiddenResources(scopes) : [];
+    return found.filter(({ title }) => !isHiddenType(title, hidden));
   }
 }

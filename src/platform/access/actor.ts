@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../database';
 import { type Principal, principalOf, principalWith } from './principal';
 
@@ -36,8 +37,6 @@ export function actAsCommand(
   const principal = principalWith('command', `command:${name}`, ['*']);
   return calls.run({ principal, request: null }, () => work(principal));
 }
-
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Longer than the work of a request whose client has disconnected. */
 const LONGEST_WORK_MS = 600_000;

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieOptions, Request, Response } from 'express';
+import { SAFE_METHODS } from '../../core/safe-methods';
 import { isLoopback } from '../config';
 import { crossSiteRequest } from '../errors';
 
@@ -11,7 +12,6 @@ export const SESSION_COOKIE = 'billing_session';
 const SECURE_PREFIX = '__Secure-';
 
 const CSRF_HEADER = 'x-csrf-token';
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns the name of a cookie as it is set for a page, with TLS or without. */
 export function nameOfCookie(name: string, isSecure: boolean): string {

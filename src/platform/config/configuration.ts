@@ -185,10 +185,12 @@ export class Configuration {
   constructor(environment: Environment) {
     const required = <Value>(variable: string, setting: Setting<Value>): Value =>
       readWithFallback(environment, variable, setting);
+    const optional = <Value>(variable: string, setting: Setting<Value>): Value | null =>
+      read(environment, variable, setting);
     this.port = required('PORT', SETTINGS.PORT);
     this.host = required('HOST', SETTINGS.HOST);
-    this.monitoringPort = read(environment, 'MONITORING_PORT', SETTINGS.MONITORING_PORT);
-    this.databaseUrl = read(environment, 'DATABASE_URL', SETTINGS.DATABASE_URL);
+    this.monitoringPort = optional('MONITORING_PORT', SETTINGS.MONITORING_PORT);
+    this.databaseUrl = optional('DATABASE_URL', SETTINGS.DATABASE_URL);
     this.databasePoolSize = required('DATABASE_POOL_SIZE', SETTINGS.DATABASE_POOL_SIZE);
     this.databaseStatementTimeoutMs = required(
       'DATABASE_STATEMENT_TIMEOUT_MS',
@@ -196,61 +198,47 @@ export class Configuration {
     );
     this.migrationWaitMs = required('MIGRATION_WAIT_MS', SETTINGS.MIGRATION_WAIT_MS);
     this.dataDirectory = resolve(required('DATA_DIR', SETTINGS.DATA_DIR));
-    this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
+    this.encryptionKeys = optional('ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
     this.role = required('ROLE', SETTINGS.ROLE);
     this.auth = required('AUTH', SETTINGS.AUTH);
     this.rateLimits = readRateLimits(environment, this.auth);
-    this.bootstrapApiKey = read(environment, 'BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
+    this.bootstrapApiKey = optional('BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
     this.publicDocs = required('PUBLIC_DOCS', SETTINGS.PUBLIC_DOCS);
     this.trustedProxies = required('TRUST_PROXY', SETTINGS.TRUST_PROXY);
     this.environmentName = required('ENVIRONMENT_NAME', SETTINGS.ENVIRONMENT_NAME);
     this.idempotencyKeys = required('IDEMPOTENCY_KEYS', SETTINGS.IDEMPOTENCY_KEYS);
     this.paymentProviders =
-      read(environment, 'PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
+      optional('PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
       (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
     this.stripe = this.paymentProviders.includes('stripe')
       ? readStripe(environment, this.auth, this.paymentProviders)
       : null;
     this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
-    this.eventRetentionMonths = read(
-      environment,
-      'EVENT_RETENTION_MONTHS',
-      SETTINGS.EVENT_RETENTION_MONTHS,
-    );
+    this.eventRetentionMonths = optional('EVENT_RETENTION_MONTHS', SETTINGS.EVENT_RETENTION_MONTHS);
     this.webhookAttemptDays = required('WEBHOOK_ATTEMPT_DAYS', SETTINGS.WEBHOOK_ATTEMPT_DAYS);
-    this.auditRetentionMonths = read(
-      environment,
-      'AUDIT_RETENTION_MONTHS',
-      SETTINGS.AUDIT_RETENTION_MONTHS,
-    );
-    this.openId = readOpenId(
-      (variable, setting) => read(environment, variable, setting),
-      (message) => {
-        throw new ConfigurationError(message);
-      },
-    );
+    this.auditRetentionMonths = optional('AUDIT_RETENTION_MONTHS', SETTINGS.AUDIT_RETENTION_MONTHS);
+    this.openId = readOpenId(optional, (message) => {
+      throw new ConfigurationError(message);
+    });
     this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
     this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
     this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);
     this.webhooksAllowPrivateNetworks =
-      read(
-        environment,
-        'WEBHOOKS_ALLOW_PRIVATE_NETWORKS',
-        SETTINGS.WEBHOOKS_ALLOW_PRIVATE_NETWORKS,
-      ) ?? this.isOpenOnLoopbackOnly;
+      optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS', SETTINGS.WEBHOOKS_ALLOW_PRIVATE_NETWORKS) ??
+      this.isOpenOnLoopbackOnly;
     this.webhooksAllowedPorts =
-      read(environment, 'WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
+      optional('WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
       (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
     this.pastDueGraceHours = required('PAST_DUE_GRACE_HOURS', SETTINGS.PAST_DUE_GRACE_HOURS);
     this.invoiceGraceHours = required('INVOICE_GRACE_HOURS', SETTINGS.INVOICE_GRACE_HOURS);
     this.seller = {
-      name: read(environment, 'SELLER_NAME', SETTINGS.SELLER_NAME),
-      addressLines: read(environment, 'SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],
-      taxId: read(environment, 'SELLER_TAX_ID', SETTINGS.SELLER_TAX_ID),
-      email: read(environment, 'SELLER_EMAIL', SETTINGS.SELLER_EMAIL),
+      name: optional('SELLER_NAME', SETTINGS.SELLER_NAME),
+      addressLines: optional('SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],
+      taxId: optional('SELLER_TAX_ID', SETTINGS.SELLER_TAX_ID),
+      email: optional('SELLER_EMAIL', SETTINGS.SELLER_EMAIL),
     };
-    this.invoiceFonts = (read(environment, 'INVOICE_FONTS', SETTINGS.INVOICE_FONTS) ?? []).map(
-      (path) => resolve(path),
+    this.invoiceFonts = (optional('INVOICE_FONTS', SETTINGS.INVOICE_FONTS) ?? []).map((path) =>
+      resolve(path),
     );
     this.requireAcknowledgement(environment);
     this.requirePersistentSetup();

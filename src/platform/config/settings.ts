@@ -97,7 +97,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: '0 to 100000000',
     meaning:
-      'Requests of each key, admin or token in a minute; 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
+      'Requests of each key or admin in a minute, and a tenth of it for each customer token; 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
     parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_USAGE_PER_MINUTE: setting({

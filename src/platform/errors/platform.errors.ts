@@ -137,8 +137,8 @@ export const requestTimeout = defineProblem({
   kind: 'timed_out',
   title: 'The body arrived too slowly',
   meaning:
-    'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer ' +
-    'than that and sent less than 500 bytes a second. Nothing was stored, and the connection is closed. Send the request ' +
+    'The client sent nothing more of its NDJSON for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer than that and sent ' +
+    'less than 500 bytes a second. Other bodies have 10 s and a second for each 10 kB. Nothing was stored, and the connection is closed. Send the request ' +
     'again.',
   detail: (longestPauseMs: number) =>
     `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
@@ -239,7 +239,7 @@ export const tooManyReports = defineProblem({
   kind: 'too_many_requests',
   title: 'Too many reports are running',
   meaning:
-    'The number of verifications, simulations, proofs, analytics and summaries that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
+    'The number of verifications, simulations, proofs, analytics, summaries and printed invoices that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
   occurrence: (kind: string) => ({
     detail: `This process allows no further report of the kind ${JSON.stringify(kind)} to run or wait. Try again in a few seconds.`,
     retryAfterSeconds: 5,

@@ -5,6 +5,8 @@ import { serviceUnavailable } from '../errors';
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
+/** Budgets of callers without a credential, who cannot use up those of the others. */
+const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 
 /** Counts the memory that the bodies of requests in flight may use. */
 class Budget {
@@ -28,11 +30,18 @@ class Budget {
  * budget. A body counts from its headers until its answer is sent.
  * @param sizeOf returns the most bytes that the body of a request uses in memory
  */
-export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {
-  const small = new Budget(SMALL_BUDGET_BYTES);
-  const large = new Budget(LARGE_BUDGET_BYTES);
+export function limitBodiesInFlight(
+  sizeOf: (request: Request) => number,
+  isAnonymous: (request: Request) => boolean,
+): RequestHandler {
+  const known = { small: new Budget(SMALL_BUDGET_BYTES), large: new Budget(LARGE_BUDGET_BYTES) };
+  const anonymous = {
+    small: new Budget(ANONYMOUS_BUDGET_BYTES),
+    large: new Budget(ANONYMOUS_BUDGET_BYTES),
+  };
   return (request, response, next) => {
     const bytes = sizeOf(request);
+    const { small, large } = isAnonymous(request) ? anonymous : known;
     const budget = bytes <= SMALL_BYTES ? small : large;
     if (!budget.take(bytes)) {
       next(

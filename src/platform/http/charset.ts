@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
+import { assertBoundedJson } from './json-bounds';
 
 const ASCII_JSON = /^application\/json *; *charset="?us-ascii"?$/i;
 
@@ -14,9 +15,9 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 
 /**
  * `verify` callback of the body parser, which would also decode UTF-7, UTF-16 and UTF-32. JSON between systems is UTF-8
- * (RFC 8259, 8.1). Receives the charset that the parser is about to use.
+ * (RFC 8259, 8.1). Also bounds what the text holds. Receives the charset that the parser is about to use.
  */
-export function requireUtf8(
+export function requireReadableJson(
   _request: IncomingMessage,
   _response: unknown,
   body: Buffer,
@@ -26,6 +27,7 @@ export function requireUtf8(
     throw Object.assign(new Error('The charset of the body is not read.'), { status: 415 });
   }
   assertUtf8(body);
+  assertBoundedJson(body);
 }
 
 /** Error type of {@link assertUtf8}. */

@@ -22,6 +22,7 @@ import {
   notForCustomerToken,
   outcomeUnknown,
   payloadTooLarge,
+  requestTimeout,
   preconditionFailed,
   rateLimited,
   type Problem,
@@ -84,6 +85,7 @@ const BODY: readonly AnyProblem[] = [
   validationFailed,
   malformedRequest,
   payloadTooLarge,
+  requestTimeout,
   unsupportedMediaType,
 ];
 

@@ -11,6 +11,7 @@ import {
   unsupportedMediaType,
 } from '../errors';
 import { NOT_UTF8 } from './charset';
+import { UNBOUNDED_JSON } from './json-bounds';
 
 /** HTTP status of each kind of failure. */
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
@@ -118,6 +119,8 @@ function reasonOf(error: unknown): string {
   switch ((cause as StatusError | undefined)?.type) {
     case 'entity.parse.failed':
       return 'The body is not valid JSON.';
+    case UNBOUNDED_JSON:
+      return 'The body is nested too deep, or holds too many objects, lists or keys.';
     case NOT_UTF8:
       return 'The body is not UTF-8.';
     default:

@@ -6,14 +6,13 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { SAFE_METHODS } from '../../core/safe-methods';
 import { OutcomeUnknownError } from '../database';
 import { methodNotAllowed, type ProblemError, routeNotFound } from '../errors';
 import { StoredRefusal } from './stored-refusal';
 import { asProblem, problemResponse } from './problem-response';
 import { requestIdOf } from './request-id';
 import { methodsAnswering } from './routes';
-
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Answers all errors. */
 @Catch()

@@ -27,8 +27,8 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key within those of its principal, and the fingerprint of method, path and body. The order of keys in the body, and the place of the idempotency key, do not
- * matter.
+ * Returns the key within those of its principal, and the fingerprint of method, path, query and body. The order of parameters and
+ * of keys in the body, and the place of the idempotency key, do not matter.
  */
 export function toKeyedRequest(
   request: Request,
@@ -39,7 +39,7 @@ export function toKeyedRequest(
     Object.entries({ ...(request.body as object) }).filter(([name]) => name !== bodyField),
   );
   const fingerprint = createHash('sha256')
-    .update(`${request.method} ${request.path}\n${canonicalJson(body)}`)
+    .update(`${request.method} ${request.path}${sortedQuery(request)}\n${canonicalJson(body)}`)
     .digest('hex');
   return { key: keyOfPrincipal(key, principalOf(request).id), fingerprint };
 }
@@ -55,6 +55,13 @@ function keyOfPrincipal(key: string, principalId: string): string {
 /** Returns the key as the client sent it. */
 export function withoutPrincipal(storedKey: string): string {
   return storedKey.slice(storedKey.indexOf('\n') + 1);
+}
+
+function sortedQuery({ originalUrl }: Request): string {
+  const [, text = ''] = originalUrl.split('?', 2);
+  const query = new URLSearchParams(text);
+  query.sort();
+  return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
 function canonicalJson(body: unknown): string {

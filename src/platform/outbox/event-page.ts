@@ -1,3 +1,4 @@
+import { isHiddenType } from '../../core/access';
 import type { Statement } from '../database';
 
 /** Filters of a list of events. */
@@ -61,7 +62,7 @@ export function eventPage(
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
   if (actor !== null) conditions.push(`actor = ${bind(actor)}`);
   if (type !== null) {
-    if (hiddenResources.includes(type.slice(0, type.indexOf('.')))) conditions.push('false');
+    if (isHiddenType(type, hiddenResources)) conditions.push('false');
   } else if (hiddenResources.length > 0) {
     conditions.push(`split_part(type, '.', 1) <> ALL (${bind(hiddenResources)}::text[])`);
   }

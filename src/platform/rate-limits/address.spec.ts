@@ -10,6 +10,8 @@ describe('a counted address', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['unknown', 'unknown'],
+    ['a'.repeat(200), 'unknown'],
+    ['', 'unknown'],
   ])('of %s is %s', (address, counted) => {
     expect(countedAddress(address)).toBe(counted);
   });

@@ -16,6 +16,12 @@ interface ConfiguredLimits {
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
+/** Paths of load balancers and orchestrators. */
+const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
+
+/** Part of the configured limit that a customer token has: many browsers hold one. */
+const TOKEN_SHARE = 10;
+
 type Policy = 'usage' | 'address' | 'default';
 
 /** Returns the limit of a caller: its own within the ceiling, or the configured one. */
@@ -26,6 +32,7 @@ function limitOf(
 ): number {
   const { keyCeilings } = limits;
   if (policy === 'address') return kind === 'open' ? limits.perCaller : limits.perAddress;
+  if (kind === 'customer_token') return Math.ceil(limits.perCaller / TOKEN_SHARE);
   if (policy === 'usage') {
     const own = requestLimits?.usagePerMinute ?? null;
     return own === null ? limits.usagePerCaller : Math.min(own, keyCeilings.usagePerCaller);
@@ -90,5 +97,5 @@ function isRefusal(error: unknown): boolean {
 
 /** Returns true for requests of load balancers and orchestrators, which must not be refused. */
 function isProbe(request: Request): boolean {
-  return request.path.startsWith('/health');
+  return PROBES.has(request.path);
 }

@@ -112,7 +112,9 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private bucketOf(name: string): Bucket {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
-    const isFull = this.buckets.size >= MOST_BUCKETS && name !== OTHERS;
+    // Half of the buckets are left to callers with a credential: addresses are easy to have many of.
+    const most = name.startsWith('address:') ? MOST_BUCKETS / 2 : MOST_BUCKETS;
+    const isFull = this.buckets.size >= most && name !== OTHERS;
     if (isFull) return this.bucketOf(OTHERS);
     const made: Bucket = { shared: 0, unshared: 0 };
     this.buckets.set(name, made);

@@ -162,7 +162,7 @@ export class PreviewQueryDto {
   )
   @BooleanField(
     'Answer with the next invoice after this, without id and number, and change nothing. Where the command bills nothing ' +
-      'by itself, that is the invoice of the end of the period, as things stand.',
+      'by itself, that is the invoice of the end of the period, as things stand. Does not use up an `Idempotency-Key`.',
     { optional: true, default: false },
   )
   readonly preview?: boolean;

@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { hiddenResources, isHiddenType } from '../../../core/access';
 import { Caller, type Principal } from '../../../platform/access';
 import {
   IdPipe,
@@ -10,7 +11,6 @@ import {
   toPageRequest,
 } from '../../../platform/http';
 import { EventLog } from '../../../platform/outbox';
-import { hiddenResources } from '../domain/event-access';
 import { eventNotFound } from '../webhooks.errors';
 import { EventDto, ListEventsDto, toEventDto, toEventFilter } from './event.dto';
 import { EventsService } from './events.service';
@@ -55,8 +55,7 @@ export class EventsController {
     @Caller() { scopes }: Principal,
   ): Promise<EventDto> {
     const event = (await this.events.find([id])).get(id);
-    const [resource = ''] = event?.type.split('.', 1) ?? [];
-    if (event === undefined || hiddenResources(scopes).includes(resource)) {
+    if (event === undefined || isHiddenType(event.type, hiddenResources(scopes))) {
       throw eventNotFound(id);
     }
     return toEventDto(event);

@@ -1,4 +1,4 @@
-import { principalWith } from '../../../platform/access';
+import { principalWith } from '../../platform/access';
 import { hiddenResources } from './event-access';
 
 describe('events of resources that say who has access', () => {

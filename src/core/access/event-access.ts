@@ -1,4 +1,4 @@
-import type { GrantedScope, Scope } from '../../../core/access';
+import type { GrantedScope, Scope } from './scopes';
 
 /** Resources that say who has access, with the scope that reads them. Their events need it besides `events:read`. */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
@@ -14,4 +14,9 @@ export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly str
   return Object.entries(NEEDED_SCOPES).flatMap(([resource, scope]) =>
     scopes.has(scope) ? [] : [resource],
   );
+}
+
+/** Returns whether the type of an event, such as `api_key.created`, is one of hidden resources. */
+export function isHiddenType(type: string, hidden: readonly string[]): boolean {
+  return hidden.includes(type.slice(0, type.indexOf('.')));
 }

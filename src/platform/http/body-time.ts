@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express';
+import { requestTimeout } from '../errors';
+import { announcedBytes } from './body-budget';
+
+/** Time for any body, however small. */
+const LEAST_MS = 10_000;
+
+/** Slower than any usual connection: 10 kB a second. */
+const LEAST_BYTES_PER_MS = 10;
+
+/**
+ * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the memory
+ * for bodies in flight.
+ * @param mostBytes size of a body that does not announce one
+ */
+export function withinBodyTime(mostBytes: number, read: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const allowedMs = LEAST_MS + announcedBytes(request, mostBytes) / LEAST_BYTES_PER_MS;
+    let isOver = false;
+    const finish = (error?: unknown): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      next(error);
+    };
+    const timer = setTimeout(() => {
+      response.setHeader('Connection', 'close');
+      finish(requestTimeout(Math.round(allowedMs)));
+    }, allowedMs);
+    void read(request, response, finish);
+  };
+}

@@ -1,0 +1,50 @@
+/** Smaller bodies are parsed at once: what they hold cannot take much memory. */
+const CHECKED_FROM_BYTES = 65_536;
+
+/** Deeper than any valid body. */
+const DEEPEST = 64;
+
+/** Five hundred for each event of the longest list. */
+const MOST_CONTAINERS = 500_000;
+const MOST_KEYS = 1_000_000;
+
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Error type of {@link assertBoundedJson}. */
+export const UNBOUNDED_JSON = 'entity.too.nested';
+
+/**
+ * Refuses JSON text that would take many times its size in memory, and seconds, to parse: very deep, or of very many lists,
+ * objects or keys. Reads each byte once.
+ */
+export function assertBoundedJson(text: Buffer): void {
+  if (text.length < CHECKED_FROM_BYTES) return;
+  let depth = 0;
+  let containers = 0;
+  let keys = 0;
+  let isInText = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at] ?? 0;
+    if (isInText) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) isInText = false;
+    } else if (byte === QUOTE) isInText = true;
+    else if (byte === COLON) keys += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
+    else if (OPENING.has(byte)) {
+      depth += 1;
+      containers += 1;
+      if (depth > DEEPEST || containers > MOST_CONTAINERS) throw unbounded();
+    }
+  }
+  if (keys > MOST_KEYS) throw unbounded();
+}
+
+function unbounded(): Error {
+  return Object.assign(new Error('The body holds too many values.'), {
+    status: 400,
+    type: UNBOUNDED_JSON,
+  });
+}

@@ -1,0 +1,95 @@
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** More bodies of 64 KiB than all budgets for bodies in flight hold. */
+const SOCKETS = 600;
+
+describe('a caller without a credential', () => {
+  let engine: TestApp;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { ...WITH_KEYS, TRUST_PROXY: '1' } });
+  });
+
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
+  afterAll(() => engine.close());
+
+  /** Begins a request, and sends the first byte of its body. */
+  async function begin(target: string, bytes: number): Promise<Socket> {
+    const socket = connect({ port: Number(new URL(await engine.app.getUrl()).port) });
+    socket.on('error', () => undefined);
+    socket.write(
+      `${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n{`,
+    );
+    sockets.push(socket);
+    return socket;
+  }
+
+  const createCustomer = () =>
+    engine.uncheckedHttp.post('/v1/customers').set(bearing(BOOTSTRAP_KEY)).send({ name: 'Ada' });
+
+  it.each([
+    ['POST /v1/session', 16_384],
+    ['POST /v1/session', 1_048_576],
+    ['GET /health/live', 65_536],
+  ])('cannot use up the memory for bodies of others with %s of %d bytes', async (target, bytes) => {
+    for (let index = 0; index < SOCKETS; index += 1) await begin(target, bytes);
+    await createCustomer().expect(201);
+    const large = { name: 'Ada', metadata: { note: 'x'.repeat(70_000) } };
+    const answer = await createCustomer().send(large);
+    // Read, and refused for what it holds.
+    expect(answer.status).toBe(400);
+  });
+
+  it('is answered when it does not send its body', async () => {
+    const socket = await begin('POST /v1/session', 100);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+  }, 30_000);
+
+  it('gets an answer to a read that has a body, which is not read', async () => {
+    const { status } = await engine.uncheckedHttp
+      .get('/health/live')
+      .set('Content-Type', 'application/json')
+      .send('[[[');
+    expect(status).toBe(200);
+  });
+
+  it('is refused a sign-in of more than 16 KiB', async () => {
+    const { status, body } = await engine.uncheckedHttp
+      .post('/v1/session')
+      .send({ email: 'ada@example.com', password: 'x'.repeat(17_000) });
+    expect([status, body]).toEqual([413, expect.objectContaining({ code: 'payload_too_large' })]);
+  });
+
+  it('is refused whatever it writes into X-Forwarded-For', async () => {
+    const { status } = await engine.uncheckedHttp
+      .post('/v1/session')
+      .set('X-Forwarded-For', 'x'.repeat(300))
+      .send({ email: 'ada@example.com', password: 'wrong' });
+    expect(status).toBe(401);
+  });
+});
+
+it.each(['/v1/usage-events', '/v1/customers'])(
+  'JSON of very many lists is refused by %s before it is parsed',
+  async (path) => {
+    const engine = await startTestApp();
+    const { status, body } = await engine.http
+      .post(path)
+      .set('Content-Type', 'application/json')
+      .send(`{"events":${'['.repeat(500_000)}`);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ detail: expect.stringContaining('nested too deep') as unknown }),
+    ]);
+    await engine.close();
+  },
+);
