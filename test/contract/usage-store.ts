@@ -135,6 +135,31 @@ export const USAGE_STORE_RULES: Readonly<
     expect(values).toEqual([['1'], ['6'], ['7']]);
   },
 
+  'lists the customers who used most, with the number and the sum of all': async (world) => {
+    const [small, large] = [await world.makeCustomer(), await world.makeCustomer()];
+    const meter = await world.makeMeter({ ...SUM, groupBy: ['model'] });
+    const at = '2026-03-05T00:30:00Z';
+    await world.store.append(eventsOf(small, meter, [{ at, value: 3 }]));
+    await world.store.append(
+      eventsOf(large, meter, [
+        { at, value: 2, model: 'a' },
+        { at, value: 2, model: 'b' },
+        { at: '2026-04-01T00:00:00Z', value: 9 },
+      ]),
+    );
+    const read = async (limit: number) => {
+      const { data, customers, total } = await world.store.largest({ meter, period: MARCH, limit });
+      const values = data.map(({ customerId, value }) => [customerId, formatExact(value)]);
+      return { values, customers, total: formatExact(total) };
+    };
+    const both = [
+      [large, '4'],
+      [small, '3'],
+    ];
+    expect(await read(2)).toEqual({ values: both, customers: 2, total: '7' });
+    expect(await read(1)).toEqual({ values: both.slice(0, 1), customers: 2, total: '7' });
+  },
+
   'holds a weighted sum from part to part since its start, and returns from when on events count':
     async (world) => {
       const customer = await world.makeCustomer();

@@ -1,12 +1,17 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
+import { tooManyReports } from '../../platform/errors';
 import { IdPipe, Operation } from '../../platform/http';
 import { customerNotFound } from '../customers';
 import { meterBackfilling, meterNotFound } from '../meters';
-import { MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
+import { MeterUsageQueryDto, toPeriod, TopCustomersQueryDto } from './dto/meter-usage-query.dto';
 import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
+import { TopCustomersDto, toTopCustomersDto } from './dto/top-customers.dto';
 import { MeterUsageService } from './meter-usage.service';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
+
+const DEFAULT_CUSTOMERS = 20;
 
 const meterId = new IdPipe('meter', meterNotFound);
 
@@ -43,5 +48,26 @@ export class MeterUsageController {
       groupBy: query.group_by === undefined ? [] : [...new Set(query.group_by.split(','))],
     });
     return toMeterUsageDto(usage);
+  }
+
+  @Get(':id/customers')
+  @Operation({
+    summary: 'List the customers who used most',
+    description:
+      'Returns the exact usage of the customers with the largest values, the number of all customers with usage, and the sum ' +
+      'of their values. Customers on test clocks are left out: their time is not real. Names of customers are left out for ' +
+      'callers without `customers:read`.',
+    access: 'usage:read',
+    answer: TopCustomersDto,
+    problems: [meterNotFound, meterBackfilling, usagePeriodEmpty, tooManyReports],
+  })
+  async listTopCustomers(
+    @Param('id', meterId) id: string,
+    @Query() query: TopCustomersQueryDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<TopCustomersDto> {
+    const limit = query.limit ?? DEFAULT_CUSTOMERS;
+    const top = await this.usage.topCustomers(id, toPeriod(query), limit);
+    return toTopCustomersDto(top, scopes.has('customers:read'));
   }
 }

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type Rational, ZERO } from '../../core/decimal';
 import { type Period, windowsOf } from '../../core/time';
 import type { GroupUsage } from '../../core/usage';
-import { Database } from '../../platform/database';
+import { Database, Reports } from '../../platform/database';
 import { CustomersService } from '../customers';
-import { meterBackfilling, MetersService } from '../meters';
+import { type Meter, meterBackfilling, MetersService } from '../meters';
 import type { UsageInterval } from './domain/usage-intervals';
-import { type ProofQuery, UsageStore } from './usage-store';
+import { type LargestUsage, type ProofQuery, UsageStore } from './usage-store';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MAX_WINDOWS = 2_000;
@@ -27,6 +27,11 @@ export interface MeterUsage {
   readonly total: Rational;
 }
 
+/** Usage of the customers who used most, with their names. */
+export interface TopCustomers extends Omit<LargestUsage, 'data'> {
+  readonly data: readonly (LargestUsage['data'][number] & { readonly customerName: string })[];
+}
+
 /** Reads and proves the usage that a meter counts. */
 @Injectable()
 export class MeterUsageService {
@@ -35,6 +40,7 @@ export class MeterUsageService {
     private readonly meters: MetersService,
     private readonly customers: CustomersService,
     private readonly store: UsageStore,
+    private readonly reports: Reports,
   ) {}
 
   /**
@@ -44,8 +50,7 @@ export class MeterUsageService {
    */
   async read(query: MeterUsageQuery): Promise<MeterUsage> {
     const { customerId, period, interval, groupBy } = query;
-    const meter = await this.meters.get(query.meterId);
-    if (meter.status !== 'active') throw meterBackfilling(meter.id);
+    const meter = await this.countedMeter(query.meterId);
     const { timezone } = await this.customers.getForHistory(customerId);
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
     for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
@@ -67,6 +72,34 @@ export class MeterUsageService {
         total: together.whole[0]?.value ?? ZERO,
       };
     });
+  }
+
+  /**
+   * Returns the customers who used most in a period, from one snapshot.
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`
+   */
+  async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
+    const meter = await this.countedMeter(meterId);
+    if (period.startAt >= period.endAt) throw usagePeriodEmpty();
+    return this.reports.run('analytics', async () => {
+      const { data, ...sums } = await this.store.largest({ meter, period, limit });
+      const customers = await this.customers.getAllForHistory(
+        data.map(({ customerId }) => customerId),
+      );
+      return {
+        ...sums,
+        data: data.map((row) => ({
+          ...row,
+          customerName: customers.get(row.customerId)?.name ?? '',
+        })),
+      };
+    });
+  }
+
+  private async countedMeter(id: string): Promise<Meter> {
+    const meter = await this.meters.get(id);
+    if (meter.status !== 'active') throw meterBackfilling(meter.id);
+    return meter;
   }
 
   /**

@@ -14,6 +14,7 @@ import { FastPathAppend } from './ingest/fast-path-append';
 import { AppendUsage } from './ingest/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
 import { EventCounts } from './store/event-counts';
+import { LargestUsageReader } from './store/largest-usage';
 import { LateUsageWriter } from './store/late-usage-writer';
 import { IngestBatcher } from './ingest/ingest-batcher';
 import { StreamCache } from './ingest/stream-cache';
@@ -53,6 +54,7 @@ import { UsageHooks } from './usage-hooks';
     CreateMeterService,
     FinalUsageService,
     EventCounts,
+    LargestUsageReader,
     LateUsageWriter,
     IngestBatcher,
     StreamCache,

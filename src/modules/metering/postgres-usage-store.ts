@@ -4,6 +4,7 @@ import type { StoredUsageEvent } from './domain/usage-event';
 import { toAppendResult } from './ingest/append-outcome';
 import { AppendUsage } from './ingest/append-usage';
 import { IngestBatcher } from './ingest/ingest-batcher';
+import { LargestUsageReader } from './store/largest-usage';
 import { ProveUsage } from './store/prove-usage';
 import { StoredEvents } from './store/stored-events';
 import { UsageReader } from './store/usage-reader';
@@ -14,6 +15,8 @@ import {
   type EventPageRequest,
   type IncomingEvent,
   type IncomingEvents,
+  type LargestUsage,
+  type LargestUsageQuery,
   type ProofQuery,
   type UsageProof,
   type UsageQuery,
@@ -31,6 +34,7 @@ export class PostgresUsageStore extends UsageStore {
     private readonly appending: AppendUsage,
     private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
+    private readonly largestReader: LargestUsageReader,
     private readonly events: StoredEvents,
     private readonly voiding: VoidUsage,
     private readonly proving: ProveUsage,
@@ -52,6 +56,10 @@ export class PostgresUsageStore extends UsageStore {
 
   override series(query: UsageSeriesQuery): Promise<UsageSeries> {
     return this.reader.series(query);
+  }
+
+  override largest(query: LargestUsageQuery): Promise<LargestUsage> {
+    return this.largestReader.read(query);
   }
 
   override counted(

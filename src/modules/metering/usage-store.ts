@@ -1,3 +1,4 @@
+import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import type { Group, GroupUsage } from '../../core/usage';
 import type { Meter } from '../meters';
@@ -60,6 +61,21 @@ export interface UsageSeries {
   /** First instant whose events change the first window. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
+}
+
+export interface LargestUsageQuery extends Pick<UsageQuery, 'meter' | 'period'> {
+  /** Maximum number of customers in `data`. */
+  readonly limit: number;
+}
+
+/** Usage of the customers who used most. */
+export interface LargestUsage {
+  /** Over all groups, the largest first. */
+  readonly data: readonly { readonly customerId: string; readonly value: Rational }[];
+  /** Number of all customers with usage. */
+  readonly customers: number;
+  /** Sum of the values of all customers with usage. */
+  readonly total: Rational;
 }
 
 export interface EventFilter {
@@ -128,6 +144,9 @@ export abstract class UsageStore {
 
   /** Returns the exact usage of many windows from one snapshot. */
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
+
+  /** Returns the exact usage of the customers who used most. Leaves out customers on test clocks, whose time is not real. */
+  abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;
 
   /**
    * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted

@@ -4,9 +4,10 @@ import { $api, type Schemas } from '../api/client';
 import { showCode, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { TextInput } from '../ui/field';
-import { Id } from '../ui/links';
+import { Id, ObjectLink } from '../ui/links';
 import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
 import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { windowsUntil } from './usage-bars';
 
@@ -32,6 +33,50 @@ function Proof({ meterId, customerId }: { meterId: string; customerId: string })
         ['Unbillable', showNumber(counts.unbillable)],
       ]}
     />
+  );
+}
+
+/** Customers with the largest usage of the last 30 days. */
+function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
+  const [range] = useState(() => windowsUntil(new Date().toISOString(), 'day', 30));
+  const { data, error, isLoading } = $api.useQuery('get', '/v1/meters/{id}/customers', {
+    params: { path: { id: meterId }, query: range },
+  });
+  return (
+    <Card
+      title="Top customers of the last 30 days (UTC)"
+      aside={
+        data !== undefined && (
+          <span className="muted">
+            All customers with usage: {showNumber(data.customers)}, sum {showNumber(data.total)}
+          </span>
+        )
+      }
+    >
+      {error !== null && (
+        <div className={css['body']}>
+          <Problem error={error} />
+        </div>
+      )}
+      {error === null && (
+        <SmallTable
+          label="Top customers"
+          rows={data?.data ?? []}
+          keyOf={({ customer_id }) => customer_id}
+          empty={isLoading ? 'Loading…' : 'No usage. Customers on test clocks are left out.'}
+          columns={[
+            {
+              title: 'Customer',
+              full: ({ customer_name }) => customer_name ?? '',
+              cell: ({ customer_id, customer_name }) => (
+                <ObjectLink id={customer_id} label={customer_name ?? undefined} />
+              ),
+            },
+            { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
+          ]}
+        />
+      )}
+    </Card>
   );
 }
 
@@ -61,6 +106,7 @@ export function MeterPage(): ReactNode {
           ]}
         />
       </Card>
+      <TopCustomers meterId={id} />
       <Card title="Proof of usage today (UTC)">
         <form
           className={css['body']}

@@ -1,18 +1,26 @@
 import { IsString, MaxLength } from 'class-validator';
 import type { Period } from '../../../core/time';
-import { EnumField, Field, IdField, InstantField } from '../../../platform/http';
+import { EnumField, Field, IdField, InstantField, LimitField } from '../../../platform/http';
 import { USAGE_INTERVALS, type UsageInterval } from '../domain/usage-intervals';
 
 const MAX_GROUP_BY_LENGTH = 600;
 
-/** Customer and period of a query. */
-export class MeterPeriodDto {
-  @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
-  readonly customer_id!: string;
+class UsagePeriodDto {
   @InstantField('Start of the period.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
   @InstantField('End of the period, exclusive.', { example: '2026-04-01T00:00:00.000Z' })
   readonly to!: string;
+}
+
+/** Customer and period of a query. */
+export class MeterPeriodDto extends UsagePeriodDto {
+  @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  readonly customer_id!: string;
+}
+
+export class TopCustomersQueryDto extends UsagePeriodDto {
+  @LimitField('Maximum number of customers: those who used most.', { most: 100, default: 20 })
+  readonly limit?: number;
 }
 
 export class MeterUsageQueryDto extends MeterPeriodDto {
@@ -31,6 +39,6 @@ export class MeterUsageQueryDto extends MeterPeriodDto {
   readonly group_by?: string;
 }
 
-export function toPeriod(query: MeterPeriodDto): Period {
+export function toPeriod(query: UsagePeriodDto): Period {
   return { startAt: new Date(query.from), endAt: new Date(query.to) };
 }

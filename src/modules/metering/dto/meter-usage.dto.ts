@@ -54,6 +54,6 @@ export function toMeterUsageDto({ windows, groupBy, total }: MeterUsage): MeterU
 }
 
 /** Returns the exact value. Only a weighted sum without a finite decimal form is rounded, to 18 digits. */
-function toWireValue(value: Rational): string {
+export function toWireValue(value: Rational): string {
   return formatDecimal(value, MAX_FRACTION_DIGITS);
 }

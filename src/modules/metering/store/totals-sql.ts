@@ -99,7 +99,7 @@ function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): 
       ) AS edge(start_at, end_at) CROSS JOIN LATERAL (
         SELECT event.occurred_at, event.position, read.value, read.text, ${GROUP_KEY} AS group_key
         FROM usage_event AS event CROSS JOIN meter ${METER_READS}
-        WHERE meter.id = ${meter} AND event.stream_id = ${stream}
+        WHERE meter.id = ${meter} AND event.stream_id = ${stream} AND edge.start_at < edge.end_at
           AND event.occurred_at >= edge.start_at AND event.occurred_at < edge.end_at
           AND ${condition} AND ${IS_COUNTED}
         OFFSET 0

@@ -4,14 +4,11 @@ import type { Period } from '../../../core/time';
 import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import { splitAtHours, withoutHours } from '../domain/hours';
+import { ASKED, columnsOf } from './asked-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
-
-const ASKED = `
-  SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
-    AS asked(number, start_at, hours_start_at, hours_end_at, end_at)`;
 
 /** Condition: the event was stored and not voided at a position of the stream. */
 const COUNTED_AT_POSITION =
@@ -93,16 +90,7 @@ export class UsageReader {
       `SELECT s.last_position, t.*
        FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
        WHERE s.id = $1`,
-      [
-        stream,
-        meter.id,
-        asked.map((_, number) => number),
-        asked.map(({ startAt }) => startAt.toISOString()),
-        asked.map(({ hoursStartAt }) => hoursStartAt.toISOString()),
-        asked.map(({ hoursEndAt }) => hoursEndAt.toISOString()),
-        asked.map(({ endAt }) => endAt.toISOString()),
-        ...(exact ? [upToPosition.toString()] : []),
-      ],
+      [stream, meter.id, ...columnsOf(asked), ...(exact ? [upToPosition.toString()] : [])],
     );
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));

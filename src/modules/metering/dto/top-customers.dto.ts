@@ -1,0 +1,44 @@
+import { IntegerProperty, NestedListProperty, TextProperty } from '../../../platform/http';
+import type { TopCustomers } from '../meter-usage.service';
+import { toWireValue } from './meter-usage.dto';
+
+export class UsageOfCustomerDto {
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly customer_id!: string;
+  @TextProperty(
+    'Name of the customer; null for callers without `customers:read`.',
+    'Analytical Engines SARL',
+    { nullable: true },
+  )
+  readonly customer_name!: string | null;
+  @TextProperty('Usage of the period over all groups, as a decimal string.', '10.625')
+  readonly value!: string;
+}
+
+export class TopCustomersDto {
+  @NestedListProperty(UsageOfCustomerDto, 'Customers who used most, the largest value first.')
+  readonly data!: readonly UsageOfCustomerDto[];
+  @IntegerProperty('Number of all customers with usage in the period.', 1)
+  readonly customers!: number;
+  @TextProperty(
+    'Sum of the values of all customers with usage, also of those that `limit` leaves out, as a decimal string.',
+    '10.625',
+  )
+  readonly total!: string;
+}
+
+/** @param namesCustomers false for callers that may not read customers */
+export function toTopCustomersDto(
+  { data, customers, total }: TopCustomers,
+  namesCustomers: boolean,
+): TopCustomersDto {
+  return {
+    data: data.map(({ customerId, customerName, value }) => ({
+      customer_id: customerId,
+      customer_name: namesCustomers ? customerName : null,
+      value: toWireValue(value),
+    })),
+    customers,
+    total: toWireValue(total),
+  };
+}
