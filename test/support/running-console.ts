@@ -88,9 +88,14 @@ export class RunningConsole {
   async failDelivery(endpoint: string): Promise<void> {
     const { id } = await this.teller.post(`webhooks/endpoints/${endpoint}/test`, {});
     await this.teller.delivered(id);
+    await this.query(`UPDATE webhook_delivery SET status = 'failed' WHERE id = $1`, [id]);
+  }
+
+  /** Runs a statement in the database of the service. */
+  async query(sql: string, values: readonly unknown[] = []): Promise<void> {
     const client = new Client({ connectionString: this.postgres.connectionString });
     await client.connect();
-    await client.query(`UPDATE webhook_delivery SET status = 'failed' WHERE id = $1`, [id]);
+    await client.query(sql, [...values]);
     await client.end();
   }
 
