@@ -23,6 +23,14 @@ const FILTERS_OF_ENDPOINT: readonly Filter[] = [
   { name: 'status', label: 'Status', kind: 'choice', options: optionsOf(STATUSES) },
 ];
 
+export function DeliveryStatus({
+  delivery: { status, attempt_count },
+}: {
+  readonly delivery: Pick<Delivery, 'status' | 'attempt_count'>;
+}): ReactNode {
+  return <Status value={status === 'pending' && attempt_count > 0 ? 'retrying' : status} />;
+}
+
 export function ResendDialog({
   delivery,
   onClose,
@@ -105,9 +113,7 @@ function columnsOf(onResend: (delivery: Delivery) => void): readonly Column<Deli
     },
     {
       title: 'Status',
-      cell: ({ status, attempt_count }) => (
-        <Status value={status === 'pending' && attempt_count > 0 ? 'retrying' : status} />
-      ),
+      cell: (delivery) => <DeliveryStatus delivery={delivery} />,
     },
     { title: 'Kind', cell: ({ kind }) => kind },
     { title: 'Attempts', isNumber: true, cell: ({ attempt_count }) => attempt_count },

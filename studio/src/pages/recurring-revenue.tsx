@@ -119,15 +119,15 @@ export function RevenueChanges(): ReactNode {
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
           { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
           {
-            title: 'Subscription',
-            cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
-          },
-          {
             title: 'Before',
             isNumber: true,
             cell: ({ before, currency }) => money(before, currency),
           },
           { title: 'After', isNumber: true, cell: ({ after, currency }) => money(after, currency) },
+          {
+            title: 'Subscription',
+            cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
+          },
         ]}
         empty="No changes. Customers on test clocks do not count."
       />

@@ -55,11 +55,11 @@ export function CreditNotesPage(): ReactNode {
           { title: 'Number', cell: ({ id, number }) => <ObjectLink id={id} label={number} /> },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
-          { title: 'Invoice', cell: ({ invoice_id }) => <ObjectLink id={invoice_id} /> },
+          { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
           { title: 'Reason', full: ({ reason }) => reason, cell: ({ reason }) => reason },
           { title: 'Settlement', cell: ({ settle }) => showCode(settle) },
           { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
-          { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
+          { title: 'Invoice', cell: ({ invoice_id }) => <ObjectLink id={invoice_id} /> },
         ]}
         empty="No credit notes. Credit an invoice on its page."
       />
@@ -78,7 +78,7 @@ export function RefundsPage(): ReactNode {
         sums={[['amount', 'amount']]}
         columns={[
           {
-            title: 'Payment',
+            title: 'Created',
             cell: ({ payment_id, created_at }) => (
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),

@@ -8,7 +8,7 @@ import { Button } from '../ui/button';
 import { CopyAsCurl } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { CustomerLink } from '../ui/links';
-import { Card, Details, Page, Problem } from '../ui/page';
+import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -37,6 +37,12 @@ function parsedPrices(text: string): Schemas['PriceInputDto'][] | null {
   } catch {
     return null;
   }
+}
+
+interface SimulationRequest {
+  readonly method: 'POST';
+  readonly path: '/v1/prices/simulations';
+  readonly body: Schemas['SimulatePricesDto'];
 }
 
 interface Progress {
@@ -77,23 +83,8 @@ export function SimulationsPage(): ReactNode {
   const textId = useId();
   const all = plans.data?.data ?? [];
   const plan = all.find(({ id }) => id === chosen) ?? all[0];
-  const text = edited ?? (plan === undefined ? '' : editable(plan.prices));
-  const prices = parsedPrices(text);
-  const request =
-    plan === undefined || prices === null
-      ? null
-      : ({
-          method: 'POST',
-          path: '/v1/prices/simulations',
-          body: {
-            plan_id: plan.id,
-            prices,
-            from: `${from}T00:00:00Z`,
-            to: `${to}T00:00:00Z`,
-          } satisfies Schemas['SimulatePricesDto'],
-        } as const);
   const run = useMutation({
-    mutationFn: async (one: NonNullable<typeof request>) => {
+    mutationFn: async (one: SimulationRequest) => {
       let state = NOTHING;
       setResult(state);
       await sendForLines(one, (line) => {
@@ -102,6 +93,33 @@ export function SimulationsPage(): ReactNode {
       });
     },
   });
+  if (plan === undefined && (plans.isPending || plans.isError)) {
+    return <PendingPage title="Simulations" error={plans.error} />;
+  }
+  if (plan === undefined) {
+    return (
+      <Page title="Simulations">
+        <p className={css['notice']}>
+          There are no plans yet. Create one with <code>POST /v1/plans</code>.
+        </p>
+      </Page>
+    );
+  }
+  const text = edited ?? editable(plan.prices);
+  const prices = parsedPrices(text);
+  const request: SimulationRequest | null =
+    prices === null
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/prices/simulations',
+          body: {
+            plan_id: plan.id,
+            prices,
+            from: `${from}T00:00:00Z`,
+            to: `${to}T00:00:00Z`,
+          },
+        };
   return (
     <Page title="Simulations">
       <Card title="Try other prices on the usage of the past">
@@ -115,7 +133,7 @@ export function SimulationsPage(): ReactNode {
           <div className={css['filters']}>
             <SelectInput
               label="Plan"
-              value={plan?.id ?? ''}
+              value={plan.id}
               options={all.map(({ id, name, code }) => [id, `${name} (${code})`])}
               onChange={(id) => {
                 setChosen(id);
@@ -147,7 +165,7 @@ export function SimulationsPage(): ReactNode {
           </div>
         </form>
       </Card>
-      {plan !== undefined && <Result result={result} currency={plan.currency} />}
+      <Result result={result} currency={plan.currency} />
     </Page>
   );
 }

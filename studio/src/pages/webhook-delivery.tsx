@@ -5,9 +5,8 @@ import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink } from '../ui/links';
 import { Card, Details, Page, PendingPage } from '../ui/page';
-import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
-import { ResendDialog } from './deliveries';
+import { DeliveryStatus, ResendDialog } from './deliveries';
 
 export function WebhookDeliveryPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
@@ -19,7 +18,7 @@ export function WebhookDeliveryPage(): ReactNode {
   return (
     <Page
       title={`Delivery of ${data.event_type}`}
-      mark={<Status value={data.status} />}
+      mark={<DeliveryStatus delivery={data} />}
       crumb={{ to: '/webhooks', label: 'Webhooks' }}
       actions={
         // A pending delivery is sent anyway.

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
-import { showCode, showDay, showText } from '../format/text';
+import { showCode, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
@@ -86,7 +86,6 @@ export function WebhooksPage(): ReactNode {
               cell: ({ description }) => showText(description),
             },
             { title: 'Order', cell: ({ ordered }) => (ordered ? showCode('in_order') : 'Any') },
-            { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
           ]}
         />
       </Card>

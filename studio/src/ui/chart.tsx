@@ -78,7 +78,12 @@ function draw(bars: readonly Bar[], series: readonly string[], width: number): D
       })
       .join(''),
   );
-  const ticks = y.ticks(4).map((value) => ({ value, y: y(value) }));
+  // A count has no fractions.
+  const isWhole = bars.every(({ parts }) => [...parts.values()].every(Number.isInteger));
+  const ticks = y
+    .ticks(4)
+    .filter((value) => !isWhole || Number.isInteger(value))
+    .map((value) => ({ value, y: y(value) }));
   return { xOf, barPixels, stepPixels: x.step(), ticks, paths };
 }
 
