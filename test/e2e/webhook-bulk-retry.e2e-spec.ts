@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
 
 const RETRY = '/v1/webhooks/deliveries/retry';
@@ -69,6 +71,31 @@ describe('many webhook deliveries are retried together', () => {
 
   const retry = (filter: object = {}) =>
     engine.http.post(RETRY).send({ status: ['failed'], ...filter });
+
+  it('without those whose events are deleted at the same time, alone or together', async () => {
+    await failTwo();
+    const [gone, kept] = await list();
+    const deleting = new Client({ connectionString: engine.databaseUrl });
+    await deleting.connect();
+    await deleting.query('BEGIN');
+    await deleting.query('DELETE FROM event WHERE id = $1', [gone?.event_id]);
+    const single = engine.http.post(`/v1/webhooks/deliveries/${gone?.id}/retry`).send({});
+    const answers = Promise.all([single, retry({ status: ['failed'] })]);
+    await until('both wait', async () => {
+      const [row] = await engine.database.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return row?.n === 2;
+    });
+    await deleting.query('COMMIT');
+    await deleting.end();
+    const [one, many] = await answers;
+    expect(one.body).toMatchObject({ status: 404, code: 'webhook_delivery_not_found' });
+    expect([many.status, many.body]).toEqual([200, { retried: 1, has_more: false }]);
+    const retried = (await list()).filter(({ kind }) => kind === 'retry');
+    expect(retried.map(({ event_id }) => event_id)).toEqual([kept?.event_id]);
+  });
 
   it('sends each failed event once more, and a second request nothing', async () => {
     await failTwo();

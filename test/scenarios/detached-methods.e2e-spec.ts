@@ -108,6 +108,31 @@ describe('a deleted payment method at Stripe', () => {
     expect(ownerOf(method.token)).toBeNull();
   });
 
+  it('cannot be added again, because Stripe gives it up', async () => {
+    const { customer, method } = await deletedMethod();
+    const again = await story.engine.http
+      .post(`/v1/customers/${customer}/payment-methods`)
+      .send({ provider: 'stripe', token: method.token });
+    expect([again.status, again.body]).toEqual([
+      422,
+      expect.objectContaining({ code: 'payment_method_not_accepted' }),
+    ]);
+    await run();
+    expect(ownerOf(method.token)).toBeNull();
+  });
+
+  it('that was detached at Stripe alone fails the payment, and is not charged again', async () => {
+    const { customer, method } = await story.customerWith('pm_card_visa');
+    await story.stripe.client().paymentMethods.detach(method.token);
+    expect(await story.pay(customer)).toMatchObject({
+      status: 'failed',
+      failure_code: 'method_unusable',
+    });
+    const path = `/v1/customers/${customer}/payment-methods`;
+    const { data } = (await story.get(path)) as unknown as { data: readonly object[] };
+    expect(data).toEqual([expect.objectContaining({ unusable_since: expect.any(String) })]);
+  });
+
   it('waits for a payment that charges it', async () => {
     const { customer, method } = await story.customerWith('pm_card_threeDSecure2Required');
     const payment = await story.pay(customer);

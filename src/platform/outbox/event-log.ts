@@ -61,25 +61,32 @@ const TAKE_MARKED = `
 
 const FIND = `SELECT ${HEAD}, actor, data::text AS data FROM event WHERE id = ANY ($1)`;
 
+const KEEP = 'SELECT id FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE';
+
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
+const DELETABLE = `
+  dispatched_at IS NOT NULL
+  AND NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
+  AND NOT EXISTS (
+    SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
+
+/** Finds the oldest events by id, because the time of an event on a test clock says nothing about its age. */
+const LOCK_OLDEST = `
+  SELECT id FROM event WHERE id < $1 AND ${DELETABLE}
+  ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
 /**
- * Deletes the oldest events by id, because the time of an event on a test clock says nothing about its age. Keeps the last
- * number of an object whose last event is deleted.
+ * Deletes locked events, unless a delivery was made of them before they were locked. Keeps the last number of an object
+ * whose last event is deleted.
  */
-const DELETE_OLDEST = `
+const DELETE_EVENTS = `
   WITH deleted AS (
-    DELETE FROM event WHERE id = ANY (ARRAY(
-      SELECT id FROM event
-      WHERE id < $1 AND dispatched_at IS NOT NULL
-        AND NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
-        AND NOT EXISTS (
-          SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')
-      ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    DELETE FROM event WHERE id = ANY ($1) AND ${DELETABLE}
     RETURNING object_id, sequence
   ), last AS (
     INSERT INTO event_sequence AS known (object_id, sequence)
@@ -126,6 +133,13 @@ export class EventLog {
     return new Map(rows.map((row) => [row.id, toEvent(row)]));
   }
 
+  /** Keeps events from being deleted until the caller's transaction ends. Returns the ids of those that exist. */
+  async keep(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(KEEP, [ids]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
   /**
    * Returns a page of matching events, newest first: by id, or by the time they occurred if the filter names a time.
    * @throws {ProblemError} `invalid_cursor` when the last event of the previous page was purged
@@ -158,11 +172,17 @@ export class EventLog {
    * Deletes the oldest events recorded before an instant, together with their deliveries, in a commit of its own. Keeps events
    * without deliveries yet and those with a pending delivery. Returns how many were deleted.
    */
-  async deleteOldest(before: Date, most: number): Promise<number> {
-    const [row] = await this.database.autocommit(() =>
-      this.database.query<{ deleted: number }>(DELETE_OLDEST, [firstIdAt('evt', before), most]),
-    );
-    return row?.deleted ?? 0;
+  deleteOldest(before: Date, most: number): Promise<number> {
+    return this.database.transaction(async () => {
+      const found = await this.database.query<{ id: string }>(LOCK_OLDEST, [
+        firstIdAt('evt', before),
+        most,
+      ]);
+      if (found.length === 0) return 0;
+      const ids = found.map(({ id }) => id);
+      const [row] = await this.database.query<{ deleted: number }>(DELETE_EVENTS, [ids]);
+      return row?.deleted ?? 0;
+    });
   }
 
   /**

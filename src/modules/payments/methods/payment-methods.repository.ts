@@ -20,6 +20,11 @@ const KEPT = `
   SELECT FROM payment_method
   WHERE customer_id = $1 AND provider = $2 AND token = $3 AND deleted_at IS NULL LIMIT 1`;
 
+const DELETED = `
+  SELECT FROM payment_method
+  WHERE customer_id = $1 AND provider = $2 AND token = $3
+  GROUP BY customer_id HAVING bool_and(deleted_at IS NOT NULL)`;
+
 const CHARGED = `
   SELECT FROM payment WHERE due_at IS NOT NULL AND provider = $1 AND provider_token = $2 LIMIT 1`;
 
@@ -54,11 +59,6 @@ export class PaymentMethodsRepository {
   async isUnusable(id: string): Promise<boolean> {
     const rows = await this.database.query(UNUSABLE, [id]);
     return rows.length > 0;
-  }
-
-  async findDefault(customerId: string): Promise<PaymentMethod | null> {
-    const [method] = await this.findDefaults([customerId]);
-    return method ?? null;
   }
 
   /** Locks the default of a locked customer until the transaction ends. */
@@ -122,6 +122,15 @@ export class PaymentMethodsRepository {
   /** Returns true if a method that is not deleted has the same token. */
   async isKeptAgain({ customerId, provider, token }: PaymentMethod): Promise<boolean> {
     return (await this.database.query(KEPT, [customerId, provider, token])).length > 0;
+  }
+
+  /** Returns true if all methods with this token are deleted, so that the provider gives it up. */
+  async isGivenUp({
+    customerId,
+    provider,
+    token,
+  }: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
+    return (await this.database.query(DELETED, [customerId, provider, token])).length > 0;
   }
 
   /** Returns true while a payment that charges the method has not ended. */

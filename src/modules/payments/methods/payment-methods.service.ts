@@ -61,8 +61,10 @@ export class PaymentMethodsService {
       await this.customers.lockForChange(customerId);
       this.gateway.requireEnabled(provider);
       const isKept = this.gateway.preparing(provider) !== null;
-      if (!isKept && !this.gateway.accepts(provider, token))
-        throw paymentMethodNotAccepted(provider, '/token');
+      const isAccepted = isKept
+        ? !(await this.methods.isGivenUp({ customerId, provider, token }))
+        : this.gateway.accepts(provider, token);
+      if (!isAccepted) throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
       const before = await this.methods.lockDefault(customerId);
       const method: PaymentMethod = {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
-import { invariant } from '../../../core/invariant';
 import { AuditTrail } from '../../../platform/audit';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
@@ -81,8 +80,10 @@ export class DeliveriesService {
       const { delivery } = await this.get(id);
       if (delivery.status === 'pending') throw webhookDeliveryPending(id);
       await this.activeEndpoint(delivery.endpointId);
+      await this.events.keep([delivery.eventId]);
       const event = (await this.events.find([delivery.eventId])).get(delivery.eventId);
-      invariant(event !== undefined, `The event ${delivery.eventId} exists.`);
+      // Deleted with its deliveries meanwhile.
+      if (event === undefined) throw webhookDeliveryNotFound(id);
       const made = await this.make(event, delivery.endpointId, 'retry', this.clock.now());
       await this.audit.record({
         action: 'webhook_delivery.retried',

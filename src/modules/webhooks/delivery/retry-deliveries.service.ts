@@ -5,6 +5,7 @@ import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { raise, referenceNotFound } from '../../../platform/errors';
 import { Signals } from '../../../platform/jobs';
+import { EventLog } from '../../../platform/outbox';
 import { webhookEndpointInactive } from '../webhooks.errors';
 import { WebhookEndpointsRepository } from '../webhook-endpoints.repository';
 import { DeliveriesRepository } from './deliveries.repository';
@@ -24,6 +25,7 @@ export class RetryDeliveriesService {
     private readonly database: Database,
     private readonly deliveries: DeliveriesRepository,
     private readonly endpoints: WebhookEndpointsRepository,
+    private readonly events: EventLog,
     private readonly signals: Signals,
     private readonly clock: Clock,
     private readonly audit: AuditTrail,
@@ -39,7 +41,9 @@ export class RetryDeliveriesService {
       // Of two calls at once, the second one waits here and then sees what the first one created.
       const endpointIds = await this.lockEndpoints(filter.endpointId);
       const found = await this.deliveries.findUnretried(filter, endpointIds, MOST_RETRIED + 1);
-      const chosen = found.slice(0, MOST_RETRIED);
+      const first = found.slice(0, MOST_RETRIED);
+      const kept = await this.events.keep(first.map(({ eventId }) => eventId));
+      const chosen = first.filter(({ eventId }) => kept.has(eventId));
       const now = this.clock.now();
       await this.deliveries.insert(
         chosen.map(({ endpointId, eventId: id, eventType: type, objectId, sequence }) =>
@@ -52,7 +56,7 @@ export class RetryDeliveriesService {
       this.database.afterCommit(() => {
         if (chosen.length > 0) this.signals.announce(DELIVERY_WORK);
       });
-      return { retried: chosen.length, hasMore: found.length > chosen.length };
+      return { retried: chosen.length, hasMore: found.length > MOST_RETRIED };
     });
   }
 

@@ -36,7 +36,9 @@ export class ReplaySteps {
       before.events.some((name) => matchesType(name, type)),
     );
     const room = MOST_REPLAYED - before.replayed;
-    const wanted = matching.slice(0, room);
+    const first = matching.slice(0, room);
+    const kept = await this.events.keep(first.map(({ id }) => id));
+    const wanted = first.filter(({ id }) => kept.has(id));
     const made = await this.deliveries.insert(
       wanted.map((event) => newDelivery(event, endpointId, 'replay', now)),
     );

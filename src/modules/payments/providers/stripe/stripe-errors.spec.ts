@@ -42,6 +42,7 @@ describe('a failed request to Stripe', () => {
       { status: 400, code: 'resource_missing', parameter: 'payment_method' },
       failed('method_unusable', 'hard'),
     ],
+    [{ status: 400, parameter: 'payment_method' }, failed('method_unusable', 'hard')],
     [{ status: 404, code: 'resource_missing', parameter: 'intent' }, notSent('misconfigured')],
     [{ status: 400, type: 'idempotency_error' }, notSent('misconfigured')],
     [{ status: 401 }, notSent('misconfigured')],

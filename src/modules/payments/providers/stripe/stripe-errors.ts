@@ -113,8 +113,9 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   if (code !== null && AMOUNT_CODES.has(code)) return AMOUNT_NOT_CHARGEABLE;
   if (parameter === 'currency') return AMOUNT_NOT_CHARGEABLE;
   if (code !== null && METHOD_CODES.has(code)) return METHOD_UNUSABLE;
-  const isMethod = parameter === 'payment_method' || parameter === 'customer';
-  if (code === 'resource_missing' && isMethod) return METHOD_UNUSABLE;
+  // Without a code for a method that was detached, or is that of another customer.
+  if (parameter === 'payment_method') return METHOD_UNUSABLE;
+  if (code === 'resource_missing' && parameter === 'customer') return METHOD_UNUSABLE;
   return notSent('misconfigured');
 }
 
