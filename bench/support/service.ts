@@ -43,7 +43,12 @@ export async function startService(
   const log = openSync(devNull, 'w');
   const child = spawn(
     process.execPath,
-    [...nodeOptions, '--enable-source-maps', resolve('dist/src/main.js')],
+    [
+      ...nodeOptions,
+      '--max-semi-space-size=32',
+      '--enable-source-maps',
+      resolve('dist/src/main.js'),
+    ],
     {
       env: { ...serviceEnvironment(database, port), ...environment },
       stdio: ['ignore', log, 'inherit'],
