@@ -151,7 +151,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readBody = composeMiddleware(
     requireReadEncoding,
     limitBodiesInFlight(bytesInMemory, isAnonymous),
-    withinBodyTime(LARGEST_BODY_BYTES, parse),
+    withinBodyTime(bytesInMemory, parse),
   );
   return (request, response, next) => {
     // A read has no body. One that is sent all the same is not read.

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Lifecycle } from '../../src/platform/observability';
 import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -20,14 +22,17 @@ describe('a caller without a credential', () => {
 
   afterAll(() => engine.close());
 
-  /** Begins a request, and sends the first byte of its body. */
+  /** Begins a request, and sends the first byte of its body once the service has read its headers. */
   async function begin(target: string, bytes: number): Promise<Socket> {
     const socket = connect({ port: Number(new URL(await engine.app.getUrl()).port) });
     socket.on('error', () => undefined);
     socket.write(
-      `${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n{`,
+      `${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\nExpect: 100-continue\r\n\r\n`,
     );
     sockets.push(socket);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 100 /);
+    socket.write('{');
     return socket;
   }
 
@@ -35,7 +40,7 @@ describe('a caller without a credential', () => {
     engine.uncheckedHttp.post('/v1/customers').set(bearing(BOOTSTRAP_KEY)).send({ name: 'Ada' });
 
   it.each([
-    ['POST /v1/session', 16_384],
+    ['POST /v1/session', 65_536],
     ['POST /v1/session', 1_048_576],
     ['GET /health/live', 65_536],
   ])('cannot use up the memory for bodies of others with %s of %d bytes', async (target, bytes) => {
@@ -52,6 +57,8 @@ describe('a caller without a credential', () => {
     const answer = await text(socket);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('"code":"request_timeout"');
+    // Nothing of the request is kept.
+    expect(engine.app.get(Lifecycle).bodiesInFlight).toBe(0);
   }, 30_000);
 
   it('gets an answer to a read that has a body, which is not read', async () => {

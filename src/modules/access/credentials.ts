@@ -78,7 +78,7 @@ export class Credentials {
     }
   }
 
-  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it, and has no scope that this lost. */
+  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it, and has no scope that its issuer lost. */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
     if (row === null) return null;

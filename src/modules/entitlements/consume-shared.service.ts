@@ -103,13 +103,13 @@ export class ConsumeSharedService {
   ): Promise<{ readonly answers: ReadonlyMap<string, Answers>; readonly isRepeated: boolean }> {
     const now = this.clock.now();
     const decided: DecidedBalance[] = [];
-    for (const balance of asked) {
-      const known = this.known.findOwn(targetOf(balance));
-      const one = known && (await this.decideBalance({ asked: balance, ...known }, now));
-      if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
-    }
-    if (decided.length === 0) return { answers: new Map(), isRepeated: false };
     try {
+      for (const balance of asked) {
+        const known = this.known.findOwn(targetOf(balance));
+        const one = known && (await this.decideBalance({ asked: balance, ...known }, now));
+        if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
+      }
+      if (decided.length === 0) return { answers: new Map(), isRepeated: false };
       const written = await this.shared.consumeKnown(decided, now);
       for (const [index, one] of decided.entries()) {
         if (written.has(index)) this.remember(one);

@@ -117,20 +117,27 @@ export class SearchRepository {
 
   /**
    * Returns the newest objects whose id begins with the text.
-   * @param namesCustomers true if the caller may read the names of customers
+   * @param hidden resources whose events are left out
    */
   byId(
     type: SearchType,
     start: string,
-    namesCustomers: boolean,
+    {
+      namesCustomers,
+      hidden,
+    }: { readonly namesCustomers: boolean; readonly hidden: readonly string[] },
     most: number,
   ): Promise<readonly SearchResult[]> {
-    const { from, where } = SOURCES[type];
+    const { from } = SOURCES[type];
+    const isOfEvents = type === 'event';
+    const where = isOfEvents
+      ? "split_part(one.type, '.', 1) <> ALL ($3::text[])"
+      : SOURCES[type].where;
     return this.database.query<SearchResult>(
       `SELECT ${columnsOf(type, namesCustomers)} FROM ${from}
        WHERE one.id >= $1 AND one.id < $1 || '~' ${where === undefined ? '' : `AND ${where}`}
        ORDER BY one.id DESC LIMIT $2`,
-      [start, most],
+      [start, most, ...(isOfEvents ? [hidden] : [])],
     );
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type GrantedScope, hiddenResources, isHiddenType } from '../../core/access';
+import { type GrantedScope, hiddenResources } from '../../core/access';
 import {
   readQuery,
   SEARCH_TYPES,
@@ -30,8 +30,7 @@ export class SearchService {
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
     if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, most);
     if (!searched.includes(query.type)) return [];
-    const found = await this.found.byId(query.type, query.start, namesCustomers, most);
-    const hidden = query.type === 'event' ? hiddenResources(scopes) : [];
-    return found.filter(({ title }) => !isHiddenType(title, hidden));
+    const hidden = hiddenResources(scopes);
+    return this.found.byId(query.type, query.start, { namesCustomers, hidden }, most);
   }
 }

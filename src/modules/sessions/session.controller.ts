@@ -32,7 +32,7 @@ export class SessionController {
     summary: 'Sign in',
     description:
       'Sets the cookie `billing_session`, which is the credential of a studio admin in a browser. It ends after 12 hours without ' +
-      'use, after 7 days, with a new password, and when its browser signs in again. With TLS the cookie is `__Secure-billing_session`. Five attempts are allowed in 15 minutes for each account and each address. An admin with a second factor also sends ' +
+      'use, after 7 days, with a new password, and when its browser signs in again with a password. With TLS the cookie is `__Secure-billing_session`. Five attempts are allowed in 15 minutes for each account and each address. An admin with a second factor also sends ' +
       '`totp_code` or `recovery_code`; without one the answer is `second_factor_required`.',
     access: 'public',
     status: 201,

@@ -40,6 +40,8 @@ export function limitBodiesInFlight(
     large: new Budget(ANONYMOUS_BUDGET_BYTES),
   };
   return (request, response, next) => {
+    // The client has gone, so that nothing would release the bytes.
+    if (response.destroyed) return;
     const bytes = sizeOf(request);
     const { small, large } = isAnonymous(request) ? anonymous : known;
     const budget = bytes <= SMALL_BYTES ? small : large;

@@ -1,6 +1,5 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
-import { announcedBytes } from './body-budget';
 
 /** Time for any body, however small. */
 const LEAST_MS = 10_000;
@@ -11,11 +10,14 @@ const LEAST_BYTES_PER_MS = 10;
 /**
  * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the memory
  * for bodies in flight.
- * @param mostBytes size of a body that does not announce one
+ * @param sizeOf returns the most bytes that the body of a request may have
  */
-export function withinBodyTime(mostBytes: number, read: RequestHandler): RequestHandler {
+export function withinBodyTime(
+  sizeOf: (request: Request) => number,
+  read: RequestHandler,
+): RequestHandler {
   return (request, response, next) => {
-    const allowedMs = LEAST_MS + announcedBytes(request, mostBytes) / LEAST_BYTES_PER_MS;
+    const allowedMs = LEAST_MS + sizeOf(request) / LEAST_BYTES_PER_MS;
     let isOver = false;
     const finish = (error?: unknown): void => {
       if (isOver) return;

@@ -14,6 +14,11 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal;
   }
 
+  /** Number of bodies that are being read. */
+  get bodiesInFlight(): number {
+    return this.reading.size;
+  }
+
   get draining(): boolean {
     return this.stop.signal.aborted;
   }
@@ -45,6 +50,8 @@ export class Lifecycle implements OnModuleDestroy {
           done(serviceUnavailable('The service stopped before the whole body arrived.'));
       };
       this.reading.add(giveUp);
+      // A request that was answered before its body arrived is never read to its end.
+      response.once('close', () => this.reading.delete(giveUp));
       void read(request, response, done);
     };
   }

@@ -2,13 +2,18 @@ import ipaddr from 'ipaddr.js';
 
 const NETWORK_GROUPS = 4;
 
+/** An address as some proxies pass it on: `192.0.2.7:4711`, `[2001:db8::9]:4711`. */
+const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+\.\d+\.\d+\.\d+):\d+)$/;
+
 /**
  * Returns the part of an address that is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address,
  * because one host can use all addresses of such a network. `unknown` for other texts, which a proxy may have passed on.
  */
 export function countedAddress(address: string): string {
-  if (!ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
+  const { six, four } = WITH_PORT.exec(address)?.groups ?? {};
+  const alone = six ?? four ?? address;
+  if (!ipaddr.isValid(alone)) return 'unknown';
+  const parsed = ipaddr.process(alone);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return `${parsed.toNormalizedString().split(':').slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }

@@ -43,6 +43,10 @@ describe('a failed request to Stripe', () => {
       failed('method_unusable', 'hard'),
     ],
     [{ status: 400, parameter: 'payment_method' }, failed('method_unusable', 'hard')],
+    [
+      { status: 400, code: 'parameter_unknown', parameter: 'payment_method' },
+      notSent('misconfigured'),
+    ],
     [{ status: 404, code: 'resource_missing', parameter: 'intent' }, notSent('misconfigured')],
     [{ status: 400, type: 'idempotency_error' }, notSent('misconfigured')],
     [{ status: 401 }, notSent('misconfigured')],

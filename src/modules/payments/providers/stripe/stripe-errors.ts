@@ -113,9 +113,10 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   if (code !== null && AMOUNT_CODES.has(code)) return AMOUNT_NOT_CHARGEABLE;
   if (parameter === 'currency') return AMOUNT_NOT_CHARGEABLE;
   if (code !== null && METHOD_CODES.has(code)) return METHOD_UNUSABLE;
+  const isMissing = code === 'resource_missing';
   // Without a code for a method that was detached, or is that of another customer.
-  if (parameter === 'payment_method') return METHOD_UNUSABLE;
-  if (code === 'resource_missing' && parameter === 'customer') return METHOD_UNUSABLE;
+  if (parameter === 'payment_method' && (isMissing || code === null)) return METHOD_UNUSABLE;
+  if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
   return notSent('misconfigured');
 }
 
