@@ -53,6 +53,8 @@ class Hands {
       await target.selectOption({ label });
       return;
     }
+    // As the mouse does: the options may still be loading.
+    await target.locator('option', { hasText: label }).waitFor({ state: 'attached' });
     await this.reach(target);
     await this.page.keyboard.type(label);
   }

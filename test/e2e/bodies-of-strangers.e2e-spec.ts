@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Lifecycle } from '../../src/platform/observability';
 import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 /** More bodies of 64 KiB than all budgets for bodies in flight hold. */
 const SOCKETS = 600;
@@ -58,7 +59,7 @@ describe('a caller without a credential', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('"code":"request_timeout"');
     // Nothing of the request is kept.
-    expect(engine.app.get(Lifecycle).bodiesInFlight).toBe(0);
+    await until('no body is read', () => engine.app.get(Lifecycle).bodiesInFlight === 0);
   }, 30_000);
 
   it('gets an answer to a read that has a body, which is not read', async () => {

@@ -26,8 +26,11 @@ export function withinBodyTime(
       next(error);
     };
     const timer = setTimeout(() => {
+      const reason = requestTimeout(Math.round(allowedMs));
       response.setHeader('Connection', 'close');
-      finish(requestTimeout(Math.round(allowedMs)));
+      // Otherwise the body would be awaited, and kept, for ever: Node forgets a request once it is answered.
+      response.once('close', () => request.destroy(reason));
+      finish(reason);
     }, allowedMs);
     void read(request, response, finish);
   };

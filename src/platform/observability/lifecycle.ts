@@ -50,8 +50,6 @@ export class Lifecycle implements OnModuleDestroy {
           done(serviceUnavailable('The service stopped before the whole body arrived.'));
       };
       this.reading.add(giveUp);
-      // A request that was answered before its body arrived is never read to its end.
-      response.once('close', () => this.reading.delete(giveUp));
       void read(request, response, done);
     };
   }
