@@ -83,7 +83,6 @@ export class TestClocksController {
       'runs in the same advance.',
     access: 'test-clocks:read',
     answer: TestClockNextDto,
-    reads: 'path',
     problems: [testClockNotFound],
   })
   async getTestClockNext(@Param('id', testClockId) id: string): Promise<TestClockNextDto> {

@@ -26,19 +26,19 @@ export function requireReadableJson(
   if (charset.toLowerCase() !== 'utf-8') {
     throw Object.assign(new Error('The charset of the body is not read.'), { status: 415 });
   }
-  assertUtf8(body);
-  assertBoundedJson(body);
+  assertReadableJson(body);
 }
 
-/** Error type of {@link assertUtf8}. */
+/** Error type of JSON that is not UTF-8. */
 export const NOT_UTF8 = 'entity.not.utf8';
 
 /**
  * Refuses invalid UTF-8. A decoder would replace all invalid bytes by the same character, and so could turn two keys
- * into one.
+ * into one. Also bounds what the text holds.
  */
-export function assertUtf8(body: Buffer): void {
+export function assertReadableJson(body: Buffer): void {
   if (!isUtf8(body)) {
     throw Object.assign(new Error('The body is not UTF-8.'), { status: 400, type: NOT_UTF8 });
   }
+  assertBoundedJson(body);
 }

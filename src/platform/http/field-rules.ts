@@ -117,7 +117,7 @@ export function HasNoRepeats(): PropertyDecorator {
 /** Non-negative decimal number as text, with at most 20 digits before and 12 after the point. */
 export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
 
-/** An idempotency key in a body. */
+/** An idempotency key: printable ASCII. */
 export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
 
 export function IsDecimal(): PropertyDecorator {

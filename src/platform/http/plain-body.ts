@@ -1,6 +1,5 @@
 import type { NextFunction, Request, RequestHandler } from 'express';
-import { assertUtf8 } from './charset';
-import { assertBoundedJson } from './json-bounds';
+import { assertReadableJson } from './charset';
 
 const PLAIN_JSON = /^application\/json(?: *; *charset="?utf-8"?)?$/i;
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -48,8 +47,7 @@ function read(request: Request, next: NextFunction): void {
 function parse(chunks: readonly Buffer[]): unknown {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-  assertUtf8(bytes);
-  assertBoundedJson(bytes);
+  assertReadableJson(bytes);
   const text = bytes.toString();
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   // A body that is only a byte order mark counts as empty.

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { OPEN, principalOf } from '../access/principal';
 import { idempotencyKeyMismatch, malformedRequest } from '../errors';
+import { KEY_TEXT } from '../http/field-rules';
 import type { KeyedRequest } from './idempotency.types';
-
-const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
 
 /**
  * Returns the idempotency key of a request, or null.
@@ -13,7 +12,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
   const inHeader = request.headers['idempotency-key'];
-  if (inHeader !== undefined && (typeof inHeader !== 'string' || !PRINTABLE_ASCII.test(inHeader))) {
+  if (inHeader !== undefined && (typeof inHeader !== 'string' || !KEY_TEXT.test(inHeader))) {
     throw malformedRequest(
       'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
     );
@@ -21,7 +20,7 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
   const inBody =
     bodyField === null ? undefined : (Reflect.get(request.body as object, bodyField) as unknown);
   // A value of another type or form is left to body validation, which names the field.
-  if (typeof inBody !== 'string' || !PRINTABLE_ASCII.test(inBody)) return inHeader ?? null;
+  if (typeof inBody !== 'string' || !KEY_TEXT.test(inBody)) return inHeader ?? null;
   if (inHeader !== undefined && inHeader !== inBody) throw idempotencyKeyMismatch();
   return inBody;
 }

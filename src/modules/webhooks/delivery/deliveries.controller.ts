@@ -65,7 +65,6 @@ export class DeliveriesController {
       'endpoint again later: repeating the request sends nothing twice.',
     access: 'webhooks:write',
     answer: RetriedDeliveriesDto,
-    reads: 'post',
     key: 'optional',
     problems: [referenceNotFound, webhookEndpointInactive],
   })
