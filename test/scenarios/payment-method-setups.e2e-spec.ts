@@ -189,6 +189,31 @@ describe('a setup of a payment method at Stripe', () => {
     expect(answer.body).toMatchObject({ status: 404, code: 'payment_method_setup_not_found' });
   });
 
+  it('fails if its method was added by its token and deleted meanwhile', async () => {
+    const { customer, id, read, secret } = await begun();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    const [intent = ''] = secret.split('_secret_');
+    const token = story.stripe.account.setupIntents.get(intent)?.payment_method;
+    const methods = `/v1/customers/${customer}/payment-methods`;
+    const method = await story.post(methods, { provider: 'stripe', token });
+    await story.engine.http.delete(`${methods}/${method.id}`).expect(204);
+    for (let poll = 0; poll < 2; poll++) {
+      story.engine.clock.advanceMs(2 * MINUTE_MS);
+      await story.run(DueSetups);
+    }
+    expect(await read()).toMatchObject({
+      status: 'failed',
+      failure_code: 'method_unusable',
+      payment_method_id: null,
+    });
+    expect(await methodsOf(customer)).toEqual([]);
+    expect(await typesOf(id)).toEqual([
+      'payment_method_setup.created',
+      'payment_method_setup.failed',
+    ]);
+  });
+
   it('ends if its customer was deleted', async () => {
     const { customer, id, secret } = await begun();
     await story.engine.http.delete(`/v1/customers/${customer}`).expect(204);

@@ -160,11 +160,6 @@ export class CatalogService {
     return new Map(found.map((addon) => [addon.id, addon]));
   }
 
-  /** Returns prices of any plan version or add-on by id, without missing ones. They are immutable. */
-  getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, CatalogPrice>> {
-    return this.prices.find(ids);
-  }
-
   /** Returns the price ids of all versions of plans, by plan id. Includes archived plans. */
   getPriceIdsOfPlans(planIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     return this.prices.idsOfPlans(planIds);

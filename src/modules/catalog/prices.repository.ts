@@ -59,12 +59,6 @@ export class PricesRepository {
     return new Map(rows.map(({ plan_id: planId, ids }) => [planId, ids]));
   }
 
-  async find(ids: readonly string[]): Promise<ReadonlyMap<string, CatalogPrice>> {
-    if (ids.length === 0) return new Map();
-    const found = await this.prices.find({ where: { id: In([...ids]) } });
-    return new Map(found.map((row) => [row.id, fromRow(row)]));
-  }
-
   private get prices() {
     return this.database.repository(PriceEntity);
   }

@@ -155,15 +155,6 @@ export class RedemptionsService {
     return new Map(found.filter(isUsedUp).map((terms) => [terms.redemption.id, terms]));
   }
 
-  /** Ends a redemption. Does nothing when it has ended. */
-  async end(redemptionId: string, now: Date): Promise<void> {
-    const [found] = await this.redemptions.lockAll([redemptionId]);
-    invariant(found !== undefined, `The redemption ${redemptionId} exists.`);
-    const { redemption } = found;
-    if (redemption.endedAt !== null) return;
-    await this.redemptions.updateAll([{ ...redemption, endedAt: now }]);
-  }
-
   /** Ends all running redemptions of subscriptions. */
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();

@@ -3,17 +3,22 @@ import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import {
   type PaymentMethodSetup,
+  PaymentMethodsService,
   PaymentMethodSetupsService,
   type SetupLook,
 } from '../../payments';
 import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
+
+/** The method was added by its token and deleted while the setup was under way. */
+const GIVEN_UP: SetupLook = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
  * Completes setups of payment methods.
  *
  * 1. Asks the provider what became of the setup, outside any transaction; one that is overdue is given up there.
  * 2. Locks the customer and the setup.
- * 3. Keeps the payment method of a setup that succeeded (`KeepPaymentMethodWorkflow`), and writes the setup.
+ * 3. Keeps the payment method of a setup that succeeded (`KeepPaymentMethodWorkflow`), and writes the setup. One that was
+ *    deleted meanwhile is not kept again: the setup fails.
  */
 @Injectable()
 export class CompleteSetupWorkflow {
@@ -21,6 +26,7 @@ export class CompleteSetupWorkflow {
     private readonly database: Database,
     private readonly customers: CustomersService,
     private readonly setups: PaymentMethodSetupsService,
+    private readonly methods: PaymentMethodsService,
     private readonly keeping: KeepPaymentMethodWorkflow,
   ) {}
 
@@ -41,17 +47,13 @@ export class CompleteSetupWorkflow {
       if (before === null) return;
       // A deleted customer is not charged.
       if (isDeleted) return this.setups.note(before, { kind: 'canceled' }, null);
+      if (look.kind !== 'set_up') return this.setups.note(before, look, null);
       const { provider, isDefault } = before;
-      const kept =
-        look.kind === 'set_up'
-          ? await this.keeping.keep(customerId, {
-              provider,
-              isDefault,
-              token: look.token,
-              ...look.details,
-            })
-          : null;
-      return this.setups.note(before, look, kept?.id ?? null);
+      const { token, details } = look;
+      if (await this.methods.isGivenUp({ customerId, provider, token }))
+        return this.setups.note(before, GIVEN_UP, null);
+      const kept = await this.keeping.keep(customerId, { provider, isDefault, token, ...details });
+      return this.setups.note(before, look, kept.id);
     });
   }
 }

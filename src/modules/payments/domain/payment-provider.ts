@@ -153,6 +153,8 @@ export type SetupLook =
       readonly failureCode: string | null;
     }
   | { readonly kind: 'canceled' }
+  /** The customer set up a payment method that cannot be kept. */
+  | { readonly kind: 'refused'; readonly failureCode: string }
   | UnknownOutcome;
 
 /** Data with which the customer confirms a charge in the browser. Fetched for each request and never stored. */

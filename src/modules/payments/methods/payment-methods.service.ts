@@ -62,7 +62,7 @@ export class PaymentMethodsService {
       this.gateway.requireEnabled(provider);
       const isKept = this.gateway.preparing(provider) !== null;
       const isAccepted = isKept
-        ? !(await this.methods.isGivenUp({ customerId, provider, token }))
+        ? !(await this.isGivenUp({ customerId, provider, token }))
         : this.gateway.accepts(provider, token);
       if (!isAccepted) throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
@@ -88,6 +88,11 @@ export class PaymentMethodsService {
       await this.idempotency.completeFor(id, paymentMethodAnswer(method));
       return method;
     });
+  }
+
+  /** Returns true if all methods of the customer with this token are deleted, so that the provider gives it up. */
+  isGivenUp(method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
+    return this.methods.isGivenUp(method);
   }
 
   /** @throws {ProblemError} `customer_not_found`, `payment_method_not_found` */

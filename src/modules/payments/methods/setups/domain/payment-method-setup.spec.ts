@@ -7,6 +7,7 @@ const SET_UP: SetupLook = { kind: 'set_up', token: 'pm_1', details: NO_DETAILS }
 const WAITING: SetupLook = { kind: 'waiting', failureCode: null };
 const DECLINED: SetupLook = { kind: 'waiting', failureCode: 'declined' };
 const CANCELED: SetupLook = { kind: 'canceled' };
+const REFUSED: SetupLook = { kind: 'refused', failureCode: 'method_unusable' };
 
 const pending = newSetup(
   {
@@ -33,6 +34,7 @@ describe('a setup of a payment method', () => {
     ['succeeds after a decline', [DECLINED, SET_UP], 'succeeded', null],
     ['expires without an attempt', [WAITING, CANCELED], 'expired', null],
     ['fails if its attempts failed', [DECLINED, CANCELED], 'failed', 'declined'],
+    ['fails if its method cannot be kept', [REFUSED], 'failed', 'method_unusable'],
     ['is looked at again without an answer', [{ kind: 'unknown' }], 'pending', null],
   ] as const)('%s', (_, looks, status, failureCode) => {
     expect(after(...looks)).toMatchObject({ status, failureCode });

@@ -111,6 +111,8 @@ export function withLook(
       const status = setup.failureCode === null ? 'expired' : 'failed';
       return { ...ended, status, updatedAt: now };
     }
+    case 'refused':
+      return { ...ended, status: 'failed', failureCode: look.failureCode, updatedAt: now };
     case 'waiting': {
       const next = { ...setup, ...planned(setup, now) };
       if (look.failureCode === setup.failureCode) return next;
