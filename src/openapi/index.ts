@@ -8,6 +8,7 @@ import { CSRF_SCHEME, requireCsrfToken } from './csrf';
 import { describeDefaults } from './defaults';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
+import { resolveSubtree } from './resolve-subtree';
 import { shareProblems } from './shared-problems';
 import { describeTags } from './tags';
 import { addWebhooks } from './webhooks';
@@ -146,6 +147,7 @@ export function publishDocs(app: NestExpressApplication): void {
       // Hundreds of schemas below the operations would be drawn before the page answers.
       defaultModelsExpandDepth: -1,
       syntaxHighlight: false,
+      plugins: [{ fn: { resolveSubtree } }],
     },
   });
 }

@@ -1,0 +1,56 @@
+import type { Browser } from 'playwright-core';
+import { startEphemeralPostgres } from '../../packages/embedded-postgres';
+import { launchChromium, openPage } from '../support/browser';
+import { RunningService } from '../support/running-service';
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('the Swagger UI', () => {
+  let postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>;
+  let service: RunningService;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [postgres, browser] = await Promise.all([
+      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
+      launchChromium(),
+    ]);
+    service = await RunningService.start(postgres.connectionString);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+    await postgres.stop();
+  });
+
+  it('shows an operation with its schemas, and sends its example', async () => {
+    const { context, page, faults } = await openPage(browser);
+    await page.goto(`${service.url}/docs`);
+    await page.getByPlaceholder('Filter by tag').fill('Tax rates');
+    const create = page.locator('[id="operations-Tax_rates-createTaxRate"]');
+    await create.locator('.opblock-summary-control').click();
+    await create.getByRole('button', { name: 'Execute' }).click();
+    await create
+      .locator('.live-responses-table .response-col_status', { hasText: '201' })
+      .waitFor();
+
+    const schema = create.locator('.responses-inner .model-example').first();
+    await schema.getByText('Schema', { exact: true }).click();
+    await schema.locator('.json-schema-2020-12__title, .model-title').first().waitFor();
+    expect(await create.innerText()).not.toContain('$ref');
+    expect(faults.found).toEqual([]);
+    await context.close();
+  });
+
+  it('offers every way to authorize', async () => {
+    const { context, page, faults } = await openPage(browser);
+    await page.goto(`${service.url}/docs`);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const names = await page.locator('.auth-container h4 code').allInnerTexts();
+    expect(names.sort()).toEqual(['basic', 'bearer', 'csrf', 'session']);
+    expect(faults.found).toEqual([]);
+    await context.close();
+  });
+});
