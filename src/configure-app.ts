@@ -43,6 +43,7 @@ import {
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 import { limitRequests, RateLimits } from './platform/rate-limits';
+import { enterRequestSpan, startRequestSpan } from './platform/tracing';
 import { isOfStudio, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
@@ -77,6 +78,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   });
   app.use(
     composeMiddleware(
+      startRequestSpan,
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
@@ -88,6 +90,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       bodyReader(lifecycle),
       app.get(AuditUsageCounts).count(isCounted),
       actAsCaller(isCounted, isOpenIdCallback),
+      enterRequestSpan,
     ),
   );
   app.useGlobalPipes(createValidationPipe());

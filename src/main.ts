@@ -19,11 +19,14 @@ import {
 } from '../packages/embedded-postgres';
 import { createLogger, NestLogger } from './platform/logging';
 import { MonitoringServer } from './platform/observability';
+import { startTracing } from './platform/tracing';
 
 /** Started parts of this process. */
 interface Running {
   embedded: EmbeddedServer | null;
   app: NestExpressApplication | null;
+  /** Exports the last spans. */
+  stopTracing: (() => Promise<void>) | null;
 }
 
 async function main(): Promise<void> {
@@ -31,7 +34,7 @@ async function main(): Promise<void> {
   const logger = createLogger(configuration.logLevel);
   // A closed standard output must not stop the service.
   process.stdout.on('error', () => undefined);
-  const running: Running = { embedded: null, app: null };
+  const running: Running = { embedded: null, app: null, stopTracing: null };
   stopOnSignal(running, configuration, logger);
   try {
     await start(running, configuration, logger);
@@ -48,6 +51,7 @@ async function start(
   configuration: Configuration,
   logger: Logger,
 ): Promise<void> {
+  if (configuration.tracing) running.stopTracing = await startTracing(logger);
   running.embedded = await startDatabaseIfNone(configuration, logger);
   const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
   const migrations = await migrate(
@@ -113,6 +117,7 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     logger.info({ signal }, 'stopping');
     const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
     if (!inTime) logger.error('requests and jobs in flight did not finish in time');
+    await running.stopTracing?.();
     await running.embedded?.stop();
     logger.info('stopped');
     // Set by a part of the service that ends it.

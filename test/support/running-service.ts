@@ -9,6 +9,9 @@ const ROOT = join(__dirname, '../..');
 
 /** Runs the service as it is deployed: `src/main.ts` in a process of its own, on the clock of the machine. */
 export class RunningService {
+  /** Standard output since it listens. */
+  private readonly output: Buffer[] = [];
+
   private constructor(
     readonly url: string,
     private readonly process: ChildProcess,
@@ -46,9 +49,11 @@ export class RunningService {
     for await (const line of lines) {
       const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
       if (url === undefined) continue;
-      // The rest of its output is not read.
+      const running = new RunningService(url, service, ended, performance.now());
+      service.stdout.on('data', (chunk: Buffer) => running.output.push(chunk));
+      // Reading the lines has paused it at their end.
       service.stdout.resume();
-      return new RunningService(url, service, ended, performance.now());
+      return running;
     }
     throw new Error('The service ended before it listened.');
   }
@@ -70,6 +75,14 @@ export class RunningService {
 
   async get(path: string): Promise<Response> {
     return fetch(`${this.url}${path}`);
+  }
+
+  /** Returns the lines of the log since it listens. */
+  log(): readonly Readonly<Record<string, unknown>>[] {
+    const lines = Buffer.concat(this.output).toString().split('\n').slice(0, -1);
+    return lines
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   /** Asks the process to end, and returns its exit code. */

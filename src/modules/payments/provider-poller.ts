@@ -13,6 +13,7 @@ import {
   ProcessSession,
   ReturnedLeases,
 } from '../../platform/processes';
+import { traced } from '../../platform/tracing';
 import { PollingLimiter } from './polling-limiter';
 import { pollLease, type Lease } from './domain/poll-lease';
 
@@ -104,7 +105,9 @@ export abstract class ProviderPoller
     try {
       const { table, plansAttempts } = this.repository;
       const work = (): Promise<unknown> => this.service.resume(id);
-      await (plansAttempts === true ? work() : this.leases.finish({ table, id, endsAt }, work));
+      await traced({ name: this.name, isRoot: true }, () =>
+        plansAttempts === true ? work() : this.leases.finish({ table, id, endsAt }, work),
+      );
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }

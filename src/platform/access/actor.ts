@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { SAFE_METHODS } from '../../core/safe-methods';
-import { CallScope } from '../database';
+import { CallScope } from '../concurrency';
 import { type Principal, principalOf, principalWith } from './principal';
 
 /** Actor of due work, and of other changes that no request asks for, such as a threshold that usage reaches. */

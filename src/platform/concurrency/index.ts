@@ -1,2 +1,3 @@
 export { Batcher, type BatchOutcome } from './batcher';
+export { CallScope } from './call-scope';
 export { ConcurrencyLimiter } from './concurrency-limiter';

@@ -39,6 +39,10 @@ describe('the configuration', () => {
     ['DATA_DIR', ''],
     ['ENCRYPTION_KEYS', ''],
     ['ENCRYPTION_KEYS', 'nope'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ''],
+    ['OTEL_TRACES_SAMPLER', 'sometimes'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
     ['ROLE', 'ALL'],
     ['AUTH', 'keys'],
     ['AUTH_OPEN_ACKNOWLEDGED', 'yes'],
@@ -63,6 +67,12 @@ describe('the configuration', () => {
   ])('a wrong %s (%j) stops the start and is named', (variable, text) => {
     expect(() => new Configuration({ [variable]: text })).toThrow(ConfigurationError);
     expect(() => new Configuration({ [variable]: text })).toThrow(new RegExp(`^${variable} is `));
+  });
+
+  it('exports traces only to a receiver that is set', () => {
+    const receiver = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/base' };
+    expect(new Configuration({ OTEL_SERVICE_NAME: 'billing' }).tracing).toBe(false);
+    expect(new Configuration(receiver).tracing).toBe(true);
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'billing.example.com'])(

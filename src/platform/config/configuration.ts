@@ -4,6 +4,7 @@ import { isLoopback } from './loopback';
 import { type OpenIdSettings, readOpenId } from './openid-settings';
 import type { Setting } from './setting';
 import { SETTINGS } from './settings';
+import { TRACING_SETTINGS } from './tracing-settings';
 
 /** A setting has an invalid value. The message names the setting, and the process does not start. */
 export class ConfigurationError extends Error {
@@ -162,6 +163,8 @@ export class Configuration {
   /** OpenID provider at which admins sign in; null: none. */
   readonly openId: OpenIdSettings | null;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
+  readonly tracing: boolean;
   readonly shutdownTimeoutMs: number;
   /** Longest time that a client may send nothing of an NDJSON body it has started. */
   readonly ndjsonIdleTimeoutMs: number;
@@ -221,6 +224,10 @@ export class Configuration {
       throw new ConfigurationError(message);
     });
     this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
+    for (const [variable, setting] of Object.entries(TRACING_SETTINGS)) {
+      optional<unknown>(variable, setting);
+    }
+    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
     this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
     this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);
     this.webhooksAllowPrivateNetworks =

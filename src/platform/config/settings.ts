@@ -1,6 +1,7 @@
 import { faultOfChosenSecret } from '../access/chosen-secret';
 import { parseEncryptionKeys } from './encryption-keys';
 import { OPENID_SETTINGS } from './openid-settings';
+import { TRACING_SETTINGS } from './tracing-settings';
 import {
   boolean,
   commaSeparated,
@@ -282,6 +283,7 @@ export const SETTINGS = {
       'Hours for which the invoice of a renewal stays a draft, for usage that is late; a customer may have its own.',
     parse: integerBetween(0, 720),
   }),
+  ...TRACING_SETTINGS,
   ...OPENID_SETTINGS,
   SELLER_NAME: setting({
     fallback: null,

@@ -1,4 +1,4 @@
-import { CallScope } from './call-scope';
+import { CallScope } from '../concurrency';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isDatabaseUnavailable } from './postgres-errors';
 

@@ -1,32 +1,26 @@
 import { Injectable } from '@nestjs/common';
+import type { Span } from '@opentelemetry/api';
 import type { PoolClient } from 'pg';
 import {
   DataSource,
   type EntityManager,
   type EntityTarget,
   type ObjectLiteral,
-  type QueryRunner,
   type Repository,
 } from 'typeorm';
-import { CallScope } from './call-scope';
+import { CallScope } from '../concurrency';
+import { traced } from '../tracing';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
 import { abandon, commit, sendAutocommit, timed, type TimedQuery } from './connections';
 import { CommitTrace } from './commit-trace';
 import { copyIn } from './copy-in';
 import { EntityStatements } from './entity-statements';
+import type { OpenTransaction } from './open-transaction';
 import { OutageLog } from './outage-log';
 import { poolOf } from './pool-use';
 import { isWorthRetrying } from './postgres-errors';
+import { countStatements, TRANSACTION_SPAN } from './transaction-span';
 import { withRetries } from './with-retries';
-
-interface OpenTransaction {
-  readonly runner: QueryRunner;
-  readonly afterCommit: (() => void)[];
-  /** Client-side timeout of its statements, if longer than the default. */
-  answerTimeoutMs?: number;
-  /** Set at the end. The connection may then belong to another transaction. */
-  isOver?: true;
-}
 
 type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 
@@ -63,7 +57,10 @@ export class Database {
     options: { readonly tries?: 1; readonly source?: DataSource } = {},
   ): Promise<Result> {
     if (this.isInTransaction) return work();
-    return withRetries(options.tries ?? TRIES, () => this.runOnce(work, options.source));
+    const { tries = TRIES, source = this.dataSource } = options;
+    return withRetries(tries, () =>
+      traced(TRANSACTION_SPAN, (span) => this.runOnce(work, source, span)),
+    );
   }
 
   /** Runs an autocommit statement. Repeats it after a deadlock or serialization failure, up to three attempts. */
@@ -93,12 +90,15 @@ export class Database {
 
   private async runOnce<Result>(
     work: () => Promise<Result>,
-    source = this.dataSource,
+    source: DataSource,
+    span: Span | null,
   ): Promise<Result> {
     const runner = source.createQueryRunner();
     const transaction: OpenTransaction = { runner, afterCommit: [] };
     let result: Result;
+    let endCount: (() => void) | undefined;
     try {
+      if (span !== null) endCount = await countStatements(runner, span);
       await runner.startTransaction();
       result = await this.open.run(transaction, work);
       await commit(runner);
@@ -109,6 +109,7 @@ export class Database {
       throw error;
     } finally {
       transaction.isOver = true;
+      endCount?.();
       await runner.release();
     }
     this.commits.committed();

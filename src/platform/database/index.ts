@@ -1,5 +1,4 @@
 export { ArrayElements, Instants, Integers, Texts, Uuids } from './array-elements';
-export { CallScope } from './call-scope';
 export {
   AmountColumn,
   IdColumn,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock';
-import { CallScope, Database } from '../database';
+import { CallScope } from '../concurrency';
+import { Database } from '../database';
 import { idempotencyKeyInUse, idempotencyKeyReused, type ProblemError } from '../errors';
 import { IdempotencyRepository } from './idempotency.repository';
 import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.types';

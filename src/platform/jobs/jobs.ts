@@ -7,6 +7,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Configuration } from '../config';
+import { tracedRun } from '../tracing';
 import type { WaitingRows } from './waiting-rows.repository';
 
 /** Longest pause after one run, so that due work goes on under any load. */
@@ -129,7 +130,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
 
   private async runOnce(work: DueWork): Promise<boolean> {
     try {
-      return await work.runDue();
+      return await tracedRun(work.name, work.runDue);
     } catch (error) {
       this.logger.error({ err: error, work: work.name }, 'due work failed');
       return false;

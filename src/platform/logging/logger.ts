@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import pino, { type Logger } from 'pino';
 import type { Configuration } from '../config';
 import { isDatabaseOutOfReach } from '../database';
+import { traceIds } from '../tracing';
 
 /** Fields whose values are redacted at the top three levels of a logged object. */
 const SECRET_FIELDS = [
@@ -22,6 +23,7 @@ export function createLogger(
     {
       level,
       base: undefined,
+      mixin: () => traceIds(),
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: serializeError },

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { assignRequestId } from '../http/request-id';
+import { traceIdsOf } from '../tracing';
 
 /** Paths that machines poll every few seconds, or that are of no interest. */
 const NOT_LOGGED = /^\/(health|metrics|docs)/;
@@ -19,6 +20,7 @@ export function requestLog(logger: Logger): RequestHandler {
         const { statusCode: status, writableFinished } = response;
         const line = {
           request_id: id,
+          ...traceIdsOf(request),
           duration_ms: Math.round(performance.now() - startedAt),
           method,
           path: originalUrl.split('?', 1)[0]?.slice(0, 300),

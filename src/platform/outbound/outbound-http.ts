@@ -3,12 +3,12 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import { PRODUCT } from '../product';
 import { isAllowedAddress } from './addresses';
 import { exchange, type OutboundAnswer, type Send } from './exchange';
 import { TargetError, OutboundError } from './outbound-error';
 import type { HostResolver } from './resolver';
 import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } from './target';
-import { USER_AGENT } from './user-agent';
 
 export interface OutboundRequest {
   readonly url: string;
@@ -35,6 +35,8 @@ const IDLE_MS = 4_000;
 const MOST_CONNECTIONS_TO_A_HOST = 256;
 const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MOST_HEADER_BYTES = 16_384;
+/** For the logs of receivers. */
+const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
 /** Calls addresses that customers or other services name, within a policy that the README describes. */
 export class OutboundHttp implements OnApplicationShutdown {

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { Span } from '@opentelemetry/api';
 import { Clock } from '../../../platform/clock';
 import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import type { RecordedEvent } from '../../../platform/outbox';
+import { failWith, traced } from '../../../platform/tracing';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import type { ClaimedDelivery } from './deliveries.repository';
 import { type AttemptOutcome, classifyReply, type Reply } from './domain/attempt-outcome';
@@ -17,6 +19,8 @@ import { signatureHeader } from './signature';
 const DEADLINE_MS = 15_000;
 /** Bytes kept of each response body. */
 const KEPT_BYTES = 20_000;
+
+const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;
 
 interface Ended {
   readonly attempt: Attempt;
@@ -41,7 +45,11 @@ export class DeliverySender {
     event: RecordedEvent,
     secrets: readonly string[],
   ): Promise<void> {
-    const { attempt, reply } = await this.send(receiver.url, event, secrets);
+    const { attempt, reply } = await traced(ATTEMPT_SPAN, async (span) => {
+      const ended = await this.send(receiver.url, event, secrets);
+      if (span !== null) describe(span, delivery, receiver, ended.attempt);
+      return ended;
+    });
     const chance = randomInt(1_000_001) / 1_000_000;
     const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
@@ -103,6 +111,24 @@ export class DeliverySender {
 
 function isTooLong(since: Date | null, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
+}
+
+/** Records an attempt in its span. Of the URL only the host, because the rest may contain a secret. */
+function describe(
+  span: Span,
+  delivery: ClaimedDelivery,
+  { url }: Receiver,
+  { statusCode, error }: Attempt,
+): void {
+  span.setAttributes({
+    'server.address': new URL(url).hostname,
+    'webhook.endpoint_id': delivery.endpointId,
+    'webhook.event_id': delivery.eventId,
+    'webhook.attempt': delivery.attempts + 1,
+  });
+  if (statusCode !== null) span.setAttribute('http.response.status_code', statusCode);
+  if (statusCode === null) failWith(span, error?.split(':', 1)[0] ?? 'failed');
+  else if (statusCode >= 300) failWith(span, String(statusCode));
 }
 
 /** Builds the record of an attempt without a response. */

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import Stripe from 'stripe';
 import { invariant } from '../../../../core/invariant';
 import { Configuration } from '../../../../platform/config';
+import { failWith, traced } from '../../../../platform/tracing';
 import { RequestPace } from './request-pace';
 import type { StripeFailure } from './stripe-errors';
 import { failureOf } from './stripe-outcomes';
@@ -57,9 +58,24 @@ export class StripeClient {
   ): Promise<StripeResult<Answer>> {
     const { sdk } = this;
     invariant(sdk !== null, 'Stripe has no key.');
+    return traced({ name: `stripe ${endpoint}`, kind: 'client' }, async (span) => {
+      const result = await this.askInTurn(endpoint, () => send(sdk));
+      const status = result.failure?.status ?? (result.failure === null ? 200 : null);
+      if (status !== null) span?.setAttribute('http.response.status_code', status);
+      if (span !== null && (status === null || status >= 500)) {
+        failWith(span, String(result.failure?.type ?? status));
+      }
+      return result;
+    });
+  }
+
+  private async askInTurn<Answer>(
+    endpoint: string,
+    send: () => Promise<Answer>,
+  ): Promise<StripeResult<Answer>> {
     if (!(await this.pace.admits(endpoint))) return { answer: null, failure: TOO_MANY };
     try {
-      return { answer: await send(sdk), failure: null };
+      return { answer: await send(), failure: null };
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
       const failure = failureOf(error);

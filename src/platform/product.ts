@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Name and version of package.json, for the logs of receivers. */
-export const USER_AGENT = userAgentOf(findManifest(__dirname));
+/** Name and version of package.json. */
+export const PRODUCT = JSON.parse(readFileSync(findManifest(__dirname), 'utf8')) as {
+  readonly name: string;
+  readonly version: string;
+};
 
 /** Searches upward, because sources and compiled files are at different depths below package.json. */
 function findManifest(directory: string): string {
@@ -10,12 +13,4 @@ function findManifest(directory: string): string {
   return existsSync(path) || dirname(directory) === directory
     ? path
     : findManifest(dirname(directory));
-}
-
-function userAgentOf(manifestPath: string): string {
-  const { name, version } = JSON.parse(readFileSync(manifestPath, 'utf8')) as {
-    readonly name: string;
-    readonly version: string;
-  };
-  return `${name}/${version}`;
 }

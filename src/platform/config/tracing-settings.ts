@@ -1,0 +1,46 @@
+import { nonEmpty, oneOf, setting } from './setting';
+
+function exporterUrl(text: string): string | undefined {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : undefined;
+}
+
+function ratio(text: string): number | undefined {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 1 ? value : undefined;
+}
+
+/** Standard variables of OpenTelemetry. Its packages read them, and others; these are checked at the start. */
+export const TRACING_SETTINGS = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting({
+    fallback: null,
+    accepts: 'http://… or https://…',
+    meaning: 'Receiver of traces, e.g. `http://collector:4318`, by OTLP over HTTP. Unset: none.',
+    parse: exporterUrl,
+  }),
+  OTEL_SERVICE_NAME: setting({
+    fallback: 'billing-engine',
+    accepts: 'a text',
+    meaning: 'Name of the service in traces.',
+    parse: nonEmpty,
+  }),
+  OTEL_TRACES_SAMPLER: setting({
+    fallback: 'parentbased_always_on',
+    accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
+    meaning:
+      'Which traces are recorded. `parentbased_`: as the caller’s `traceparent` says, if any.',
+    parse: oneOf(
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ),
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting({
+    fallback: '1',
+    accepts: '0 to 1, e.g. `0.1`',
+    meaning: 'Part of the traces that `traceidratio` records.',
+    parse: ratio,
+  }),
+} as const;

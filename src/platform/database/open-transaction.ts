@@ -1,0 +1,11 @@
+import type { QueryRunner } from 'typeorm';
+
+/** The transaction of the current call. */
+export interface OpenTransaction {
+  readonly runner: QueryRunner;
+  readonly afterCommit: (() => void)[];
+  /** Client-side timeout of its statements, if longer than the default. */
+  answerTimeoutMs?: number;
+  /** Set at the end. The connection may then belong to another transaction. */
+  isOver?: true;
+}

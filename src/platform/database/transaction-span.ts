@@ -1,0 +1,44 @@
+import type { Span } from '@opentelemetry/api';
+import type { PoolClient } from 'pg';
+import type { QueryRunner } from 'typeorm';
+import { keepRun } from '../tracing';
+
+/** Span of a transaction. It has no SQL and no values. */
+export const TRANSACTION_SPAN = {
+  name: 'database transaction',
+  attributes: { 'db.system.name': 'postgresql' },
+};
+
+const WRITES = /^(INSERT|UPDATE|DELETE|MERGE|COPY)$/;
+
+interface Answered {
+  readonly command: string;
+  readonly rowCount: number | null;
+}
+
+/**
+ * Counts the statements of a transaction on its connection, BEGIN and COMMIT included, and notes whether one has written.
+ * @returns ends the count, and records it
+ */
+export async function countStatements(runner: QueryRunner, span: Span): Promise<() => void> {
+  const connection = (await runner.connect()) as Partial<Pick<PoolClient, 'query'>>;
+  let count = 0;
+  // Replaces the method of this object alone, because TypeORM and this service send through it.
+  const send = connection.query as (...values: unknown[]) => unknown;
+  const counted = (...values: unknown[]): unknown => {
+    count += 1;
+    const answer = Reflect.apply(send, connection, values);
+    if (answer instanceof Promise) void answer.then(noteWrite, () => undefined);
+    else keepRun();
+    return answer;
+  };
+  Object.assign(connection, { query: counted });
+  return () => {
+    delete connection.query;
+    span.setAttribute('db.statements', count);
+  };
+}
+
+function noteWrite({ command, rowCount }: Answered): void {
+  if (WRITES.test(command) && rowCount !== 0) keepRun();
+}

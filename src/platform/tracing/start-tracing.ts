@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Context,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  trace,
+} from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import { PRODUCT } from '../product';
+import { type SpanParent, traceWith } from './tracing';
+
+/** Time that a process which stops gives the last spans to arrive. */
+const LAST_EXPORT_MS = 2_000;
+
+const KINDS = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+};
+
+/**
+ * Switches tracing on. The packages are loaded here, so that a process without tracing does not pay for them. They read
+ * the standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop others, and log failed exports.
+ * @returns exports the last spans and switches tracing off
+ */
+export async function startTracing(logger: Logger): Promise<() => Promise<void>> {
+  const [core, resources, sdk, { OTLPTraceExporter }] = await Promise.all([
+    import('@opentelemetry/core'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace-base'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+  ]);
+  core.setGlobalErrorHandler((error) => {
+    logger.warn({ context: 'tracing', err: error }, 'spans were not exported');
+  });
+  const { name, version } = PRODUCT;
+  const provider = new sdk.BasicTracerProvider({
+    resource: resources
+      .resourceFromAttributes({ 'service.name': name, 'service.version': version })
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  const tracer = provider.getTracer(name, version);
+  const propagator = new core.W3CTraceContextPropagator();
+  const contextOf = (parent: SpanParent): Context => {
+    if (parent === null) return ROOT_CONTEXT;
+    return 'spanContext' in parent
+      ? trace.setSpan(ROOT_CONTEXT, parent as Span)
+      : propagator.extract(ROOT_CONTEXT, parent, defaultTextMapGetter);
+  };
+  traceWith(({ name: spanName, kind = 'internal' as const, attributes = {} }, parent) =>
+    tracer.startSpan(spanName, { kind: KINDS[kind], attributes }, contextOf(parent)),
+  );
+  return async () => {
+    traceWith(null);
+    await Promise.race([
+      provider.shutdown().catch(() => undefined),
+      sleep(LAST_EXPORT_MS, undefined, { ref: false }),
+    ]);
+  };
+}

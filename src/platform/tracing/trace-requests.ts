@@ -1,0 +1,54 @@
+import type { Span } from '@opentelemetry/api';
+import type { NextFunction, Request, Response } from 'express';
+import { failWith, startSpan, traceIds, type TraceIds, within } from './tracing';
+
+/** Paths that machines poll every few seconds. */
+const NOT_TRACED = /^\/(health|metrics)/;
+
+const spans = new WeakMap<Request, Span>();
+
+/** Returns the ids of the trace of a request, for its log line. */
+export function traceIdsOf(request: Request): TraceIds {
+  const span = spans.get(request);
+  return span === undefined ? {} : traceIds(span);
+}
+
+/** Middleware that starts the span of each request, in the trace that the header `traceparent` names. Comes first. */
+export function startRequestSpan(request: Request, response: Response, next: NextFunction): void {
+  const { method, originalUrl, headers } = request;
+  const span = NOT_TRACED.test(originalUrl)
+    ? null
+    : startSpan(
+        { name: method, kind: 'server', attributes: { 'http.request.method': method } },
+        headers,
+      );
+  if (span !== null) {
+    spans.set(request, span);
+    response.once('close', () => endRequestSpan(span, request, response));
+  }
+  next();
+}
+
+/** The route stands for the path, which has ids, so that requests can be counted by name. */
+function endRequestSpan(span: Span, request: Request, response: Response): void {
+  const { statusCode } = response;
+  const route = (request.route as { readonly path?: unknown } | undefined)?.path;
+  if (typeof route === 'string') {
+    span.updateName(`${request.method} ${route}`);
+    span.setAttribute('http.route', route);
+  }
+  span.setAttribute('http.response.status_code', statusCode);
+  if (statusCode >= 500) failWith(span, String(statusCode));
+  else if (!response.writableFinished) failWith(span, 'aborted');
+  span.end();
+}
+
+/**
+ * Middleware that makes the span of a request that of its work. Must come last, because reading a body leaves the
+ * asynchronous call.
+ */
+export function enterRequestSpan(request: Request, response: Response, next: NextFunction): void {
+  const span = spans.get(request);
+  if (span === undefined) next();
+  else response.once('close', within(span, next));
+}

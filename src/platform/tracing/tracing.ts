@@ -1,0 +1,124 @@
+import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api';
+import { CallScope } from '../concurrency';
+import { ProblemError } from '../errors';
+import { DueRun } from './due-run';
+
+export interface SpanOptions {
+  readonly name: string;
+  /** `server` answers a request, and `client` sends one. */
+  readonly kind?: 'server' | 'client';
+  readonly attributes?: Attributes;
+  /** Begins a trace instead of continuing that of the current call. */
+  readonly isRoot?: true;
+}
+
+/** Span of a caller, or the headers of its request. */
+export type SpanParent = Span | Readonly<Record<string, string | string[] | undefined>> | null;
+
+/** Starts spans. */
+export type StartSpan = (options: SpanOptions, parent: SpanParent) => Span;
+
+/** Span of the current call, and the run of due work that it belongs to. */
+interface CurrentSpan {
+  readonly span: Span;
+  readonly run: DueRun | null;
+}
+
+const current = new CallScope<CurrentSpan>();
+
+/** Null while tracing is off. One for the process, as the log is. */
+let start: StartSpan | null = null;
+
+/** Switches tracing on, or off with null. */
+export function traceWith(startSpan: StartSpan | null): void {
+  start = startSpan;
+}
+
+/** Starts a span that the caller ends; null while tracing is off. */
+export function startSpan(options: SpanOptions, parent: SpanParent): Span | null {
+  return start === null ? null : start(options, parent);
+}
+
+/** Makes a span that of everything the callback starts. Returns a function that ends this. */
+export function within(span: Span, callback: () => void): () => void {
+  return current.start({ span, run: null }, callback);
+}
+
+/** Runs work in a span of its own. The work gets null while tracing is off. */
+export function traced<Result>(
+  options: SpanOptions,
+  work: (span: Span | null) => Promise<Result>,
+): Promise<Result> {
+  if (start === null) return work(null);
+  const outer = options.isRoot === true ? undefined : current.current;
+  const span = start(options, outer?.span ?? null);
+  // A call to another service is worth a trace, whatever its answer.
+  if (options.kind === 'client') outer?.run?.keep();
+  return runIn({ span, run: outer?.run ?? null }, () => work(span));
+}
+
+/**
+ * Runs due work in a span that begins a trace.
+ * @param runDue returns true if it has done something
+ */
+export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise<boolean> {
+  if (start === null) return runDue();
+  const run = new DueRun();
+  return runIn({ span: start({ name }, null), run }, async () => {
+    try {
+      const hasDone = await runDue();
+      if (hasDone) run.keep();
+      return hasDone;
+    } catch (error) {
+      run.keep();
+      throw error;
+    }
+  });
+}
+
+/** Records that the current run of due work has changed something. */
+export function keepRun(): void {
+  current.current?.run?.keep();
+}
+
+async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): Promise<Result> {
+  const { span, run } = traced;
+  try {
+    return await current.run(traced, work);
+  } catch (error) {
+    recordFailure(span, error);
+    throw error;
+  } finally {
+    if (run === null) span.end();
+    else run.end((at) => span.end(at));
+  }
+}
+
+/** Records the kind of an error, and not its message, which may name a person. A refusal is not a failure. */
+function recordFailure(span: Span, error: unknown): void {
+  if (error instanceof ProblemError) {
+    span.setAttribute('error.type', error.definition.code);
+    return;
+  }
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  failWith(span, typeof code === 'string' ? code : String(name));
+}
+
+/** Marks a span as failed, with the kind of the failure. */
+export function failWith(span: Span, type: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Ids of a trace and a span, as fields of a log line. */
+export interface TraceIds {
+  readonly trace_id?: string;
+  readonly span_id?: string;
+}
+
+/** Returns the ids of a span for a log line, those of the current one by default. */
+export function traceIds(span: Span | undefined = current.current?.span): TraceIds {
+  if (span === undefined) return {};
+  const { traceId, spanId } = span.spanContext();
+  return { trace_id: traceId, span_id: spanId };
+}
