@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
 import { seedTemplates } from './renewals';
@@ -8,6 +7,7 @@ import { startWorker } from './support/channel';
 import { copyCustomers } from './support/copies';
 import { sessionsCpuMs } from './support/cpu-time';
 import { growthPlot } from './support/growth-plot';
+import { listQueries } from './support/list-queries';
 import { type Finding, percentile, type Settings } from './support/rounds';
 import { post, type Service, serviceEnvironment, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -108,61 +108,12 @@ async function invoicesOf(client: Client): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-interface Parameter {
-  readonly in: string;
-  readonly name: string;
-  readonly required?: boolean;
-  readonly schema?: { readonly enum?: readonly string[]; readonly format?: string };
-}
-
-/** Values of filters that no schema lists: of a row in the middle of the table. */
-const SAMPLES: Readonly<Record<string, string>> = {
-  customer_id: 'SELECT id FROM customer',
-  subscription_id: 'SELECT id FROM subscription',
-  invoice_id: 'SELECT id FROM invoice',
-  source_id: 'SELECT source_id AS id FROM ledger_transaction',
-  object_id: 'SELECT object_id AS id FROM event',
-};
-
 async function measureLists(client: Client, service: Service): Promise<Figures> {
-  const document = JSON.parse(readFileSync(resolve('openapi/openapi.json'), 'utf8')) as {
-    readonly paths: Readonly<
-      Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>
-    >;
-  };
   const figures: Record<string, number> = {};
-  for (const [path, { get }] of Object.entries(document.paths)) {
-    const parameters = get?.parameters ?? [];
-    if (path.includes('{') || !parameters.some(({ name }) => name === 'cursor')) continue;
-    const filters = parameters.filter(({ name }) => name !== 'limit' && name !== 'cursor');
-    const required: string[] = [];
-    const optional: string[] = [];
-    for (const filter of filters) {
-      for (const value of await valuesOf(client, filter)) {
-        (filter.required === true ? required : optional).push(`${filter.name}=${value}`);
-      }
-    }
-    const queries = ['', ...optional].map((one) => [...required, one].filter(Boolean).join('&'));
-    for (const query of queries) {
-      const name = `list: ${path.slice(4)} ${query}`.trim().replaceAll(/=\w+_\w{26}/g, '');
-      figures[name] = await slowestOf(`${service.url}${path}?${query}`);
-    }
+  for (const [name, path] of await listQueries(client)) {
+    figures[`list: ${name}`] = await slowestOf(`${service.url}${path}`);
   }
   return figures;
-}
-
-async function valuesOf(client: Client, { name, schema }: Parameter): Promise<readonly string[]> {
-  if (schema?.enum !== undefined) return schema.enum;
-  if (schema?.format === 'date-time') return ['2026-01-01T00:00:00Z'];
-  if (name === 'type') return ['invoice.finalized', 'invoice.*', 'refund.*'];
-  return [Object.hasOwn(SAMPLES, name) ? await sampled(client, name) : 'none'];
-}
-
-async function sampled(client: Client, name: string): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
-    `${SAMPLES[name] ?? ''} ORDER BY 1 LIMIT 1 OFFSET 100`,
-  );
-  return rows[0]?.id ?? 'none';
 }
 
 /** Returns the 99th percentile of some requests, after a first one that fills caches. */

@@ -9,15 +9,14 @@ const ROOT = join(__dirname, '../..');
 
 /** Runs the service as it is deployed: `src/main.ts` in a process of its own, on the clock of the machine. */
 export class RunningService {
-  /** Standard output since it listens. */
-  private readonly output: Buffer[] = [];
-
   private constructor(
     readonly url: string,
     private readonly process: ChildProcess,
     private readonly ended: Promise<unknown[]>,
     /** `performance.now()` when the service announced its address. */
     readonly readyAt: number,
+    /** Lines of its standard output. */
+    private readonly output: readonly string[],
   ) {}
 
   /**
@@ -45,17 +44,17 @@ export class RunningService {
       },
     );
     const ended = once(service, 'exit');
-    const lines = createInterface(service.stdout);
-    for await (const line of lines) {
-      const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
-      if (url === undefined) continue;
-      const running = new RunningService(url, service, ended, performance.now());
-      service.stdout.on('data', (chunk: Buffer) => running.output.push(chunk));
-      // Reading the lines has paused it at their end.
-      service.stdout.resume();
-      return running;
-    }
-    throw new Error('The service ended before it listened.');
+    const output: string[] = [];
+    const announced = new Promise<string>((resolve, reject) => {
+      createInterface(service.stdout)
+        .on('line', (line) => {
+          output.push(line);
+          const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
+          if (url !== undefined) resolve(url);
+        })
+        .on('close', () => reject(new Error('The service ended before it listened.')));
+    });
+    return new RunningService(await announced, service, ended, performance.now(), output);
   }
 
   /** @param timeoutMs after which the request is given up */
@@ -77,10 +76,9 @@ export class RunningService {
     return fetch(`${this.url}${path}`);
   }
 
-  /** Returns the lines of the log since it listens. */
+  /** Returns the lines of the log. */
   log(): readonly Readonly<Record<string, unknown>>[] {
-    const lines = Buffer.concat(this.output).toString().split('\n').slice(0, -1);
-    return lines
+    return this.output
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }

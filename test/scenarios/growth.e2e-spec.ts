@@ -1,0 +1,146 @@
+import { Client } from 'pg';
+import { seedTemplates } from '../../bench/renewals';
+import { copyCustomers } from '../../bench/support/copies';
+import { listQueries } from '../../bench/support/list-queries';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const SIZES = [1_000, 10_000] as const;
+const CUSTOMERS_OF_A_COPY = 4;
+
+/** Allows for an index that is one page deeper, and for the checks of a few more pages. */
+const MOST_GROWTH = 1.5;
+const MORE_PAGES = 40;
+
+const TIMES = 3;
+
+/** The audit log has no entries of copied customers. */
+const WITHOUT_COPIES = '/v1/audit-log';
+
+/** Connections of the pool; the least that a service may have. */
+const CONNECTIONS = 2;
+
+const PAGES = `
+  SELECT sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0))::integer AS pages
+  FROM pg_statio_user_tables`;
+
+/** Stops autovacuum, whose work would be counted too. */
+const WITHOUT_AUTOVACUUM = `
+  DO $$ DECLARE name regclass; BEGIN
+    FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
+      EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', name);
+    END LOOP;
+  END $$`;
+
+/**
+ * Compares the pages of the database that the same work reads beside 1,000 and beside 10,000 customers. Pages are counted,
+ * so a busy machine changes nothing.
+ */
+describe('beside ten times as many customers', () => {
+  let engine: TestApp;
+  let client: Client;
+  let last = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { DATABASE_POOL_SIZE: String(CONNECTIONS) } });
+    client = new Client({ connectionString: engine.databaseUrl });
+    await client.connect();
+    await client.query(WITHOUT_AUTOVACUUM);
+    await seedTemplates(await engine.app.getUrl(), null);
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await engine.close();
+  });
+
+  /** Returns the pages read so far. A connection reports them when it is told to, and otherwise after a second. */
+  async function pagesSoFar(): Promise<number> {
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, () =>
+        engine.database.query('SELECT pg_stat_force_next_flush(), pg_sleep(0.01)'),
+      ),
+    );
+    const { rows } = await client.query<{ pages: number }>(PAGES);
+    return rows[0]?.pages ?? 0;
+  }
+
+  /** Returns the pages read since the last call. */
+  async function pagesOf(work: () => Promise<unknown>): Promise<number> {
+    await work();
+    const before = last;
+    last = await pagesSoFar();
+    return last - before;
+  }
+
+  /**
+   * Returns the pages that a list reads. Where there are many, the list is read again, because other connections, such as
+   * those of reports, tell late what they read.
+   */
+  async function pagesOfList(path: string): Promise<number> {
+    const read = async (): Promise<void> => {
+      const { status } = await engine.uncheckedHttp.get(path);
+      expect([path, status]).toEqual([path, 200]);
+    };
+    let least = Infinity;
+    for (let time = 0; time < TIMES && least > MORE_PAGES; time += 1) {
+      least = Math.min(least, await pagesOf(read));
+    }
+    return least;
+  }
+
+  async function measure(): Promise<ReadonlyMap<string, number>> {
+    const pages = new Map<string, number>();
+    last = await pagesSoFar();
+    for (const [name, path] of await listQueries(client)) {
+      if (!path.startsWith(WITHOUT_COPIES)) pages.set(`list: ${name}`, await pagesOfList(path));
+    }
+    const { rows } = await client.query<{ now: Date; plan: string; customer: string }>(
+      `SELECT max(next_billing_at) AS now, max(plan_id) AS plan, max(customer_id) AS customer FROM subscription`,
+    );
+    const [row] = rows;
+    engine.clock.set(row?.now.toISOString() ?? '');
+    const due = engine.app.get(DueSubscriptions);
+    // The first batch reads what the process then keeps.
+    await pagesOf(() => due.runDue());
+    pages.set('renewals of 50 subscriptions', await pagesOf(() => due.runDue()));
+    const dispatcher = engine.app.get(EventDispatcher);
+    pages.set('a dispatch of events', await pagesOf(() => dispatcher.runDue()));
+    const subscription = { customer_id: row?.customer, plan_id: row?.plan };
+    pages.set(
+      'a subscription',
+      await pagesOf(() => engine.http.post('/v1/subscriptions').send(subscription).expect(201)),
+    );
+    return pages;
+  }
+
+  it('lists, renewals, dispatches and new subscriptions read as many pages', async () => {
+    const sized: ReadonlyMap<string, number>[] = [];
+    let copied = 0;
+    for (const customers of SIZES) {
+      const copies = customers / CUSTOMERS_OF_A_COPY;
+      await copyCustomers(client, copied + 1, copies);
+      copied = copies;
+      await client.query('VACUUM ANALYZE');
+      sized.push(await measure());
+    }
+    const [few, many] = sized;
+
+    expect(few?.size).toBeGreaterThan(100);
+    const grown = [...(few ?? [])].flatMap(([name, pages]) => {
+      const after = many?.get(name) ?? Number.NaN;
+      return after <= pages * MOST_GROWTH + MORE_PAGES ? [] : [`${name}: ${pages}, then ${after}`];
+    });
+    expect(grown).toEqual([]);
+  }, 300_000);
+
+  it('is found to read more when the index of a filter is missing', async () => {
+    const path = '/v1/invoices?status=void';
+    expect(await pagesOfList(path)).toBeLessThan(MORE_PAGES);
+
+    await client.query('DROP INDEX invoice_status_index');
+    last = await pagesSoFar();
+    expect(await pagesOfList(path)).toBeGreaterThan(10 * MORE_PAGES);
+  });
+});
