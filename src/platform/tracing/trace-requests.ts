@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
-import { failWith, startSpan, traceIds, type TraceIds, within } from './tracing';
+import { failWith, isTracing, startSpan, traceIds, type TraceIds, within } from './tracing';
 
 /** Paths that machines poll every few seconds. */
 const NOT_TRACED = /^\/(health|metrics)/;
@@ -15,6 +15,10 @@ export function traceIdsOf(request: Request): TraceIds {
 
 /** Middleware that starts the span of each request, in the trace that the header `traceparent` names. Comes first. */
 export function startRequestSpan(request: Request, response: Response, next: NextFunction): void {
+  if (!isTracing()) {
+    next();
+    return;
+  }
   const { method, originalUrl, headers } = request;
   const span = NOT_TRACED.test(originalUrl)
     ? null

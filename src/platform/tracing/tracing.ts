@@ -34,6 +34,11 @@ export function traceWith(startSpan: StartSpan | null): void {
   start = startSpan;
 }
 
+/** True if spans are recorded. */
+export function isTracing(): boolean {
+  return start !== null;
+}
+
 /** Starts a span that the caller ends; null while tracing is off. */
 export function startSpan(options: SpanOptions, parent: SpanParent): Span | null {
   return start === null ? null : start(options, parent);
