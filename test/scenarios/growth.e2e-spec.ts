@@ -55,7 +55,7 @@ describe('beside ten times as many customers', () => {
     await engine.close();
   });
 
-  /** Returns the pages read so far. A connection reports them when it is told to, and otherwise after a second. */
+  /** Returns the pages read so far. A connection reports them on request, and otherwise after a second. */
   async function pagesSoFar(): Promise<number> {
     await Promise.all(
       Array.from({ length: CONNECTIONS }, () =>
