@@ -248,7 +248,7 @@ export const USAGE_STORE_RULES: Readonly<
     expect(answers[0]?.voidedAt).toBeInstanceOf(Date);
     expect(answers[1]).toEqual(answers[0]);
     expect(await shown(world, customer, meter)).toEqual([['0', 0]]);
-    expect(await world.store.find(event.idempotencyKey)).toEqual(answers[0]);
+    expect(await world.store.get(event.idempotencyKey)).toEqual(answers[0]);
     expect(await world.store.append([event])).toMatchObject({ accepted: 0, duplicates: 1 });
   },
 
@@ -290,6 +290,7 @@ export const USAGE_STORE_RULES: Readonly<
       unbillable: 0n,
       pending: 1n,
       digest: createHash('sha256').update(keys).digest('hex'),
+      archived: [],
     };
     const nothing = { unbillable: [] };
     expect(await world.store.prove({ ...query, ...nothing })).toEqual(proof);

@@ -63,6 +63,7 @@ describe('meters', () => {
       ...sent,
       status: 'active',
       backfill: null,
+      counted_from: null,
       archived_at: null,
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',

@@ -396,6 +396,7 @@ describe('stored usage events', () => {
       const billed = counted.filter(({ at }) => at < '2026-03-03');
       expect(answer.body).toEqual({
         accepted: 60,
+        archived: [],
         duplicates: 7,
         rejected: 1,
         voided: 2,

@@ -2,16 +2,38 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 
 const RUN_TS = join(__dirname, 'run-ts.cjs');
-const RUN = join(__dirname, 'renewal-process.ts');
 
 /**
  * Runs everything that is due on a database at an instant, in a process of its own, which kills itself after
  * `killAfter` statements if given. Returns how it ended: `done`, an exit code or a signal.
  */
 export function runRenewals(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
+  return runWorker('renewal-process.ts', databaseUrl, now, killAfter);
+}
+
+/** Archives all usage that is due, like {@link runRenewals}. The environment has the settings of the archive. */
+export function runArchive(
+  databaseUrl: string,
+  now: number,
+  environment: Readonly<Record<string, string>>,
+  killAfter?: number,
+): Promise<string> {
+  return runWorker('archive-process.ts', databaseUrl, now, killAfter, environment);
+}
+
+function runWorker(
+  script: string,
+  databaseUrl: string,
+  now: number,
+  killAfter?: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const instant = new Date(now).toISOString();
   const given = killAfter === undefined ? [] : [String(killAfter)];
-  const child = fork(RUN_TS, [RUN, databaseUrl, instant, ...given], { stdio: 'inherit' });
+  const child = fork(RUN_TS, [join(__dirname, script), databaseUrl, instant, ...given], {
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  });
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? (code === 0 ? 'done' : `code ${code}`)));
   });

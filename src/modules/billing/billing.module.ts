@@ -58,7 +58,9 @@ import { RenewSubscriptionsWorkflow } from './subscriptions/renew-subscriptions.
 import { SubscribeWorkflow } from './subscriptions/subscribe.workflow';
 import { SubscriptionCommandsController } from './subscriptions/subscription-commands.controller';
 import { SubscriptionStatusWorkflow } from './subscriptions/subscription-status.workflow';
+import { ArchiveUsageWorkflow } from './usage/archive-usage.workflow';
 import { CustomerUsageController } from './usage/customer-usage.controller';
+import { DueUsageArchive } from './usage/due-usage-archive';
 import { ProveUsageWorkflow } from './usage/prove-usage.workflow';
 import { QuoteUsageWorkflow } from './usage/quote-usage.workflow';
 import { UsageProofController } from './usage/usage-proof.controller';
@@ -127,6 +129,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     // Usage and customers.
     QuoteUsageWorkflow,
     ProveUsageWorkflow,
+    ArchiveUsageWorkflow,
     DeleteCustomerWorkflow,
     // Due work. Of work that is due at the same instant of a test clock, what is listed first is done first.
     DueSubscriptions,
@@ -137,6 +140,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     DuePayments,
     DueSetups,
     DueProviderEvents,
+    DueUsageArchive,
   ],
   exports: [ResumePaymentWorkflow],
 })

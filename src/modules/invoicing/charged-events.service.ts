@@ -23,6 +23,7 @@ export class ChargedEventsService {
   ): Promise<ChargedEvents> {
     const { valueProperty } = query.meter;
     invariant(valueProperty !== null, 'a percentage is one of what a property says');
+    await this.usage.requireStored(query);
     const charger = chargeEvents(price);
     let after: string | null = null;
     do {

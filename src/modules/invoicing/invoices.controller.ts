@@ -20,7 +20,6 @@ import {
 import { customerCurrencyMismatch } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CreateInvoiceDto, toOneOffOrder } from './dto/create-invoice.dto';
-import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import {
   InvoiceFilterDto,
@@ -35,7 +34,6 @@ import { InvoiceDraftsService } from './invoice-drafts.service';
 import { InvoicesService } from './invoices.service';
 import {
   invoiceBillsPeriod,
-  invoiceLineNotFound,
   invoiceNotDraft,
   invoiceNotFound,
   invoiceTooLarge,
@@ -43,7 +41,6 @@ import {
 import { PrintInvoiceService } from './print-invoice.service';
 
 const invoiceId = new IdPipe('inv', invoiceNotFound);
-const lineId = new IdPipe('il', invoiceLineNotFound);
 
 @ApiTags('Invoices')
 @Controller('v1/invoices')
@@ -178,23 +175,6 @@ export class InvoicesController {
     @IfMatch() expected: VersionCondition,
   ): Promise<void> {
     await this.editing.delete(id, expected);
-  }
-
-  @Get(':id/lines/:line_id/explanation')
-  @Operation({
-    summary: 'Explain a line',
-    description:
-      'The price as it was, the tiers, the quantity, the part of the period and the shares of coupons and tax, ' +
-      'evaluated again by the functions that made the line.',
-    access: 'invoices:read',
-    answer: ExplanationDto,
-    problems: [invoiceNotFound, invoiceLineNotFound],
-  })
-  async explainInvoiceLine(
-    @Param('id', invoiceId) id: string,
-    @Param('line_id', lineId) line: string,
-  ): Promise<ExplanationDto> {
-    return toExplanationDto(await this.invoices.explainLine(id, line));
   }
 
   /** Returns the invoice, if the caller may read its customer. */

@@ -4,18 +4,12 @@ import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
-import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
-import {
-  invoiceCredited,
-  invoiceLineNotFound,
-  invoiceNotFound,
-  invoicePartlyPaid,
-} from './invoicing.errors';
+import { invoiceCredited, invoiceNotFound, invoicePartlyPaid } from './invoicing.errors';
 import { invoiceUncollectible } from './invoicing.events';
 import { VoidInvoiceService } from './void-invoice.service';
 
@@ -84,17 +78,6 @@ export class InvoicesService {
     await this.invoices.update(after);
     await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
     return after;
-  }
-
-  /**
-   * How the amount of a line came about, and what the same functions make of it again.
-   * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
-   */
-  async explainLine(id: string, lineId: string): Promise<Explanation> {
-    const invoice = await this.get(id);
-    const line = invoice.lines.find((one) => one.id === lineId);
-    if (line === undefined) throw invoiceLineNotFound(lineId);
-    return explain(invoice, line);
   }
 
   /** Returns true if late usage on other invoices gave back amounts of this one: a void would give them back twice. */

@@ -4,15 +4,29 @@ import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
+  NestedListProperty,
   Operation,
-  type PageDto,
   pageOf,
   toOpaquePageRequest,
   toPageDto,
 } from '../../platform/http';
-import { StoredUsageEventDto, toStoredUsageEventDto } from '../metering';
+import {
+  ArchivedMonthDto,
+  StoredUsageEventDto,
+  toArchivedMonthDto,
+  toStoredUsageEventDto,
+} from '../metering';
+import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { invoiceLineNotFound, invoiceLineWithoutUsage, invoiceNotFound } from './invoicing.errors';
 import { LineUsageService } from './line-usage.service';
+
+class LineEventsPageDto extends pageOf(StoredUsageEventDto) {
+  @NestedListProperty(
+    ArchivedMonthDto,
+    'Archived months with events that the line may have counted as well. Their events are not in `data`.',
+  )
+  readonly archived!: readonly ArchivedMonthDto[];
+}
 
 const invoiceId = new IdPipe('inv', invoiceNotFound);
 const lineId = new IdPipe('il', invoiceLineNotFound);
@@ -22,6 +36,23 @@ const lineId = new IdPipe('il', invoiceLineNotFound);
 export class LineUsageController {
   constructor(private readonly usage: LineUsageService) {}
 
+  @Get(':id/lines/:line_id/explanation')
+  @Operation({
+    summary: 'Explain a line',
+    description:
+      'The price as it was, the tiers, the quantity, the part of the period and the shares of coupons and tax, ' +
+      'evaluated again by the functions that made the line.',
+    access: 'invoices:read',
+    answer: ExplanationDto,
+    problems: [invoiceNotFound, invoiceLineNotFound],
+  })
+  async explainInvoiceLine(
+    @Param('id', invoiceId) id: string,
+    @Param('line_id', lineId) line: string,
+  ): Promise<ExplanationDto> {
+    return toExplanationDto(await this.usage.explain(id, line));
+  }
+
   @Get(':id/lines/:line_id/events')
   @Operation({
     summary: 'List the usage events of a line',
@@ -30,9 +61,9 @@ export class LineUsageController {
       'taken back later is not counted in. Of a line for late usage, all those of its period. A `weighted_sum` lists ' +
       'the events from before the period whose values it holds as well: its quantity is the sum of value x (period_end - ' +
       'the later of timestamp and period_start) / (full_period_end - full_period_start), of which the explanation has ' +
-      'the instants.',
+      'the instants. Events of archived months are not listed: `archived` tells where they are.',
     access: 'invoices:read',
-    answer: pageOf(StoredUsageEventDto),
+    answer: LineEventsPageDto,
     reads: 'path',
     problems: [invoiceNotFound, invoiceLineNotFound, invoiceLineWithoutUsage, invalidCursor],
   })
@@ -40,8 +71,11 @@ export class LineUsageController {
     @Param('id', invoiceId) id: string,
     @Param('line_id', lineId) line: string,
     @Query() query: ListQueryDto,
-  ): Promise<PageDto<StoredUsageEventDto>> {
-    const page = await this.usage.listEvents(id, line, toOpaquePageRequest(query));
-    return toPageDto(page, toStoredUsageEventDto);
+  ): Promise<LineEventsPageDto> {
+    const { page, archived } = await this.usage.listEvents(id, line, toOpaquePageRequest(query));
+    return {
+      ...toPageDto(page, toStoredUsageEventDto),
+      archived: archived.map(toArchivedMonthDto),
+    };
   }
 }

@@ -42,7 +42,8 @@ export class RegenerateInvoiceService {
    * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
    * and credit of now.
    * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked
-   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`
+   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
+   *   `usage_archived`
    */
   async regenerate(
     id: string,
@@ -51,6 +52,7 @@ export class RegenerateInvoiceService {
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
     if (isOvertaken(voided, standing)) throw invoiceOvertaken(id);
+    await this.usage.requireOpen(voided);
     const order = {
       ...voided,
       lines: [],

@@ -3,7 +3,7 @@ import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
-import { UsageBillingService, UsageService } from '../metering';
+import { type BilledPeriod, UsageBillingService, UsageService } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
@@ -121,15 +121,19 @@ export class UsageReadingsService {
   }
 
   /**
+   * Requires that the usage of a void invoice can be corrected, and blocks its events until the transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireOpen(invoice: Invoice): Promise<void> {
+    await this.billing.requireOpen(usagePeriodsOf(invoice));
+  }
+
+  /**
    * Lets the next invoice correct the usage of a void invoice that is regenerated. Usage taken back meanwhile could not be
    * credited, because a void line holds nothing.
    */
-  async reopen({ lines }: Invoice): Promise<void> {
-    await this.billing.reopen(
-      lines.flatMap(({ kind, itemId, period }) =>
-        kind === 'usage' && itemId !== null && period !== null ? [{ itemId, ...period }] : [],
-      ),
-    );
+  async reopen(invoice: Invoice): Promise<void> {
+    await this.billing.reopen(usagePeriodsOf(invoice));
   }
 
   /** Reads the usage of an item in its period. */
@@ -162,6 +166,12 @@ export class UsageReadingsService {
   private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<EarlierBill> {
     return { ...(await this.billed.usage(itemId, period)), quantity };
   }
+}
+
+function usagePeriodsOf({ lines }: Invoice): readonly BilledPeriod[] {
+  return lines.flatMap(({ kind, itemId, period }) =>
+    kind === 'usage' && itemId !== null && period !== null ? [{ itemId, ...period }] : [],
+  );
 }
 
 /** Late usage is billed by the next invoice that orders lines, or that asks for it. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { Signals } from '../../platform/jobs';
 import { type Meter, MetersService, type MeterTerms } from '../meters';
+import { ArchivedUsage } from './archive/archived-usage';
 import { BACKFILL_WORK } from './meter-backfills';
 import { BackfillMeters } from './store/backfill-meters';
 import { MeterBackfillsRepository } from './store/meter-backfills.repository';
@@ -18,6 +19,7 @@ export class CreateMeterService {
     private readonly backfilling: BackfillMeters,
     private readonly backfills: MeterBackfillsRepository,
     private readonly signals: Signals,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   /**
@@ -30,7 +32,11 @@ export class CreateMeterService {
     return this.database.transaction(async () => {
       await lockMeterCreation(this.database, terms.eventName);
       const streams = await this.backfilling.tryLockAll(terms.eventName);
-      const meter = await this.meters.create(terms, streams === null ? 'backfilling' : 'active');
+      const meter = await this.meters.create(
+        terms,
+        streams === null ? 'backfilling' : 'active',
+        await this.archived.archivedBeforeOf(terms.eventName),
+      );
       if (streams === null) await this.startBackfill(meter.id);
       else await this.totals.recount(meter.id, { streams, from: null, to: null });
       return meter;

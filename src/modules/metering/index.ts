@@ -1,15 +1,25 @@
+export { ArchiveUsage } from './archive/archive-usage';
+export { RemoveArchivedUsage } from './archive/remove-archived-usage';
 export { DUE_LATE_USAGE } from './closed-subscriptions.repository';
 export { FinalUsageService } from './final-usage.service';
 export { MeteringModule } from './metering.module';
 export { MeterUsageService } from './meter-usage.service';
 export { MeterPeriodDto, toPeriod } from './dto/meter-usage-query.dto';
+export { ArchivedMonthDto, toArchivedMonthDto } from './dto/usage-archive.dto';
+export type { ArchivedMonth } from './domain/archived-month';
 export { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
-export { tooManyEventsToProve, tooManyWindows, usagePeriodEmpty } from './usage.errors';
+export {
+  tooManyEventsToProve,
+  tooManyWindows,
+  usageArchived,
+  usagePeriodEmpty,
+} from './usage.errors';
 export { type EventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';
+export type { BilledPeriod } from './usage-billed.repository';
 export { UsageBillingService } from './usage-billing.service';
 export { UsageService } from './usage.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';

@@ -9,7 +9,7 @@ import { MeterUsageQueryDto, toPeriod, TopCustomersQueryDto } from './dto/meter-
 import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
 import { TopCustomersDto, toTopCustomersDto } from './dto/top-customers.dto';
 import { MeterUsageService } from './meter-usage.service';
-import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
+import { tooManyWindows, unknownGroup, usageArchived, usagePeriodEmpty } from './usage.errors';
 
 const DEFAULT_CUSTOMERS = 20;
 
@@ -34,6 +34,7 @@ export class MeterUsageController {
       usagePeriodEmpty,
       tooManyWindows,
       unknownGroup,
+      usageArchived,
     ],
   })
   async getMeterUsage(
@@ -59,7 +60,7 @@ export class MeterUsageController {
       'callers without `customers:read`.',
     access: 'usage:read',
     answer: TopCustomersDto,
-    problems: [meterNotFound, meterBackfilling, usagePeriodEmpty, tooManyReports],
+    problems: [meterNotFound, meterBackfilling, usagePeriodEmpty, tooManyReports, usageArchived],
   })
   async listTopCustomers(
     @Param('id', meterId) id: string,

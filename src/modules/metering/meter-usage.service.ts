@@ -46,7 +46,7 @@ export class MeterUsageService {
   /**
    * Returns the usage of a customer by window, and of the whole period, from one snapshot.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `customer_not_found`, `usage_period_empty`,
-   *   `too_many_windows`, `unknown_group`
+   *   `too_many_windows`, `unknown_group`, `usage_archived`
    */
   async read(query: MeterUsageQuery): Promise<MeterUsage> {
     const { customerId, period, interval, groupBy } = query;
@@ -76,7 +76,7 @@ export class MeterUsageService {
 
   /**
    * Returns the customers who used most in a period, from one snapshot.
-   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`, `usage_archived`
    */
   async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
     const meter = await this.countedMeter(meterId);

@@ -10,6 +10,11 @@ import { MeteredNames } from './metered-names';
 import { MeterUsageController } from './meter-usage.controller';
 import { MeterUsageService } from './meter-usage.service';
 import { MeterBackfills } from './meter-backfills';
+import { ArchiveUsage } from './archive/archive-usage';
+import { ArchiveMetrics } from './archive/archive-metrics';
+import { ArchivedUsage } from './archive/archived-usage';
+import { RemoveArchivedUsage } from './archive/remove-archived-usage';
+import { UsageArchiveRepository } from './archive/usage-archive.repository';
 import { FastPathAppend } from './ingest/fast-path-append';
 import { AppendUsage } from './ingest/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
@@ -33,6 +38,7 @@ import { WindowChanges } from './store/window-changes';
 import { UsageBilledRepository } from './usage-billed.repository';
 import { UsageBillingService } from './usage-billing.service';
 import { StoredUsageController } from './stored-usage.controller';
+import { UsageArchiveController } from './usage-archive.controller';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
 import { UsageService } from './usage.service';
@@ -44,11 +50,15 @@ import { UsageHooks } from './usage-hooks';
     CreateMeterController,
     MeterUsageController,
     StoredUsageController,
+    UsageArchiveController,
     UsageEventsController,
   ],
   providers: [
     FastPathAppend,
     AppendUsage,
+    ArchivedUsage,
+    ArchiveMetrics,
+    ArchiveUsage,
     BackfillMeters,
     ClosedSubscriptionsRepository,
     CreateMeterService,
@@ -63,6 +73,8 @@ import { UsageHooks } from './usage-hooks';
     MeterBackfillsRepository,
     MeterUsageService,
     ProveUsage,
+    RemoveArchivedUsage,
+    UsageArchiveRepository,
     VoidUsage,
     StoredEvents,
     UsageEventsService,
@@ -79,6 +91,8 @@ import { UsageHooks } from './usage-hooks';
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [
+    ArchiveUsage,
+    RemoveArchivedUsage,
     MeterUsageService,
     FinalUsageService,
     UsageBillingService,

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Group } from '../../core/usage';
+import { type Group, heldFrom } from '../../core/usage';
+import { ArchivedUsage } from './archive/archived-usage';
+import type { ArchivedMonth } from './domain/archived-month';
 import type { StoredUsageEvent } from './domain/usage-event';
 import { toAppendResult } from './ingest/append-outcome';
 import { AppendUsage } from './ingest/append-usage';
@@ -38,6 +40,7 @@ export class PostgresUsageStore extends UsageStore {
     private readonly events: StoredEvents,
     private readonly voiding: VoidUsage,
     private readonly proving: ProveUsage,
+    private readonly archive: ArchivedUsage,
   ) {
     super();
   }
@@ -70,12 +73,23 @@ export class PostgresUsageStore extends UsageStore {
     return this.events.counted(query, group, page);
   }
 
+  override archived({
+    customerId,
+    meter,
+    period,
+    heldSince,
+  }: UsageQuery): Promise<readonly ArchivedMonth[]> {
+    const startAt = heldFrom(meter, heldSince) ?? period.startAt;
+    const counted = { startAt, endAt: period.endAt };
+    return this.archive.monthsIn({ customerId, eventName: meter.eventName, period: counted });
+  }
+
   override list(filter: EventFilter, page: EventPageRequest): Promise<EventPage> {
     return this.events.list(filter, page);
   }
 
-  override find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
-    return this.events.find(idempotencyKey);
+  override get(idempotencyKey: string): Promise<StoredUsageEvent> {
+    return this.events.get(idempotencyKey);
   }
 
   override void(idempotencyKey: string): Promise<StoredUsageEvent> {

@@ -11,7 +11,7 @@ import { ListUsageEventsDto, toEventFilter } from './dto/list-usage-events.dto';
 import { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
 import { VoidUsageEventDto } from './dto/void-usage-event.dto';
 import { UsageEventsService } from './usage-events.service';
-import { usageEventNotFound, usageLateRefused } from './usage.errors';
+import { usageEventArchived, usageEventNotFound, usageLateRefused } from './usage.errors';
 import { USAGE_EVENTS_PATH } from './usage-route';
 
 @ApiTags('Usage')
@@ -22,7 +22,8 @@ export class StoredUsageController {
   @Get()
   @Operation({
     summary: 'List the usage events of a customer',
-    description: 'Newest timestamp first, voided events included.',
+    description:
+      'Newest timestamp first, voided events included. Without the events of archived months: `GET /v1/usage-archive/months`.',
     access: 'usage:read',
     answer: pageOf(StoredUsageEventDto),
   })
@@ -37,7 +38,7 @@ export class StoredUsageController {
     description: 'The path contains the idempotency key of the event, percent-encoded.',
     access: 'usage:read',
     answer: StoredUsageEventDto,
-    problems: [usageEventNotFound],
+    problems: [usageEventNotFound, usageEventArchived],
   })
   async getUsageEvent(@Param('idempotency_key') key: string): Promise<StoredUsageEventDto> {
     return toStoredUsageEventDto(await this.usage.get(key));
@@ -53,7 +54,7 @@ export class StoredUsageController {
     access: 'usage:write',
     answer: StoredUsageEventDto,
     key: 'optional',
-    problems: [usageEventNotFound, usageLateRefused],
+    problems: [usageEventNotFound, usageEventArchived, usageLateRefused],
   })
   async voidUsageEvent(@Body() body: VoidUsageEventDto): Promise<StoredUsageEventDto> {
     return toStoredUsageEventDto(await this.usage.void(body.idempotency_key));

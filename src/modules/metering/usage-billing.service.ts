@@ -4,6 +4,7 @@ import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
+import { ArchivedUsage } from './archive/archived-usage';
 import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
 import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
@@ -44,6 +45,7 @@ export class UsageBillingService {
     private readonly billed: UsageBilledRepository,
     private readonly closed: ClosedSubscriptionsRepository,
     private readonly finalUsage: FinalUsageService,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   /** Blocks new events until the transaction ends, so that the usage read is the usage billed. */
@@ -62,6 +64,15 @@ export class UsageBillingService {
   /** Returns billed periods of these subscriptions that have late usage, oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
+  }
+
+  /**
+   * Requires that periods can be reopened, which rates them again from their events. Their months are not archived until the
+   * transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireOpen(periods: readonly BilledPeriod[]): Promise<void> {
+    await this.archived.requireOpen(periods);
   }
 
   /** Reopens periods: the next invoice corrects what changed since they were billed. */

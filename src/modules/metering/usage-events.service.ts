@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { raise } from '../../platform/errors';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import {
@@ -12,7 +11,7 @@ import {
   UsageStore,
 } from './usage-store';
 import { MeteredNames, type UncountedEvents } from './metered-names';
-import { usageEventNotFound, usageEventRejected } from './usage.errors';
+import { usageEventRejected } from './usage.errors';
 
 /** Item of a list of events: an event, or why it is malformed. */
 export type UsageItem = IncomingEvent | Rejection;
@@ -34,9 +33,9 @@ export class UsageEventsService {
     private readonly meteredNames: MeteredNames,
   ) {}
 
-  /** @throws {ProblemError} `usage_event_not_found` */
-  async get(idempotencyKey: string): Promise<StoredUsageEvent> {
-    return (await this.store.find(idempotencyKey)) ?? raise(usageEventNotFound(idempotencyKey));
+  /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
+  get(idempotencyKey: string): Promise<StoredUsageEvent> {
+    return this.store.get(idempotencyKey);
   }
 
   /** @throws {ProblemError} `invalid_cursor` */
@@ -44,7 +43,7 @@ export class UsageEventsService {
     return this.store.list(filter, page);
   }
 
-  /** @throws {ProblemError} `usage_event_not_found`, `usage_late` */
+  /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived`, `usage_late` */
   void(idempotencyKey: string): Promise<StoredUsageEvent> {
     return this.store.void(idempotencyKey);
   }

@@ -2,6 +2,7 @@ import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import type { Group, GroupUsage } from '../../core/usage';
 import type { Meter } from '../meters';
+import type { ArchivedMonth } from './domain/archived-month';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 
 /** Event of a request, with its index in the list, or its line from 0. */
@@ -110,6 +111,8 @@ export interface UsageProof {
   readonly pending: bigint;
   /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
   readonly digest: string;
+  /** Archived months of the period, whose events are in none of these numbers but `duplicates` and `rejected`. */
+  readonly archived: readonly ArchivedMonth[];
 }
 
 /** Request for a page of events; `after` is `next` of the previous page. */
@@ -159,18 +162,24 @@ export abstract class UsageStore {
     page: EventPageRequest,
   ): Promise<EventPage>;
 
+  /** Returns the archived months with events that a reading counts; {@link counted} leaves these events out. */
+  abstract archived(query: UsageQuery): Promise<readonly ArchivedMonth[]>;
+
   /**
-   * Returns accepted events, voided or not, newest first.
+   * Returns accepted events, voided or not, newest first, without those of archived months.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract list(filter: EventFilter, page: EventPageRequest): Promise<EventPage>;
 
-  /** Returns the event accepted under this key; null if there is none. */
-  abstract find(idempotencyKey: string): Promise<StoredUsageEvent | null>;
+  /**
+   * Returns the event accepted under this key.
+   * @throws {ProblemError} `usage_event_not_found`, `usage_event_archived`
+   */
+  abstract get(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
    * Voids an event and updates all totals in one commit. Voiding it again is a no-op.
-   * @throws {ProblemError} `usage_event_not_found`; `usage_late` if a meter rejects late usage
+   * @throws {ProblemError} `usage_event_not_found`; `usage_event_archived`; `usage_late` if a meter rejects late usage
    */
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 

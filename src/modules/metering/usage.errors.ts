@@ -6,6 +6,7 @@ const FIELD_OF_REJECTION: Readonly<Record<string, string>> = {
   customer_not_found: '/customer_id',
   idempotency_key_reused: '/idempotency_key',
   usage_late: '/timestamp',
+  usage_archived: '/timestamp',
   usage_in_future: '/timestamp',
 };
 
@@ -22,7 +23,7 @@ export const usageEventRejected = defineProblem({
   kind: 'rule_broken',
   title: 'The event was rejected',
   meaning:
-    'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
+    'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late`, `usage_in_future` or `usage_archived`.',
   occurrence: ({ code, message }: Rejection) => ({
     detail: message,
     errors: [{ pointer: FIELD_OF_REJECTION[code] ?? '', code, message }],
@@ -37,6 +38,26 @@ export const usageLateRefused = defineProblem({
     'A meter that counts the event rejects late usage (`late_events: reject`), and the period of the event is billed.',
   detail: (key: string, meterId: string) =>
     `The event ${JSON.stringify(key)} is in a billed period, and the meter ${meterId} rejects late usage.`,
+});
+
+export const usageEventArchived = defineProblem({
+  code: 'usage_event_archived',
+  kind: 'conflict',
+  title: 'The event is archived',
+  meaning:
+    'The event lies in a month whose events are archived, or in a billed period with such a month. It stays counted and cannot be voided any more. `GET /v1/usage-archive/months` tells which files have the events of a customer.',
+  detail: (key: string) =>
+    `The event ${JSON.stringify(key)} is archived. It cannot be read or voided any more.`,
+});
+
+export const usageArchived = defineProblem({
+  code: 'usage_archived',
+  kind: 'conflict',
+  title: 'The events of the period are archived',
+  meaning:
+    'The answer needs single events of a month that is archived, and of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month cannot be regenerated.',
+  detail: (before: Date) =>
+    `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. Request whole hours, or a period after that instant.`,
 });
 
 export const usagePeriodEmpty = defineProblem({

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Group } from '../../core/usage';
+import { usageArchived } from './usage.errors';
+import type { ArchivedMonth } from './domain/archived-month';
 import {
   type EventPage,
   type EventPageRequest,
@@ -37,5 +39,19 @@ export class UsageService {
    */
   listCounted(query: UsageQuery, group: Group | null, page: EventPageRequest): Promise<EventPage> {
     return this.store.counted(query, group, page);
+  }
+
+  /** Returns the archived months with events that a reading counts, which {@link listCounted} leaves out. */
+  listArchived(query: UsageQuery): Promise<readonly ArchivedMonth[]> {
+    return this.store.archived(query);
+  }
+
+  /**
+   * Requires that all events that a reading counts are stored.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireStored(query: UsageQuery): Promise<void> {
+    const last = (await this.store.archived(query)).at(-1);
+    if (last !== undefined) throw usageArchived(last.endAt);
   }
 }

@@ -34,6 +34,7 @@ export class MeterEntity implements Meter {
   readonly backfillCounted!: number;
   @Column({ type: 'bigint', default: 0, transformer: countTransformer })
   readonly backfillTotal!: number;
+  @InstantColumn({ nullable: true }) readonly countedFromAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly archivedAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;

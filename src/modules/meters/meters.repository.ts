@@ -67,6 +67,7 @@ export class MetersRepository {
       'name',
       'lateEvents',
       'status',
+      'countedFromAt',
       'metadata',
       'archivedAt',
     ]);

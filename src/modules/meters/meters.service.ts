@@ -49,9 +49,10 @@ export class MetersService {
    * Stores a new meter in the caller's transaction, which has locked the creation of meters of its event name. The caller
    * has checked the terms.
    * @param status `backfilling` if stored events remain to be counted
+   * @param countedFromAt end of the events that are archived; null if none are
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
    */
-  async create(terms: MeterTerms, status: MeterStatus): Promise<Meter> {
+  async create(terms: MeterTerms, status: MeterStatus, countedFromAt: Date | null): Promise<Meter> {
     this.database.requireTransaction();
     if ((await this.meters.countByEventName(terms.eventName)) >= MAX_METERS_PER_EVENT_NAME) {
       throw tooManyMeters(terms.eventName);
@@ -64,6 +65,7 @@ export class MetersService {
       status,
       backfillCounted: 0,
       backfillTotal: 0,
+      countedFromAt,
       archivedAt: null,
       createdAt: now,
       updatedAt: now,
@@ -154,12 +156,15 @@ export class MetersService {
     await this.meters.addBackfillCounted(id, events);
   }
 
-  /** Activates a meter in the transaction that counts the last of its stored events. */
-  async activate(id: string): Promise<void> {
+  /**
+   * Activates a meter in the transaction that counts the last of its stored events.
+   * @param countedFromAt as in {@link create}
+   */
+  async activate(id: string, countedFromAt: Date | null): Promise<void> {
     const before = await this.meters.lock(id, 'change');
     invariant(before !== null, `The meter ${id} exists.`);
     const now = this.clock.now();
-    const after: Meter = nextVersion(before, now, { status: 'active' });
+    const after: Meter = nextVersion(before, now, { status: 'active', countedFromAt });
     await this.meters.update(after);
     await this.outbox.record(meterActivated, { after, before, occurredAt: now });
   }

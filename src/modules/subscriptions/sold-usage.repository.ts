@@ -20,6 +20,12 @@ const SOLD = `
   WHERE subscription.customer_id = $1 AND subscription.status <> 'incomplete_expired'
     AND item.price #>> '{usage,meterId}' = $2`;
 
+const OPEN_SINCE = `
+  SELECT customer_id AS "customerId", min(coalesce(current_period_start_at, start_at)) AS "startAt"
+  FROM subscription
+  WHERE customer_id = ANY ($1) AND status NOT IN ('canceled', 'incomplete_expired')
+  GROUP BY customer_id`;
+
 interface SoldRow extends Omit<SoldTime, 'pause'> {
   readonly isPaused: boolean;
   readonly plannedEndAt: Date | null;
@@ -30,6 +36,14 @@ interface SoldRow extends Omit<SoldTime, 'pause'> {
 @Injectable()
 export class SoldUsageRepository {
   constructor(private readonly database: Database) {}
+
+  /** Returns when the earliest current period of each customer's running subscriptions began. */
+  async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [
+      customerIds,
+    ]);
+    return new Map(rows.map(({ customerId, startAt }) => [customerId, startAt]));
+  }
 
   subscribed(customerId: string): Promise<readonly SubscribedTime[]> {
     return this.database.query<SubscribedTime>(SUBSCRIBED, [customerId]);

@@ -15,6 +15,14 @@ export interface CarryingMeter {
 export class SoldUsageService {
   constructor(private readonly soldUsage: SoldUsageRepository) {}
 
+  /**
+   * Returns the start of the earliest period of each customer whose usage is not billed yet. Leaves out customers without a running
+   * subscription.
+   */
+  openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    return this.soldUsage.openSince(customerIds);
+  }
+
   /** Returns the times whose usage of a meter no subscription of the customer will bill, as things stand. */
   async unbillableTimes(
     customerId: string,

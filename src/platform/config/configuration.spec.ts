@@ -51,6 +51,8 @@ describe('the configuration', () => {
     ['PAYMENT_PROVIDERS', 'sandbox,'],
     ['PAYMENT_PROVIDERS', 'Sandbox'],
     ['IDEMPOTENCY_KEYS', 'mandatory'],
+    ['USAGE_RETENTION_MONTHS', '2'],
+    ['USAGE_ARCHIVE_DIRECTORY', ''],
     ['PAYMENT_RETRY_DAYS', '0'],
     ['PAYMENT_RETRY_DAYS', '1,,3'],
     ['PAYMENT_RETRY_DAYS', '61'],
@@ -93,6 +95,19 @@ describe('the configuration', () => {
     const beyond = { HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' };
     expect(() => new Configuration({ ...beyond, ...environment })).toThrow(message);
     expect(() => new Configuration({ ...beyond, ...environment, ROLE: 'worker' })).toThrow(message);
+  });
+
+  it('a retention of usage requires a directory for the archive', () => {
+    const USAGE_RETENTION_MONTHS = '13';
+    expect(() => new Configuration({ USAGE_RETENTION_MONTHS })).toThrow(
+      /USAGE_ARCHIVE_DIRECTORY must be set/,
+    );
+    const both = { USAGE_RETENTION_MONTHS, USAGE_ARCHIVE_DIRECTORY: '/archive' };
+    expect(new Configuration(both).usageArchive).toEqual({
+      retentionMonths: 13,
+      directory: '/archive',
+    });
+    expect(new Configuration({ USAGE_ARCHIVE_DIRECTORY: '/archive' }).usageArchive).toBeNull();
   });
 
   it('a worker requires DATABASE_URL', () => {

@@ -117,6 +117,30 @@ function readStripe(
   return { secretKey, isLive: mode === 'live', webhookSecrets, apiUrl, eventsMaxAgeMinutes };
 }
 
+interface UsageArchiveSettings {
+  /** Whole months for which usage events are kept. */
+  readonly retentionMonths: number;
+  /** Absolute path. */
+  readonly directory: string;
+}
+
+/** @throws {ConfigurationError} if events are to be archived and no directory is set */
+function readUsageArchive(environment: Environment): UsageArchiveSettings | null {
+  const retentionMonths = read(
+    environment,
+    'USAGE_RETENTION_MONTHS',
+    SETTINGS.USAGE_RETENTION_MONTHS,
+  );
+  const directory = read(environment, 'USAGE_ARCHIVE_DIRECTORY', SETTINGS.USAGE_ARCHIVE_DIRECTORY);
+  if (retentionMonths === null) return null;
+  if (directory === null) {
+    throw new ConfigurationError(
+      'USAGE_RETENTION_MONTHS is set, so USAGE_ARCHIVE_DIRECTORY must be set: usage events are archived there before they are removed.',
+    );
+  }
+  return { retentionMonths, directory: resolve(directory) };
+}
+
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
 /** Settings of this process, typed and validated at the start. */
@@ -159,6 +183,8 @@ export class Configuration {
   readonly auditRetentionMonths: number | null;
   /** Whole months for which events are kept; null: for ever. */
   readonly eventRetentionMonths: number | null;
+  /** Archive of usage events; null: they are kept for ever. */
+  readonly usageArchive: UsageArchiveSettings | null;
   readonly webhookAttemptDays: number;
   /** OpenID provider at which admins sign in; null: none. */
   readonly openId: OpenIdSettings | null;
@@ -218,6 +244,7 @@ export class Configuration {
       : null;
     this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
     this.eventRetentionMonths = optional('EVENT_RETENTION_MONTHS', SETTINGS.EVENT_RETENTION_MONTHS);
+    this.usageArchive = readUsageArchive(environment);
     this.webhookAttemptDays = required('WEBHOOK_ATTEMPT_DAYS', SETTINGS.WEBHOOK_ATTEMPT_DAYS);
     this.auditRetentionMonths = optional('AUDIT_RETENTION_MONTHS', SETTINGS.AUDIT_RETENTION_MONTHS);
     this.openId = readOpenId(optional, (message) => {

@@ -244,6 +244,20 @@ export const SETTINGS = {
       'Whole months for which events and their webhook deliveries are kept. Older ones are deleted, unless a delivery is pending. Unset: kept for ever.',
     parse: integerBetween(1, 1_200),
   }),
+  USAGE_RETENTION_MONTHS: setting({
+    fallback: null,
+    accepts: '3 to 1200',
+    meaning:
+      'Whole months for which usage events are kept. Older ones are archived and removed, see docs/usage.md. Unset: kept for ever.',
+    parse: integerBetween(3, 1_200),
+  }),
+  USAGE_ARCHIVE_DIRECTORY: setting({
+    fallback: null,
+    accepts: 'a path',
+    meaning:
+      'Where usage events are archived. All workers need the same directory. Needed with `USAGE_RETENTION_MONTHS`.',
+    parse: nonEmpty,
+  }),
   WEBHOOK_ATTEMPT_DAYS: setting({
     fallback: '30',
     accepts: '1 to 3650',

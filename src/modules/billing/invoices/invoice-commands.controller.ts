@@ -14,6 +14,7 @@ import {
   invoiceTooLarge,
   toInvoiceDto,
 } from '../../invoicing';
+import { usageArchived } from '../../metering';
 import { testClockAdvancing, testClockFailed } from '../../test-clocks';
 import { FinalizeInvoiceWorkflow } from './finalize-invoice.workflow';
 import { MarkUncollectibleWorkflow } from './mark-uncollectible.workflow';
@@ -103,6 +104,7 @@ export class InvoiceCommandsController {
       invoiceNotVoid,
       invoiceRegenerated,
       invoiceOvertaken,
+      usageArchived,
       testClockAdvancing,
       testClockFailed,
     ],

@@ -32,7 +32,7 @@ export class RegenerateInvoiceWorkflow {
 
   /**
    * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`
    */
   regenerate(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {

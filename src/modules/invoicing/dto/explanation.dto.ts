@@ -10,7 +10,8 @@ import {
   toWireAmount,
   toWireInstant,
 } from '../../../platform/http';
-import type { Explanation } from '../domain/explain';
+import { ArchivedMonthDto, toArchivedMonthDto } from '../../metering';
+import type { ExplainedLine } from '../line-usage.service';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export class ShareDto {
@@ -54,10 +55,20 @@ export class ExplanationDto {
     'What the same functions give when they are run again on what is stored.',
   )
   readonly evaluated!: EvaluatedDto;
+  @NestedListProperty(
+    ArchivedMonthDto,
+    'Archived months with usage events of the line, oldest first. Its quantity is the one that was billed.',
+  )
+  readonly archived!: readonly ArchivedMonthDto[];
   @BooleanProperty('Whether that is what is stored.', true) readonly matches!: boolean;
 }
 
-export function toExplanationDto({ line, evaluated, matches }: Explanation): ExplanationDto {
+export function toExplanationDto({
+  line,
+  evaluated,
+  archived,
+  matches,
+}: ExplainedLine): ExplanationDto {
   return {
     line: toInvoiceLineDto(line),
     trace: plain(toJson(line.trace)) as object,
@@ -77,6 +88,7 @@ export function toExplanationDto({ line, evaluated, matches }: Explanation): Exp
       discount: toWireAmount(evaluated.discount),
       tax: toWireAmount(evaluated.tax),
     },
+    archived: archived.map(toArchivedMonthDto),
     matches,
   };
 }

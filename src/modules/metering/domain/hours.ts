@@ -26,6 +26,20 @@ export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
 
+/** Returns the parts of a period that are no whole hours. */
+export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): Period[] {
+  return [
+    { startAt, endAt: hoursStartAt },
+    { startAt: hoursEndAt, endAt },
+  ].filter((edge) => edge.startAt < edge.endAt);
+}
+
+/** Returns the part of a period from an instant on, which may be empty; all of it without an instant. */
+export function afterInstant({ startAt, endAt }: Period, instant: Date | null): Period {
+  if (instant === null || instant <= startAt) return { startAt, endAt };
+  return { startAt: instant < endAt ? instant : endAt, endAt };
+}
+
 /** Returns true if the period is a whole UTC hour. Their totals are kept for every stream. */
 export function isHour({ startAt, endAt }: Period): boolean {
   return startAt.getTime() % HOUR_MS === 0 && endAt.getTime() - startAt.getTime() === HOUR_MS;

@@ -1,5 +1,6 @@
-import { IntegerProperty, TextProperty, toDto } from '../../../platform/http';
+import { IntegerProperty, NestedListProperty, TextProperty, toDto } from '../../../platform/http';
 import type { UsageProof } from '../usage-store';
+import { ArchivedMonthDto, toArchivedMonthDto } from './usage-archive.dto';
 
 export class UsageProofDto {
   @IntegerProperty('Stored events of the name of the meter with a timestamp in the period.', 1000)
@@ -29,8 +30,13 @@ export class UsageProofDto {
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   )
   readonly digest!: string;
+  @NestedListProperty(
+    ArchivedMonthDto,
+    'Archived months of the period, oldest first. Their events are not in the numbers above, besides `duplicates` and `rejected`.',
+  )
+  readonly archived!: readonly ArchivedMonthDto[];
 }
 
 export function toUsageProofDto(proof: UsageProof): UsageProofDto {
-  return toDto(UsageProofDto, proof);
+  return toDto(UsageProofDto, { ...proof, archived: proof.archived.map(toArchivedMonthDto) });
 }

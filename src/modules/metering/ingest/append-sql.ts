@@ -10,6 +10,14 @@ import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/count
 /** Names both parameters in every statement, because PostgreSQL requires that each parameter is used. */
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
+/**
+ * Condition: the key is not that of an archived event. Costs nothing while no event is archived. OFFSET 0 keeps one index lookup
+ * per key, because the table is larger than any request.
+ */
+const isUnarchived = (key: string): string => `
+    (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))
+      OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
+
 /** Events as parameters. `position` is the position in the stream if the event is stored; `refusal` why it is not. */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
@@ -24,11 +32,12 @@ const FROM_TABLE = `
     CASE
       WHEN stream.refusal IS NOT NULL THEN stream.refusal
       WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
+      WHEN staged.occurred_at < stream.closed_before THEN 'usage_archived'
     END AS refusal,
     ${TIMES}
   FROM usage_staged AS staged
-  JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[])
-    AS stream(id, no, last_position, refusal, last_instant) ON stream.no = staged.stream_no`;
+  JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[], $8::timestamptz[])
+    AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /** Inserts in key order: classifying events of the fast path locks no stream, so two of them must not deadlock. */
 const TALLY = `
@@ -128,6 +137,7 @@ const recordSql = (incoming: string): string => `
   ${storedEventParts(
     `SELECT ${EVENT_COLUMNS} FROM incoming
     WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
+      AND ${isUnarchived('incoming.key_digest')}
     ORDER BY key_digest, index`,
     '$3',
   )}
@@ -165,7 +175,7 @@ const fastPathSql = (onBusy: OnBusy): string => `
     FROM known CROSS JOIN ROWS FROM (
       unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
-    WHERE known.positions[number] IS NOT NULL
+    WHERE known.positions[number] IS NOT NULL AND ${isUnarchived('event.key_digest')}
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
@@ -200,7 +210,11 @@ const classifySql = (incoming: string): string => `
     SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
         WHEN incoming.refusal = 'busy' THEN 'busy'
-        -- Only late usage prevents an event without a refusal from being stored.
+        -- Archived events lie in closed months, so one with another timestamp has another content.
+        WHEN stored.position IS NULL AND EXISTS (
+          SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = incoming.key_digest OFFSET 0
+        ) THEN CASE incoming.refusal WHEN 'usage_archived' THEN 'duplicate' ELSE 'idempotency_key_reused' END
+        -- Otherwise only late usage prevents an event without a refusal from being stored.
         WHEN stored.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
         WHEN stored.stream_id = incoming.stream_id AND stored.position = incoming.position THEN NULL
         WHEN stored.stream_id = incoming.stream_id AND stored.occurred_at = incoming.occurred_at

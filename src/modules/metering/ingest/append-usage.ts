@@ -136,6 +136,7 @@ export class AppendUsage {
         lastPosition: stream?.lastPosition ?? null,
         refusal: exists ? null : 'customer_not_found',
         lastInstant: exists ? lastInstantAt(now) : null,
+        closedBefore: stream?.closedBefore ?? null,
       };
     });
   }

@@ -21,6 +21,8 @@ export interface StagedStream {
   readonly refusal: string | null;
   /** Last instant that events may have. */
   readonly lastInstant: Date | null;
+  /** Events before this instant are refused; null: none. */
+  readonly closedBefore: Date | null;
 }
 
 interface Columns {
@@ -164,6 +166,7 @@ export class StagedEvents {
         streams.map(({ lastPosition }) => lastPosition),
         streams.map(({ refusal }) => refusal),
         streams.map(({ lastInstant }) => lastInstant),
+        streams.map(({ closedBefore }) => closedBefore),
       ];
     }
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
@@ -217,13 +220,15 @@ export const NO_STREAM: StagedStream = {
   lastPosition: null,
   refusal: null,
   lastInstant: null,
+  closedBefore: null,
 };
 
 function refusalOf(stream: StagedStream, occurredAt: Date | undefined): string | null {
   if (stream.refusal !== null) return stream.refusal;
-  const { lastInstant } = stream;
-  const isAhead = lastInstant !== null && occurredAt !== undefined && occurredAt > lastInstant;
-  return isAhead ? 'usage_in_future' : null;
+  const { lastInstant, closedBefore } = stream;
+  if (occurredAt === undefined) return null;
+  if (lastInstant !== null && occurredAt > lastInstant) return 'usage_in_future';
+  return closedBefore !== null && occurredAt < closedBefore ? 'usage_archived' : null;
 }
 
 type Row = readonly [

@@ -8,7 +8,7 @@ import { streamKey, type StreamName } from '../store/usage-streams';
 export interface CachedStream {
   readonly id: string;
   readonly version: string;
-  /** Events from this instant on are in no billed period and no registered window; milliseconds since 1970. */
+  /** Events from this instant on are in no billed period, registered window or archived month; milliseconds since 1970. */
   readonly plainFromMs: number;
 }
 
@@ -31,7 +31,8 @@ const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
     (extract(epoch FROM greatest(
       (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id),
-      (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)
+      (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id),
+      stream.closed_before
     )) * 1000)::float8 AS "plainFromMs"
   FROM usage_stream AS stream
   WHERE (customer_id, event_name) IN (

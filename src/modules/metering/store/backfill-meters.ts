@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { MetersService } from '../../meters';
+import { ArchivedUsage } from '../archive/archived-usage';
 import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.repository';
 import { ingestingTransactions, tryLockIngest } from './meter-locks';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
@@ -29,6 +30,7 @@ export class BackfillMeters {
     private readonly meters: MetersService,
     private readonly backfills: MeterBackfillsRepository,
     private readonly totals: UsageTotalsWriter,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   /**
@@ -82,7 +84,7 @@ export class BackfillMeters {
     }
     const next = await this.lockNextStreams(current, eventName, current.lastStreamId);
     if (next === 'none') {
-      await this.meters.activate(meterId);
+      await this.meters.activate(meterId, await this.archived.archivedBeforeOf(eventName));
       await this.backfills.remove(meterId);
       return 'done';
     }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { parseExact, ZERO } from '../../../core/decimal';
 import { type Aggregation, heldFrom, valueOf } from '../../../core/usage';
 import { Database } from '../../../platform/database';
-import { splitAtHours } from '../domain/hours';
+import { ArchivedUsage } from '../archive/archived-usage';
+import { edgesOf, splitAtHours } from '../domain/hours';
 import type { LargestUsage, LargestUsageQuery } from '../usage-store';
 import { ASKED, columnsOf } from './asked-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
@@ -44,10 +45,15 @@ interface CustomerTotalsRow extends TotalsRow {
 /** Reads usage of many customers: each one's totals, as {@link UsageReader} reads them, in one statement. */
 @Injectable()
 export class LargestUsageReader {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly archived: ArchivedUsage,
+  ) {}
 
   async read({ meter, period, limit }: LargestUsageQuery): Promise<LargestUsage> {
     const { aggregation } = meter;
+    const edges = edgesOf(splitAtHours(period));
+    await this.archived.requireStoredOf(meter.eventName, edges);
     const heldSince = heldFrom(meter, undefined);
     const before =
       heldSince === null ? [] : [splitAtHours({ startAt: heldSince, endAt: period.startAt })];

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
+import { ArchivedUsage } from '../archive/archived-usage';
+import { afterInstant } from '../domain/hours';
 import { type CountedBill, outcomeSpans } from '../domain/usage-outcomes';
 import { tooManyEventsToProve } from '../usage.errors';
 import { hourOf, IS_COUNTED, METER_READS } from './counted-sql';
+import { digestKeys } from './digest-keys';
 import type { ProofQuery, UsageProof } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 const MAX_EVENTS = 2_000_000;
-/** Keys per page. */
-const PAGE = 10_000;
 
 const TALLY = `
   SELECT coalesce(sum(duplicates), 0) AS duplicates, coalesce(sum(rejected), 0) AS rejected
@@ -44,13 +44,6 @@ const OUTCOMES = `
     OFFSET 0
   ) AS event`;
 
-const OPEN_KEYS = `
-  DECLARE usage_keys NO SCROLL CURSOR FOR
-  SELECT event.idempotency_key AS key FROM usage_event AS event WHERE ${IN_PERIOD}
-  ORDER BY event.occurred_at, event.idempotency_key`;
-
-const NEXT_KEYS = `FETCH ${PAGE} FROM usage_keys`;
-
 interface Outcomes {
   readonly voided: string;
   readonly counted: string;
@@ -68,6 +61,7 @@ export class ProveUsage {
   constructor(
     private readonly database: Database,
     private readonly streams: UsageStreams,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   prove({
@@ -79,16 +73,20 @@ export class ProveUsage {
     return this.database.transaction(async () => {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // Without a stream, an id that does not exist gives zeros.
-      const inPeriod = [stream ?? '0', period.startAt, period.endAt];
+      const { eventName } = meter;
+      const archived = await this.archived.monthsIn({ customerId, eventName, period });
+      const stored = afterInstant(period, await this.archived.archivedBefore(stream ?? '0'));
+      const inPeriod = [stream ?? '0', stored.startAt, stored.endAt];
       const [count] = await this.database.query<{ accepted: string }>(COUNT, inPeriod);
       if (Number(count?.accepted) > MAX_EVENTS) throw tooManyEventsToProve();
-      const [tally] = await this.database.query<{ duplicates: string; rejected: string }>(
-        TALLY,
-        inPeriod,
-      );
+      const [tally] = await this.database.query<{ duplicates: string; rejected: string }>(TALLY, [
+        stream ?? '0',
+        period.startAt,
+        period.endAt,
+      ]);
       const bills = await this.database.query<BillRow>(BILLS, [...inPeriod, meter.id]);
       const spans = outcomeSpans(
-        period,
+        stored,
         bills.map((bill) => ({ ...bill, upToPosition: BigInt(bill.upToPosition) })),
         unbillablePeriods,
       );
@@ -100,7 +98,7 @@ export class ProveUsage {
         spans.map(({ billedUpTo }) => billedUpTo?.toString() ?? null),
         spans.map(({ isUnbillable }) => isUnbillable),
       ]);
-      const { digest, keys } = await this.digest(inPeriod);
+      const { digest, keys } = await digestKeys(this.database, stream ?? '0', stored);
       invariant(tally !== undefined && outcomes !== undefined, 'A count returns a row.');
       invariant(keys === Number(count?.accepted), 'Each accepted event has a key.');
       const [counted, billed] = [BigInt(outcomes.counted), BigInt(outcomes.billed)];
@@ -115,22 +113,8 @@ export class ProveUsage {
         unbillable,
         pending: counted - billed - unbillable,
         digest,
+        archived,
       };
     });
-  }
-
-  private async digest(
-    inPeriod: readonly unknown[],
-  ): Promise<{ readonly digest: string; readonly keys: number }> {
-    const hash = createHash('sha256');
-    let keys = 0;
-    await this.database.query(OPEN_KEYS, inPeriod);
-    for (;;) {
-      const page = await this.database.query<{ key: string }>(NEXT_KEYS);
-      if (page.length === 0) break;
-      keys += page.length;
-      hash.update(page.map(({ key }) => `${key}\n`).join(''));
-    }
-    return { digest: hash.digest('hex'), keys };
   }
 }

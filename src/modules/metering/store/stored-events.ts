@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { archivedBefore } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
 import { type Group, heldFrom } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
+import { usageEventArchived, usageEventNotFound } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
@@ -29,6 +31,7 @@ const COUNTED = `
   FROM usage_event AS event CROSS JOIN usage_stream AS stream CROSS JOIN meter ${METER_READS}
   WHERE event.stream_id = $1 AND event.occurred_at >= $3 AND event.occurred_at < $4
     AND (event.occurred_at, event.position) > ($3, $5)
+    AND event.occurred_at >= coalesce(${archivedBefore('$1')}, '-infinity')
     AND event.position <= $6 AND (event.voided_position IS NULL OR event.voided_position > $6)
     AND stream.id = $1 AND meter.id = $2 AND ${IS_COUNTED} AND ($7::text IS NULL OR ${GROUP_KEY} = $7)
   ORDER BY event.occurred_at, event.position
@@ -41,6 +44,7 @@ const LIST = `
     SELECT * FROM usage_event
     WHERE stream_id = stream.id AND occurred_at >= $3 AND occurred_at <= $4
       AND (occurred_at, stream_id, position) < ($4, $5, $6)
+      AND occurred_at >= coalesce(${archivedBefore('stream.id')}, '-infinity')
     ORDER BY occurred_at DESC, position DESC
     LIMIT $7
   ) AS event
@@ -52,6 +56,8 @@ const FIND = `
   SELECT ${COLUMNS}
   FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
   WHERE event.key_digest = ${digestOf('$1::text')}`;
+
+const FIND_ARCHIVED = `SELECT FROM usage_archived_key WHERE key_digest = ${digestOf('$1::text')}`;
 
 /** Cursor: sort key of the last event of a page. */
 interface EventCursor {
@@ -115,11 +121,14 @@ export class StoredEvents {
     return toPage(rows, limit);
   }
 
-  async find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
+  /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
+  async get(idempotencyKey: string): Promise<StoredUsageEvent> {
     // PostgreSQL refuses NUL in text, and no stored key contains it.
-    if (idempotencyKey.includes('\0')) return null;
+    if (idempotencyKey.includes('\0')) throw usageEventNotFound(idempotencyKey);
     const [row] = await this.database.query<EventRow>(FIND, [idempotencyKey]);
-    return row === undefined ? null : toEvent(row);
+    if (row !== undefined) return toEvent(row);
+    const isArchived = (await this.database.query(FIND_ARCHIVED, [idempotencyKey])).length > 0;
+    throw (isArchived ? usageEventArchived : usageEventNotFound)(idempotencyKey);
   }
 }
 

@@ -3,7 +3,8 @@ import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
 import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
 import { Database } from '../../../platform/database';
-import { splitAtHours, withoutHours } from '../domain/hours';
+import { ArchivedUsage } from '../archive/archived-usage';
+import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
 import { ASKED, columnsOf } from './asked-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
@@ -30,6 +31,7 @@ export class UsageReader {
   constructor(
     private readonly database: Database,
     private readonly streams: UsageStreams,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   async aggregate(asked: UsageQuery): Promise<UsageReading> {
@@ -79,6 +81,7 @@ export class UsageReader {
     const exact = upToPosition !== null;
     // Running totals are current. Usage at an earlier position is computed from events.
     const asked = periods.map(exact ? withoutHours : splitAtHours);
+    await this.archived.requireStored(stream, asked.flatMap(edgesOf));
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',

@@ -1,10 +1,10 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { ReferenceColumn } from '../../../platform/database';
+import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
  * Stream: the ordered events of one name of one customer. A transaction that writes to it, or bills it, locks its row.
- * `version` increases whenever cached stream state becomes outdated: with a bill, a registered window, a new meter, or the
- * deletion of the customer.
+ * `version` increases whenever cached stream state becomes outdated: with a bill, a registered window, a new meter, an
+ * archived month, or the deletion of the customer.
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])
@@ -17,4 +17,6 @@ export class UsageStreamEntity {
   @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly eventName!: string;
   @Column({ type: 'bigint' }) readonly lastPosition!: string;
   @Column({ type: 'bigint', default: 0 }) readonly version!: string;
+  /** Events before this instant are refused and cannot be voided, because a part of them is archived. */
+  @InstantColumn({ nullable: true }) readonly closedBefore!: Date | null;
 }

@@ -11,6 +11,8 @@ export interface StreamName {
 export interface LockedStream {
   readonly id: string;
   readonly lastPosition: string;
+  /** Events before this instant are refused; null: none. */
+  readonly closedBefore: Date | null;
 }
 
 interface LockedStreamRow extends LockedStream, StreamName {}
@@ -33,7 +35,8 @@ const CREATE = `
   ON CONFLICT DO NOTHING`;
 
 const LOCK = `
-  SELECT id, customer_id AS "customerId", event_name AS "eventName", last_position AS "lastPosition"
+  SELECT id, customer_id AS "customerId", event_name AS "eventName", last_position AS "lastPosition",
+    closed_before AS "closedBefore"
   FROM usage_stream
   WHERE id = ANY($1)
   ORDER BY id
@@ -91,14 +94,14 @@ export class UsageStreams {
     await this.database.query(LOCK_ALL, [customerIds]);
   }
 
-  /** Locks one stream until the transaction ends, created if missing. Returns its id. */
-  async lockOne(name: StreamName): Promise<string> {
+  /** Locks one stream until the transaction ends, created if missing. */
+  async lockOne(name: StreamName): Promise<LockedStream> {
     const [stream] = await this.lock([name], () => true, 'wait');
     invariant(
       stream !== undefined && stream !== null && stream !== 'busy',
       'The stream is locked.',
     );
-    return stream.id;
+    return stream;
   }
 
   /**

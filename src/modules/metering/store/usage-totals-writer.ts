@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
+import { archivedBefore } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../../meters';
@@ -13,7 +14,8 @@ const RECOUNT = `
     'meter CROSS JOIN usage_event AS event',
     `meter.id = $1 AND event.stream_id = ANY($2::bigint[]) AND event.voided_at IS NULL
       AND event.occurred_at >= coalesce($3::timestamptz, '-infinity')
-      AND event.occurred_at < coalesce($4::timestamptz, 'infinity')`,
+      AND event.occurred_at < coalesce($4::timestamptz, 'infinity')
+      AND event.occurred_at >= coalesce(${archivedBefore('event.stream_id')}, '-infinity')`,
   )}
   ), ${ADD_TO_HOURS}
   SELECT FROM updated LIMIT 1`;

@@ -90,8 +90,8 @@ export class UsageWindows {
     return this.streams.outdateOne(stream);
   }
 
-  private lockStream({ customerId, meter }: UsageWindow): Promise<string> {
-    return this.streams.lockOne({ customerId, eventName: meter.eventName });
+  private async lockStream({ customerId, meter }: UsageWindow): Promise<string> {
+    return (await this.streams.lockOne({ customerId, eventName: meter.eventName })).id;
   }
 }
 

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { raise } from '../../../platform/errors';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import type { LateUsage } from '../domain/late-usage';
 import type { StoredUsageEvent } from '../domain/usage-event';
-import { usageEventNotFound, usageLateRefused } from '../usage.errors';
+import { usageEventArchived, usageLateRefused } from '../usage.errors';
 import { usageVoided } from '../usage.events';
 import { digestOf } from './counted-sql';
 import { type EventCount, EventCounts } from './event-counts';
@@ -54,15 +53,16 @@ export class VoidUsage {
 
   void(idempotencyKey: string): Promise<StoredUsageEvent> {
     return this.database.transaction(async () => {
-      const found =
-        (await this.events.find(idempotencyKey)) ?? raise(usageEventNotFound(idempotencyKey));
+      const found = await this.events.get(idempotencyKey);
       if (found.voidedAt !== null) return found;
       await lockMeters(this.database, [found.eventName]);
-      const stream = await this.streams.lockOne(found);
-      const before = await this.events.find(idempotencyKey);
-      invariant(before !== null, 'A stored event exists.');
-      // Another transaction may have voided it while this one waited for the stream.
+      const { id: stream, closedBefore } = await this.streams.lockOne(found);
+      // Another transaction may have voided or archived it while this one waited for the stream.
+      const before = await this.events.get(idempotencyKey);
       if (before.voidedAt !== null) return before;
+      if (closedBefore !== null && before.timestamp < closedBefore) {
+        throw usageEventArchived(idempotencyKey);
+      }
       return this.voidLocked(stream, before);
     });
   }

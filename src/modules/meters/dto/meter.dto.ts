@@ -67,6 +67,12 @@ export class MeterDto {
     example: null,
   })
   readonly backfill!: MeterBackfillDto | null;
+  @InstantProperty(
+    'First instant from which all events are counted. Events before it were archived when the meter was created. Null: all ' +
+      'events are counted.',
+    { nullable: true },
+  )
+  readonly counted_from!: string | null;
   @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When it was archived; nothing new can refer to it since.', { nullable: true })
   readonly archived_at!: string | null;
@@ -77,6 +83,7 @@ export class MeterDto {
 export function toMeterDto(meter: Meter): MeterDto {
   return toDto(MeterDto, {
     ...meter,
+    countedFrom: meter.countedFromAt,
     filters: meter.filters.map((filter) => ({ property: filter.property, in: filter.in })),
     backfill:
       meter.status === 'active'

@@ -1,0 +1,86 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { ArchiveFile } from '../domain/archive-file';
+
+const compress = promisify(gzip);
+
+/** Directory with the archived events. A file appears there under its name when it is complete and on disk. */
+export class ArchiveDirectory {
+  constructor(private readonly path: string) {}
+
+  /**
+   * Writes a compressed file and its manifest. The name contains the start of the digest: what is written again after a failure
+   * replaces the same content or gets another name, and never overwrites what another worker has recorded.
+   * @param lines events as JSON
+   */
+  async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
+    const content = await compress(`${lines.join('\n')}\n`);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const folder = month.toISOString().slice(0, 7);
+    const base = `${folder}/usage-${folder}-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}`;
+    const name = `${base}.ndjson.gz`;
+    const file = { month, number, name, events: lines.length, bytes: content.length, sha256 };
+    await mkdir(dirname(join(this.path, name)), { recursive: true });
+    await this.put(name, content);
+    const manifest = {
+      month: folder,
+      number,
+      name,
+      events: file.events,
+      bytes: file.bytes,
+      sha256,
+    };
+    await this.put(`${base}.json`, Buffer.from(`${JSON.stringify(manifest)}\n`));
+    await sync(dirname(join(this.path, name)));
+    await sync(this.path);
+    return file;
+  }
+
+  /** Returns true if the file is there with this content. */
+  async matches({
+    name,
+    bytes,
+    sha256,
+  }: Pick<ArchiveFile, 'name' | 'bytes' | 'sha256'>): Promise<boolean> {
+    const hash = createHash('sha256');
+    let length = 0;
+    try {
+      for await (const piece of createReadStream(join(this.path, name))) {
+        hash.update(piece as Buffer);
+        length += (piece as Buffer).length;
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+    return length === bytes && hash.digest('hex') === sha256;
+  }
+
+  private async put(name: string, content: Buffer): Promise<void> {
+    const path = join(this.path, name);
+    // A worker that lost its connection may still be writing the same file.
+    const temporary = `${path}.${randomUUID()}.tmp`;
+    const handle = await open(temporary, 'w');
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  }
+}
+
+/** Makes renames in a directory durable. */
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,242 @@
+import { createHash, type Hash } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import type { Period } from '../../../core/time';
+import { Configuration } from '../../../platform/config';
+import { Database, keptFrom } from '../../../platform/database';
+import { digestKeys } from '../store/digest-keys';
+import { ArchiveDirectory } from './archive-directory';
+import { ArchiveMetrics } from './archive-metrics';
+import {
+  type ArchivedEvent,
+  type ArchiveProgress,
+  type StreamToArchive,
+  UsageArchiveRepository,
+  type WrittenMonth,
+} from './usage-archive.repository';
+
+/** Events in a file, and so in the memory of the worker. */
+const EVENTS_PER_FILE = 10_000;
+const STREAMS_PER_STEP = 2_000;
+const DAY_MS = 86_400_000;
+
+/** Time limit of the step that digests a month of a stream with several files. */
+const LONG_STEP = { statementMs: 600_000 };
+
+/** Streams whose month is to be closed, in the order of their ids. */
+export interface MonthToClose {
+  readonly progress: ArchiveProgress;
+  readonly month: Period;
+  readonly streams: readonly StreamToArchive[];
+}
+
+/** Result of a step: nothing is due, a step is done, or a month is to be closed. */
+export type ArchiveStep = 'none' | 'done' | MonthToClose;
+
+/**
+ * Writes events of months before the retention to files, month by month, in steps. A step locks the progress, so that one worker
+ * archives at a time, and a step that is interrupted is repeated. Closed months do not change any more, so the repetition writes the
+ * same file. Events are removed later (`RemoveArchivedUsage`).
+ */
+@Injectable()
+export class ArchiveUsage {
+  private readonly logger = new Logger('usage-archive');
+
+  constructor(
+    private readonly database: Database,
+    private readonly archive: UsageArchiveRepository,
+    private readonly configuration: Configuration,
+    private readonly metrics: ArchiveMetrics,
+  ) {}
+
+  /** Does the next step in the caller's transaction, or returns the streams that the caller is to close. */
+  async next(now: Date): Promise<ArchiveStep> {
+    const { usageArchive } = this.configuration;
+    if (usageArchive === null) return 'none';
+    const progress = await this.archive.lock();
+    if (progress === null) return 'none';
+    if (progress.keptFromAt !== null) {
+      this.metrics.oldestMonth.set(progress.keptFromAt.getTime() / 1_000);
+    }
+    if (progress.streams.length > 0) {
+      await this.write(progress, now, new ArchiveDirectory(usageArchive.directory));
+      return 'done';
+    }
+    const current = started(progress, keptFrom(now, usageArchive.retentionMonths), now);
+    // A backfill counts stored events: it must not find a part of a month.
+    if (current === null || (await this.archive.isBackfilling())) return 'none';
+    return this.find(current, now);
+  }
+
+  /**
+   * Closes a month of streams, in the transaction of {@link next}. Leaves out streams of which a billed or open period may still need
+   * the month.
+   * @param openSince start of the earliest period that is not billed yet, by customer
+   */
+  async close(
+    { progress, month, streams }: MonthToClose,
+    openSince: ReadonlyMap<string, Date>,
+  ): Promise<void> {
+    const isOpen = ({ customerId }: StreamToArchive) =>
+      (openSince.get(customerId) ?? month.endAt) < month.endAt;
+    const ended = streams.filter((stream) => !isOpen(stream)).map(({ id }) => id);
+    const locked = ended.length === 0 ? [] : await this.archive.lockStreams(ended);
+    const nextStreamId =
+      locked.length < ended.length ? (locked.at(-1) ?? '0') : progress.nextStreamId;
+    const closable = await this.archive.closable(locked, month, progress.beforeAt);
+    const fileNumber = await this.archive.nextFile(month.startAt);
+    if (closable.length > 0) await this.archive.close(closable, month, fileNumber);
+    const ids = closable.map(({ id }) => id);
+    await this.archive.advance({ ...progress, nextStreamId, streams: ids, fileNumber });
+  }
+
+  /** Looks for the next streams with events of the month. */
+  private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
+    const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP);
+    const last = found.at(-1);
+    if (last === undefined) {
+      await this.archive.advance(afterPass(progress, now));
+      return 'done';
+    }
+    const { month } = progress;
+    const nextMonth = earliest([
+      progress.nextMonth,
+      ...found
+        .map((stream) => stream.month)
+        .filter((one) => one !== null && (month === null || one > month)),
+    ]);
+    const ofMonth = found.filter((stream) => stream.month?.getTime() === month?.getTime());
+    const streams = month === null ? [] : portionOf(ofMonth);
+    const isCut = streams.length < ofMonth.length;
+    const nextStreamId = (isCut ? streams.at(-1)?.id : undefined) ?? last.id;
+    const current = { ...progress, nextMonth, nextStreamId };
+    if (month === null || streams.length === 0) {
+      await this.archive.advance(current);
+      return 'done';
+    }
+    return { progress: current, month: monthFrom(month), streams };
+  }
+
+  /** Writes the next file of the closed streams. */
+  private async write(
+    progress: ArchiveProgress,
+    now: Date,
+    directory: ArchiveDirectory,
+  ): Promise<void> {
+    invariant(progress.month !== null, 'Closed streams have a month.');
+    const month = monthFrom(progress.month);
+    const events = await this.archive.events(progress, month, EVENTS_PER_FILE);
+    const last = events.at(-1);
+    const { fileNumber } = progress;
+    if (last !== undefined) {
+      const file = await directory.write(month.startAt, fileNumber, events.map(lineOf));
+      const row = { ...file, writtenAt: now, verifiedAt: null };
+      await this.archive.recordFile(
+        row,
+        events.map(({ keyDigest }) => keyDigest),
+      );
+      this.database.afterCommit(() => {
+        this.metrics.archived.inc(file.events);
+      });
+      this.logger.log({ file: file.name, events: file.events }, 'archived usage events');
+    }
+    const lastFile = last === undefined ? fileNumber - 1 : fileNumber;
+    const current = { ...progress, fileNumber: lastFile + 1 };
+    if (progress.streams.length === 1 && events.length === EVENTS_PER_FILE && last !== undefined) {
+      const { timestamp: afterAt, idempotencyKey: afterKey } = last;
+      await this.archive.advance({ ...current, afterAt, afterKey });
+      return;
+    }
+    const written = await this.writtenMonths(progress, month, events);
+    await this.archive.finishMonths(written, month.startAt, lastFile, now);
+    await this.archive.advance({ ...current, streams: [], afterAt: null, afterKey: null });
+  }
+
+  private async writtenMonths(
+    { streams, afterAt }: ArchiveProgress,
+    month: Period,
+    events: readonly ArchivedEvent[],
+  ): Promise<readonly WrittenMonth[]> {
+    const [only] = streams;
+    if (afterAt === null || only === undefined) return countsOf(streams, events);
+    await this.database.allowLongWork(LONG_STEP);
+    const { digest } = await digestKeys(this.database, only, month);
+    return [{ ...(await this.archive.count(only, month)), digest }];
+  }
+}
+
+/** Returns the progress with a new search if one is due, the progress of a search that goes on, or null. */
+function started(progress: ArchiveProgress, beforeAt: Date, now: Date): ArchiveProgress | null {
+  const { endedAt } = progress;
+  if (endedAt === null) return progress;
+  const isDue = beforeAt > progress.beforeAt || now.getTime() - endedAt.getTime() >= DAY_MS;
+  if (!isDue) return null;
+  return { ...progress, beforeAt, month: null, nextStreamId: '0', nextMonth: null, endedAt: null };
+}
+
+/** Returns the progress after all streams were searched for a month. */
+function afterPass(progress: ArchiveProgress, now: Date): ArchiveProgress {
+  const { month, nextMonth, beforeAt } = progress;
+  const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;
+  if (nextMonth === null) return { ...progress, keptFromAt, endedAt: now };
+  return { ...progress, keptFromAt, month: nextMonth, nextStreamId: '0', nextMonth: null };
+}
+
+/** Returns the first streams whose events fit into a file, or one stream. */
+function portionOf(streams: readonly StreamToArchive[]): readonly StreamToArchive[] {
+  let events = 0;
+  const fitting = streams.findIndex((one) => (events += Number(one.events)) > EVENTS_PER_FILE);
+  return fitting === -1 ? streams : streams.slice(0, Math.max(fitting, 1));
+}
+
+function monthFrom(startAt: Date): Period {
+  return {
+    startAt,
+    endAt: new Date(Date.UTC(startAt.getUTCFullYear(), startAt.getUTCMonth() + 1)),
+  };
+}
+
+function earliest(instants: readonly (Date | null)[]): Date | null {
+  const times = instants.flatMap((one) => (one === null ? [] : [one.getTime()]));
+  return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
+/** Counts the events of each stream, which are ordered by stream, timestamp and key. */
+function countsOf(
+  streams: readonly string[],
+  events: readonly ArchivedEvent[],
+): readonly WrittenMonth[] {
+  const counts = new Map(
+    streams.map((streamId) => [streamId, { events: 0, voided: 0, hash: createHash('sha256') }]),
+  );
+  for (const { streamId, idempotencyKey, voidedAt } of events) {
+    const count: { events: number; voided: number; hash: Hash } | undefined = counts.get(streamId);
+    invariant(count !== undefined, 'Events are those of the closed streams.');
+    count.events += 1;
+    if (voidedAt !== null) count.voided += 1;
+    count.hash.update(`${idempotencyKey}\n`);
+  }
+  return [...counts].map(([streamId, { hash, ...count }]) => ({
+    ...count,
+    streamId,
+    digest: hash.digest('hex'),
+  }));
+}
+
+/** Returns an event as a line of a file: as it is reported, and then what was stored besides. */
+function lineOf(event: ArchivedEvent): string {
+  const reported = {
+    idempotency_key: event.idempotencyKey,
+    customer_id: event.customerId,
+    event_name: event.eventName,
+    timestamp: event.timestamp,
+  };
+  const stored = {
+    position: Number(event.position),
+    received_at: event.receivedAt,
+    voided_at: event.voidedAt,
+    voided_position: event.voidedPosition === null ? null : Number(event.voidedPosition),
+  };
+  const [head, tail] = [JSON.stringify(reported).slice(0, -1), JSON.stringify(stored).slice(1)];
+  return `${head},"properties":${event.properties},${tail}`;
+}

@@ -1,0 +1,33 @@
+import { Check, Column, Entity, Index } from 'typeorm';
+import { InstantColumn } from '../../../platform/database';
+import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
+
+/** A month of a stream that is closed: its events are archived, or about to be. */
+@Entity('usage_archive_month')
+@Index('usage_archive_month_stored_index', ['writtenAt'], {
+  where: '"removed_at" IS NULL AND "written_at" IS NOT NULL',
+})
+@Check(
+  'usage_archive_month_written_check',
+  `num_nulls("last_file", "events", "voided", "digest", "written_at") IN (0, 5)`,
+)
+@Check('usage_archive_month_removed_check', `"removed_at" IS NULL OR "written_at" IS NOT NULL`)
+export class UsageArchiveMonthEntity {
+  @StreamKeyColumn() readonly streamId!: string;
+  /** Start of the month, in UTC. */
+  @InstantKeyColumn() readonly startAt!: Date;
+  @InstantColumn() readonly endAt!: Date;
+  /** Number of the first and of the last file of the month that have events of the stream. */
+  @Column({ type: 'integer' }) readonly firstFile!: number;
+  @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
+  /** Number of events, with voided ones. */
+  @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
+  @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
+  /** As in the proof of the whole month. */
+  @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
+  readonly digest!: string | null;
+  /** When the last of the files was written; null before. */
+  @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
+  /** When the last event was removed from the database; null before. */
+  @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
+}

@@ -1,0 +1,32 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { InstantColumn } from '../../../platform/database';
+
+/** Progress of the archive: one row. The worker that has locked it archives. */
+@Entity('usage_archive_progress')
+@Check(
+  'usage_archive_progress_check',
+  `"id" = 1 AND ("after_at" IS NULL) = ("after_key" IS NULL) AND ("month" IS NOT NULL OR "streams" = '{}')`,
+)
+export class UsageArchiveProgressEntity {
+  @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
+  /** Events before this instant are archived. */
+  @InstantColumn() readonly beforeAt!: Date;
+  /** Month that is being archived; null while the first one is determined. */
+  @InstantColumn({ nullable: true }) readonly month!: Date | null;
+  /** Streams up to this one are done. */
+  @Column({ type: 'bigint' }) readonly nextStreamId!: string;
+  /** Earliest later month with events of the streams that are done. */
+  @InstantColumn({ nullable: true }) readonly nextMonth!: Date | null;
+  /** Streams whose month is closed and not written yet; several fit into one file. */
+  @Column({ type: 'bigint', array: true }) readonly streams!: readonly string[];
+  /** Number of the next file of the month. */
+  @Column({ type: 'integer' }) readonly fileNumber!: number;
+  /** Last event that is written of a stream with several files. */
+  @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
+  @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
+  readonly afterKey!: string | null;
+  /** When all months before `beforeAt` were done; null while they are not. */
+  @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
+  /** Start of the earliest month with events that are not archived, at the last search. */
+  @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;
+}

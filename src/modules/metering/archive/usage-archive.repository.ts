@@ -1,0 +1,314 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../../core/time';
+import { Database } from '../../../platform/database';
+import type { RecordedFile } from '../domain/archive-file';
+import { archivedBefore } from './archived-sql';
+import { UsageArchiveFileEntity } from './usage-archive-file.entity';
+import { UsageArchiveProgressEntity } from './usage-archive-progress.entity';
+
+export type ArchiveProgress = UsageArchiveProgressEntity;
+
+const CREATE_PROGRESS = `
+  INSERT INTO usage_archive_progress (id, before_at, next_stream_id, streams, file_number, ended_at)
+  VALUES (1, 'epoch', 0, '{}', 1, 'epoch')
+  ON CONFLICT DO NOTHING`;
+
+/** Another worker that archives holds the lock. */
+const LOCK_PROGRESS = 'WHERE id = 1 FOR UPDATE SKIP LOCKED';
+
+const ADVANCE = `
+  UPDATE usage_archive_progress SET before_at = $1, month = $2, next_stream_id = $3, next_month = $4, streams = $5,
+    file_number = $6, after_at = $7, after_key = $8, ended_at = $9, kept_from_at = $10
+  WHERE id = 1`;
+
+/**
+ * Streams in the order of their ids, each with the earliest month that has events and is not archived, and the number of these
+ * events if it is the month asked for. Customers on test clocks keep their events: their time is not real.
+ */
+const NEXT_STREAMS = `
+  WITH page AS MATERIALIZED (
+    SELECT id, customer_id FROM usage_stream WHERE id > $1 ORDER BY id LIMIT $2
+  )
+  SELECT page.id, page.customer_id AS "customerId", first.month,
+    CASE WHEN first.month = $4 THEN (
+      SELECT sum(accepted) FROM usage_tally
+      WHERE stream_id = page.id AND hour >= first.month AND hour < first.month + interval '1 month'
+    ) END AS events
+  FROM page
+  LEFT JOIN customer ON customer.id = page.customer_id AND customer.test_clock_id IS NULL
+  LEFT JOIN LATERAL (
+    SELECT date_trunc('month', hour, 'UTC') AS month FROM usage_tally
+    WHERE stream_id = page.id AND accepted > 0 AND hour < $3 AND customer.id IS NOT NULL
+      AND hour >= coalesce(${archivedBefore('page.id')}, '-infinity')
+    ORDER BY hour LIMIT 1
+  ) AS first ON true
+  ORDER BY page.id`;
+
+const IS_BACKFILLING = 'SELECT FROM meter_backfill LIMIT 1';
+
+const LOCK_STREAMS = `
+  SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE`;
+
+/**
+ * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
+ * retention, and has no late usage that is to be billed. Closes these periods as a whole, so that none is billed again from a
+ * part of its events.
+ */
+const CLOSABLE = `
+  SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS "closedBefore"
+  FROM usage_stream AS stream CROSS JOIN LATERAL (
+    SELECT max(period_end_at) AS end_at, coalesce(bool_or(is_late), false) AS is_late
+    FROM usage_billed WHERE stream_id = stream.id AND period_start_at < $2
+  ) AS billed
+  WHERE stream.id = ANY($1::bigint[]) AND NOT billed.is_late AND (billed.end_at IS NULL OR billed.end_at <= $3)
+  ORDER BY stream.id`;
+
+const CLOSE = `
+  UPDATE usage_stream AS stream SET closed_before = closed.before, version = version + 1
+  FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
+  WHERE stream.id = closed.id`;
+
+const INSERT_MONTHS = `
+  INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
+  SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id`;
+
+const NEXT_FILE = `
+  SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
+
+/** By stream, then in the order of the digest of a proof. At most $5 events of each stream. */
+const EVENTS = `
+  SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
+    event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
+    event.properties::text AS properties, event.position, event.received_at AS "receivedAt",
+    event.voided_at AS "voidedAt", event.voided_position AS "voidedPosition"
+  FROM usage_stream AS stream CROSS JOIN LATERAL (
+    SELECT * FROM usage_event
+    WHERE stream_id = stream.id AND occurred_at >= $3 AND occurred_at < $2 AND (occurred_at, idempotency_key) > ($3, $4)
+    ORDER BY occurred_at, idempotency_key LIMIT $5
+  ) AS event
+  WHERE stream.id = ANY($1::bigint[])
+  ORDER BY event.stream_id, event.occurred_at, event.idempotency_key`;
+
+const FILES = 'WHERE (month, number) < ($1, $2) ORDER BY month DESC, number DESC LIMIT $3';
+
+const UNVERIFIED_FILES = `
+  WHERE verified_at IS NULL AND (month, number) IN (
+    SELECT DISTINCT start_at, number
+    FROM unnest($1::timestamptz[], $2::int[], $3::int[]) AS month(start_at, first_file, last_file)
+    CROSS JOIN LATERAL generate_series(first_file, last_file) AS number
+  )
+  ORDER BY month, number LIMIT $4`;
+
+const INSERT_KEYS = `
+  INSERT INTO usage_archived_key (key_digest)
+  SELECT key_digest FROM unnest($1::uuid[]) AS key_digest ORDER BY key_digest
+  ON CONFLICT DO NOTHING`;
+
+const FINISH_MONTHS = `
+  UPDATE usage_archive_month AS month SET last_file = $3, events = written.events, voided = written.voided,
+    digest = written.digest, written_at = $4
+  FROM unnest($1::bigint[], $5::bigint[], $6::bigint[], $7::text[]) AS written(stream_id, events, voided, digest)
+  WHERE month.stream_id = written.stream_id AND month.start_at = $2`;
+
+const COUNT_VOIDED = `
+  SELECT count(*) AS events, count(voided_at) AS voided FROM usage_event
+  WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3`;
+
+/** A stream that may have events to archive. */
+export interface StreamToArchive {
+  readonly id: string;
+  readonly customerId: string;
+  /** Earliest month with events; null: none before the retention. */
+  readonly month: Date | null;
+  /** Number of events of the month asked for. */
+  readonly events: string | null;
+}
+
+export interface ClosableStream {
+  readonly id: string;
+  readonly closedBefore: Date;
+}
+
+export interface ArchivedEvent {
+  readonly streamId: string;
+  readonly customerId: string;
+  readonly eventName: string;
+  readonly keyDigest: string;
+  readonly idempotencyKey: string;
+  readonly timestamp: Date;
+  /** As JSON text, so that no number is rounded. */
+  readonly properties: string;
+  readonly position: string;
+  readonly receivedAt: Date;
+  readonly voidedAt: Date | null;
+  readonly voidedPosition: string | null;
+}
+
+/** A written month of a stream whose events are still stored. */
+export interface StoredMonth {
+  readonly streamId: string;
+  readonly startAt: Date;
+  readonly endAt: Date;
+  readonly firstFile: number;
+  readonly lastFile: number;
+}
+
+/** Counts of a written month of a stream. */
+export interface WrittenMonth {
+  readonly streamId: string;
+  readonly events: number;
+  readonly voided: number;
+  readonly digest: string;
+}
+
+/** Stores the progress of the archive, and closes and records what is archived. */
+@Injectable()
+export class UsageArchiveRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Locks the progress until the transaction ends; null if another worker has locked it. */
+  async lock(): Promise<ArchiveProgress | null> {
+    this.database.requireTransaction();
+    const found = () => this.database.selectOne(UsageArchiveProgressEntity, LOCK_PROGRESS, []);
+    const progress = await found();
+    if (progress !== null) return progress;
+    await this.database.query(CREATE_PROGRESS);
+    return found();
+  }
+
+  async advance(progress: ArchiveProgress): Promise<void> {
+    await this.database.query(ADVANCE, [
+      progress.beforeAt,
+      progress.month,
+      progress.nextStreamId,
+      progress.nextMonth,
+      progress.streams,
+      progress.fileNumber,
+      progress.afterAt,
+      progress.afterKey,
+      progress.endedAt,
+      progress.keptFromAt,
+    ]);
+  }
+
+  /** Returns the next streams after one, whether or not they have events to archive. */
+  nextStreams(
+    { nextStreamId, beforeAt, month }: ArchiveProgress,
+    limit: number,
+  ): Promise<readonly StreamToArchive[]> {
+    return this.database.query<StreamToArchive>(NEXT_STREAMS, [
+      nextStreamId,
+      limit,
+      beforeAt,
+      month,
+    ]);
+  }
+
+  /** Returns true if a meter is counting stored events. */
+  async isBackfilling(): Promise<boolean> {
+    return (await this.database.query(IS_BACKFILLING)).length > 0;
+  }
+
+  /**
+   * Locks streams until the transaction ends: those before the first one that another transaction has locked, or waits for the
+   * first alone, so that the archive holds no other streams while it waits.
+   * @returns the locked streams, in order
+   */
+  async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const lock = async (sql: string, some: readonly string[]) =>
+      (await this.database.query<{ id: string }>(sql, [some])).map(({ id }) => id);
+    const free = await lock(`${LOCK_STREAMS} SKIP LOCKED`, ids);
+    const busy = ids.findIndex((id, index) => free[index] !== id);
+    return busy === 0
+      ? lock(LOCK_STREAMS, ids.slice(0, 1))
+      : free.slice(0, busy === -1 ? undefined : busy);
+  }
+
+  /** Returns those of the locked streams whose month can be closed. */
+  closable(
+    ids: readonly string[],
+    { endAt }: Period,
+    beforeAt: Date,
+  ): Promise<readonly ClosableStream[]> {
+    return this.database.query<ClosableStream>(CLOSABLE, [ids, endAt, beforeAt]);
+  }
+
+  /** Closes a month of locked streams: from the commit on nothing is stored or voided there. */
+  async close(
+    streams: readonly ClosableStream[],
+    { startAt, endAt }: Period,
+    fileNumber: number,
+  ): Promise<void> {
+    const ids = streams.map(({ id }) => id);
+    await this.database.query(CLOSE, [ids, streams.map(({ closedBefore }) => closedBefore)]);
+    await this.database.query(INSERT_MONTHS, [ids, startAt, endAt, fileNumber]);
+  }
+
+  async nextFile(month: Date): Promise<number> {
+    const [row] = await this.database.query<{ number: number }>(NEXT_FILE, [month]);
+    return row?.number ?? 1;
+  }
+
+  /** Returns events of closed months, at most `limit` of each stream. */
+  events(
+    { streams, afterAt, afterKey }: ArchiveProgress,
+    { startAt, endAt }: Period,
+    limit: number,
+  ): Promise<readonly ArchivedEvent[]> {
+    const parameters = [streams, endAt, afterAt ?? startAt, afterKey ?? '', limit];
+    return this.database.query<ArchivedEvent>(EVENTS, parameters);
+  }
+
+  /** Records a file that is on disk, with the keys of its events. */
+  async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
+    await this.database.insert(UsageArchiveFileEntity, file);
+    await this.database.query(INSERT_KEYS, [keyDigests]);
+    // Statements of ingest that were planned while the table was tiny would go on to read all of it.
+    if (Number.isInteger(Math.log2(file.number)))
+      await this.database.query('ANALYZE usage_archived_key');
+  }
+
+  /** Returns files before one, the newest first. */
+  filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
+    return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
+  }
+
+  /** Returns files of written months that were not read again yet. */
+  unverifiedFiles(months: readonly StoredMonth[], limit: number): Promise<readonly RecordedFile[]> {
+    return this.database.select(UsageArchiveFileEntity, UNVERIFIED_FILES, [
+      months.map(({ startAt }) => startAt),
+      months.map(({ firstFile }) => firstFile),
+      months.map(({ lastFile }) => lastFile),
+      limit,
+    ]);
+  }
+
+  /** Records that all files of a month of streams are written. */
+  async finishMonths(
+    written: readonly WrittenMonth[],
+    month: Date,
+    lastFile: number,
+    now: Date,
+  ): Promise<void> {
+    await this.database.query(FINISH_MONTHS, [
+      written.map(({ streamId }) => streamId),
+      month,
+      lastFile,
+      now,
+      written.map(({ events }) => events),
+      written.map(({ voided }) => voided),
+      written.map(({ digest }) => digest),
+    ]);
+  }
+
+  /** Counts the stored events of a stream in a period, and how many of them are voided. */
+  async count(streamId: string, { startAt, endAt }: Period): Promise<Omit<WrittenMonth, 'digest'>> {
+    const [row] = await this.database.query<{ events: string; voided: string }>(COUNT_VOIDED, [
+      streamId,
+      startAt,
+      endAt,
+    ]);
+    return { streamId, events: Number(row?.events ?? 0), voided: Number(row?.voided ?? 0) };
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Period } from '../../../core/time';
+import type { Database } from '../../../platform/database';
+
+/** Keys per page. */
+const PAGE = 10_000;
+
+const OPEN_KEYS = `
+  DECLARE usage_keys NO SCROLL CURSOR FOR
+  SELECT idempotency_key AS key FROM usage_event
+  WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3
+  ORDER BY occurred_at, idempotency_key`;
+
+const NEXT_KEYS = `FETCH ${PAGE} FROM usage_keys`;
+
+/** Digest over keys of events, and the number of keys. */
+export interface KeysDigest {
+  /** SHA-256, hex, over the keys by timestamp and key, each followed by a line feed. */
+  readonly digest: string;
+  readonly keys: number;
+}
+
+/** Digests the keys of the stored events of a stream in a period, page by page, in the open transaction. */
+export async function digestKeys(
+  database: Database,
+  stream: string,
+  { startAt, endAt }: Period,
+): Promise<KeysDigest> {
+  database.requireTransaction();
+  const hash = createHash('sha256');
+  let keys = 0;
+  await database.query(OPEN_KEYS, [stream, startAt, endAt]);
+  for (;;) {
+    const page = await database.query<{ key: string }>(NEXT_KEYS);
+    if (page.length === 0) break;
+    keys += page.length;
+    hash.update(page.map(({ key }) => `${key}\n`).join(''));
+  }
+  return { digest: hash.digest('hex'), keys };
+}

@@ -1,0 +1,53 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import {
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  toOpaquePageRequest,
+  toPageDto,
+} from '../../platform/http';
+import { ArchivedUsage } from './archive/archived-usage';
+import {
+  ArchivedMonthDto,
+  ListArchivedMonthsDto,
+  toArchivedMonthDto,
+  toUsageArchiveFileDto,
+  UsageArchiveFileDto,
+} from './dto/usage-archive.dto';
+
+@ApiTags('Usage')
+@Controller('v1/usage-archive')
+export class UsageArchiveController {
+  constructor(private readonly archived: ArchivedUsage) {}
+
+  @Get('files')
+  @Operation({
+    summary: 'List the files of archived usage events',
+    description:
+      'The newest month first. Files are in the directory `USAGE_ARCHIVE_DIRECTORY`: NDJSON, compressed with gzip, each with a ' +
+      'manifest beside it. A file that is not in this list was left by a failure, and its events are in others.',
+    access: 'usage:read',
+    answer: pageOf(UsageArchiveFileDto),
+  })
+  async listUsageArchiveFiles(@Query() query: ListQueryDto): Promise<PageDto<UsageArchiveFileDto>> {
+    return toPageDto(await this.archived.files(toOpaquePageRequest(query)), toUsageArchiveFileDto);
+  }
+
+  @Get('months')
+  @Operation({
+    summary: 'List the archived months of a customer',
+    description:
+      'The newest month first, with the number of events by event name, their digest, and the files that have them.',
+    access: 'usage:read',
+    answer: pageOf(ArchivedMonthDto),
+  })
+  async listArchivedUsageMonths(
+    @Query() query: ListArchivedMonthsDto,
+  ): Promise<PageDto<ArchivedMonthDto>> {
+    const { customer_id: customerId, event_name: eventName = null } = query;
+    const page = await this.archived.list(customerId, eventName, toOpaquePageRequest(query));
+    return toPageDto(page, toArchivedMonthDto);
+  }
+}

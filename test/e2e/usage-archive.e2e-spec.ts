@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import { insertUsage } from '../support/stored-usage';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const CALL = 'api_call';
+const FEBRUARY = { from: '2026-02-01T00:00:00Z', to: '2026-03-01T00:00:00Z' };
+/** The three whole months before are kept. */
+const ARCHIVED_AT = '2026-06-01T00:00:00Z';
+/** Events are removed from 15 minutes after they were archived on. */
+const REMOVED_AT = '2026-06-01T00:20:00Z';
+
+interface Proof {
+  readonly accepted: number;
+  readonly voided: number;
+  readonly counted: number;
+  readonly digest: string;
+}
+
+interface MonthRow {
+  readonly customerId: string;
+  readonly events: number;
+  readonly voided: number;
+  readonly digest: string;
+  readonly isRemoved: boolean;
+}
+
+describe('the archive of usage events', () => {
+  let engine: TestApp;
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'usage-archive-'));
+    engine = await startTestApp({
+      environment: { USAGE_RETENTION_MONTHS: '3', USAGE_ARCHIVE_DIRECTORY: directory },
+    });
+    engine.clock.set('2026-02-20T00:00:00Z');
+  });
+
+  afterEach(async () => {
+    await engine.close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function archiveAt(now: string, worker = engine): Promise<void> {
+    worker.clock.set(now);
+    while (await worker.app.get(DueUsageArchive).runDue()) continue;
+  }
+
+  const event = (customerId: string, key: string, timestamp: string, n = 1): SentEvent => ({
+    idempotency_key: key,
+    customer_id: customerId,
+    event_name: CALL,
+    timestamp,
+    properties: { n },
+  });
+
+  async function send(...events: readonly SentEvent[]) {
+    const { body } = await engine.http.post('/v1/usage-events').send({ events }).expect(200);
+    return body as { accepted: number; duplicates: number; rejected: { code: string }[] };
+  }
+
+  async function proofOf(meterId: string, customerId: string, period = FEBRUARY): Promise<Proof> {
+    const query = { customer_id: customerId, ...period };
+    const { body } = await engine.http.get(`/v1/meters/${meterId}/proof`).query(query).expect(200);
+    return body as Proof;
+  }
+
+  async function usageOf(meterId: string, customerId: string, period = FEBRUARY): Promise<string> {
+    const query = { customer_id: customerId, ...period };
+    const { body } = await engine.http.get(`/v1/meters/${meterId}/usage`).query(query).expect(200);
+    return (body as { total: string }).total;
+  }
+
+  const storedKeys = async (): Promise<readonly string[]> => {
+    const rows = await engine.database.query<{ key: string }>(
+      'SELECT idempotency_key AS key FROM usage_event ORDER BY 1',
+    );
+    return rows.map(({ key }) => key);
+  };
+
+  const months = (): Promise<readonly MonthRow[]> =>
+    engine.database.query<MonthRow>(
+      `SELECT stream.customer_id AS "customerId", month.events::int, month.voided::int, month.digest,
+         month.removed_at IS NOT NULL AS "isRemoved"
+       FROM usage_archive_month AS month JOIN usage_stream AS stream ON stream.id = month.stream_id
+       ORDER BY month.start_at, stream.id`,
+    );
+
+  /** Returns the events in the files of the archive. */
+  async function archived(): Promise<readonly Record<string, unknown>[]> {
+    const names = (await readdir(directory, { recursive: true })).filter((name) =>
+      name.endsWith('.ndjson.gz'),
+    );
+    const texts = await Promise.all(
+      names
+        .sort()
+        .map(async (name) => gunzipSync(await readFile(join(directory, name))).toString()),
+    );
+    return texts.flatMap((text) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    );
+  }
+
+  it('writes events of months before the retention to files, and removes them later', async () => {
+    const meter = await insertMeter(engine, {
+      eventName: CALL,
+      aggregation: 'sum',
+      valueProperty: 'n',
+    });
+    const [ada, ben] = [await createCustomer(engine), await createCustomer(engine)];
+    await send(
+      event(ada, 'a1', '2026-02-01T00:00:00.000Z', 5),
+      event(ada, 'a2', '2026-02-11T10:00:00.123Z', 7),
+      event(ada, 'a3', '2026-02-20T23:00:00Z', 9),
+      event(ben, 'b1', '2026-02-12T00:00:00Z', 0.25),
+    );
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: 'a2' }).expect(200);
+    engine.clock.set('2026-03-01T00:00:00Z');
+    await send(event(ada, 'a4', '2026-03-01T00:00:00Z', 11));
+    const before = await proofOf(meter, ada);
+    await archiveAt('2026-05-31T23:59:59Z');
+    expect(await archived()).toEqual([]);
+
+    await archiveAt(ARCHIVED_AT);
+    expect(await storedKeys()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['a4']);
+    expect(await months()).toEqual([
+      {
+        customerId: ada,
+        events: before.accepted,
+        voided: before.voided,
+        digest: before.digest,
+        isRemoved: true,
+      },
+      expect.objectContaining({ customerId: ben, events: 1, voided: 0 }),
+    ]);
+    const lines = await archived();
+    expect(lines.map(({ idempotency_key: key }) => key)).toEqual(['a1', 'a2', 'a3', 'b1']);
+    expect(lines[1]).toEqual({
+      idempotency_key: 'a2',
+      customer_id: ada,
+      event_name: CALL,
+      timestamp: '2026-02-11T10:00:00.123Z',
+      properties: { n: 7 },
+      position: 2,
+      received_at: '2026-02-20T00:00:00.000Z',
+      voided_at: '2026-02-20T00:00:00.000Z',
+      voided_position: expect.any(Number) as number,
+    });
+    expect(await usageOf(meter, ada)).toBe('14');
+    expect(await usageOf(meter, ada, { from: FEBRUARY.from, to: '2026-04-01T00:00:00Z' })).toBe(
+      '25',
+    );
+  });
+
+  it('answers a resend of an archived event as a duplicate, and refuses new ones of its month', async () => {
+    const meter = await insertMeter(engine, { eventName: CALL });
+    const [ada, ben] = [await createCustomer(engine), await createCustomer(engine)];
+    const sent = event(ada, 'a1', '2026-02-10T00:00:00Z');
+    const other = event(ben, 'b1', '2026-02-10T00:00:00Z');
+    await send(sent, other);
+    for (const now of [ARCHIVED_AT, REMOVED_AT]) {
+      await archiveAt(now);
+      // As a list, as a single event, and as NDJSON, each with other events besides.
+      expect(await send(sent, other)).toMatchObject({ accepted: 0, duplicates: 2, rejected: [] });
+      const single = await engine.http.post('/v1/usage-events').send(sent).expect(200);
+      expect(single.body).toMatchObject({ accepted: 0, duplicates: 1 });
+      const fresh = event(ada, `fresh-${now}`, engine.clock.now().toISOString());
+      const { body } = await engine.http
+        .post('/v1/usage-events')
+        .set('Content-Type', 'application/x-ndjson')
+        .send([sent, fresh, other].map((one) => JSON.stringify(one)).join('\n'))
+        .expect(200);
+      expect(body).toMatchObject({ accepted: 1, duplicates: 2, rejected: [] });
+      const late = event(ada, 'late', '2026-02-28T23:59:59Z');
+      expect(await send(late)).toMatchObject({
+        accepted: 0,
+        rejected: [{ index: 0, code: 'usage_archived' }],
+      });
+      await engine.http.post('/v1/usage-events').send(late).expect(422);
+      // The key of an archived event with a current timestamp, of the same customer and of another.
+      const reused = [ada, ben].map((id) => event(id, 'a1', engine.clock.now().toISOString()));
+      expect((await send(...reused)).rejected.map(({ code }) => code)).toEqual([
+        'idempotency_key_reused',
+        'idempotency_key_reused',
+      ]);
+    }
+    expect(await usageOf(meter, ada)).toBe('1');
+    // Other customers may report for the month.
+    const eve = await createCustomer(engine);
+    expect(await send(event(eve, 'e1', '2026-02-10T00:00:00Z'))).toMatchObject({ accepted: 1 });
+  });
+
+  it('writes many streams into few files, and a large one into several', async () => {
+    const meter = await insertMeter(engine, { eventName: 'large', aggregation: 'count' });
+    const large = await createCustomer(engine);
+    await insertUsage(engine, {
+      customerId: large,
+      eventName: 'large',
+      events: 25_000,
+      hours: 600,
+    });
+    for (let at = 0; at < 3; at += 1) {
+      const customerId = await createCustomer(engine);
+      await insertUsage(engine, { customerId, eventName: CALL, events: 4_000, hours: 600 });
+    }
+    const before = await proofOf(meter, large);
+    await archiveAt(ARCHIVED_AT);
+    const files = await engine.database.query<{ events: number; sha256: string; name: string }>(
+      'SELECT events, sha256, name FROM usage_archive_file ORDER BY number',
+    );
+    expect(files.map(({ events }) => events)).toEqual([10_000, 10_000, 5_000, 8_000, 4_000]);
+    for (const { name, sha256 } of files) {
+      const content = await readFile(join(directory, name));
+      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+      const manifest = await readFile(join(directory, name.replace('.ndjson.gz', '.json')), 'utf8');
+      expect(JSON.parse(manifest)).toMatchObject({ month: '2026-02', name, sha256 });
+    }
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+    expect((await months())[0]).toMatchObject({ events: 25_000, digest: before.digest });
+    expect(await archived()).toHaveLength(37_000);
+    expect(new Set((await archived()).map(({ idempotency_key: key }) => key)).size).toBe(37_000);
+  });
+
+  it('archives once by two workers', async () => {
+    for (let at = 0; at < 4; at += 1) {
+      const customerId = await createCustomer(engine);
+      await insertUsage(engine, { customerId, eventName: CALL, events: 6_000, hours: 600 });
+    }
+    const other = await startTestApp({
+      databaseUrl: engine.databaseUrl,
+      environment: { USAGE_RETENTION_MONTHS: '3', USAGE_ARCHIVE_DIRECTORY: directory },
+    });
+    for (const now of [ARCHIVED_AT, REMOVED_AT]) {
+      for (let round = 0; round < 20; round += 1) {
+        await Promise.all([archiveAt(now), archiveAt(now, other)]);
+      }
+    }
+    await other.close();
+    expect(await archived()).toHaveLength(24_000);
+    expect(await storedKeys()).toEqual([]);
+    expect((await months()).every(({ isRemoved }) => isRemoved)).toBe(true);
+  });
+
+  it('removes nothing while a file is missing or differs', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-02-10T00:00:00Z'));
+    await archiveAt(ARCHIVED_AT);
+    const [name = ''] = (await readdir(join(directory, '2026-02'))).filter((one) =>
+      one.endsWith('.gz'),
+    );
+    const path = join(directory, '2026-02', name);
+    const content = await readFile(path);
+    await writeFile(path, 'something else');
+    await archiveAt(REMOVED_AT);
+    await rm(path);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['a1']);
+    await writeFile(path, content);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+  });
+
+  it('keeps the events of customers on test clocks', async () => {
+    const { body: clock } = await engine.http
+      .post('/v1/test-clocks')
+      .send({ name: 'Old', now: '2020-01-01T00:00:00Z' })
+      .expect(201);
+    const { body } = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada', test_clock_id: (clock as { id: string }).id })
+      .expect(201);
+    await send(event((body as { id: string }).id, 'a1', '2020-01-01T00:00:00Z'));
+    await archiveAt(ARCHIVED_AT);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['a1']);
+  });
+});

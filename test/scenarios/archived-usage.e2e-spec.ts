@@ -1,0 +1,274 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import type { Invoice } from '../support/story';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** Not at an hour, so that billing periods have edges within hours. */
+const START = '2026-02-10T10:20:00.000Z';
+const CALL = 'call';
+
+interface Archived {
+  readonly month: string;
+  readonly events: number;
+  readonly digest: string;
+  readonly files: readonly string[];
+}
+
+interface Proof {
+  readonly accepted: number;
+  readonly billed: number;
+  readonly digest: string;
+  readonly archived: readonly Archived[];
+}
+
+interface WithArchived {
+  readonly data: readonly { readonly idempotency_key: string }[];
+  readonly matches: boolean;
+  readonly archived: readonly Archived[];
+}
+
+/** A customer in real time who pays for calls each month, with usage in each month. */
+describe('bills of archived usage', () => {
+  let engine: TestApp;
+  let directory: string;
+  let customerId: string;
+  let meterId: string;
+  let subscriptionId: string;
+  let made = 0;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'usage-archive-'));
+    engine = await startTestApp({
+      environment: { USAGE_RETENTION_MONTHS: '3', USAGE_ARCHIVE_DIRECTORY: directory },
+    });
+    engine.clock.set(START);
+    customerId = await create('/v1/customers', { name: 'Ada' });
+    meterId = await meter();
+    made += 1;
+    const planId = await create('/v1/plans', {
+      code: `calls-${made}`,
+      name: 'Calls',
+      currency: 'USD',
+      interval: 'month',
+      prices: [
+        {
+          name: 'Calls',
+          model: 'per_unit',
+          timing: 'in_arrears',
+          unit_amount: '100',
+          meter_id: meterId,
+        },
+      ],
+    });
+    subscriptionId = await create('/v1/subscriptions', {
+      customer_id: customerId,
+      plan_id: planId,
+      collection: 'send_invoice',
+    });
+  });
+
+  afterEach(async () => {
+    await engine.close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function create(path: string, body: object): Promise<string> {
+    const answer = await engine.http.post(path).send(body);
+    expect({ path, ...answer.body, status: answer.status }).toMatchObject({ status: 201 });
+    return (answer.body as { id: string }).id;
+  }
+
+  function meter(): Promise<string> {
+    made += 1;
+    return create('/v1/meters', { key: `calls-${made}`, event_name: CALL, aggregation: 'count' });
+  }
+
+  const get = async <Body>(path: string, query: object = {}): Promise<Body> => {
+    const { status, body } = await engine.http.get(path).query(query);
+    expect({ path, status, body: status === 200 ? {} : body }).toEqual({
+      path,
+      status: 200,
+      body: {},
+    });
+    return body as Body;
+  };
+
+  const report = (key: string, timestamp: string) =>
+    engine.http
+      .post('/v1/usage-events')
+      .send({ idempotency_key: key, customer_id: customerId, event_name: CALL, timestamp });
+
+  /** Goes on to an instant, with renewals, and with one call on the 5th and one on the 20th of each month. */
+  async function goTo(end: string, archives = false): Promise<void> {
+    while (engine.clock.now() < new Date(end)) {
+      engine.clock.advanceMs(86_400_000);
+      const now = engine.clock.now();
+      const day = now.toISOString().slice(0, 10);
+      if (!/-(01|02|05|11|20)$/.test(day)) continue;
+      if (/-(05|20)$/.test(day)) await report(day, now.toISOString()).expect(200);
+      while (await engine.app.get(DueSubscriptions).runDue()) continue;
+      if (archives) while (await engine.app.get(DueUsageArchive).runDue()) continue;
+    }
+  }
+
+  async function archive(): Promise<void> {
+    for (let pass = 0; pass < 2; pass += 1) {
+      engine.clock.advanceMs(86_400_000);
+      while (await engine.app.get(DueUsageArchive).runDue()) continue;
+    }
+    engine.clock.advanceMs(20 * 60_000);
+    while (await engine.app.get(DueUsageArchive).runDue()) continue;
+  }
+
+  const invoices = async (): Promise<readonly Invoice[]> => {
+    const page = await get<{ data: readonly Invoice[] }>('/v1/invoices', {
+      customer_id: customerId,
+    });
+    return page.data.toReversed().filter(({ lines }) => lines.length > 0);
+  };
+
+  const proof = (from: string, to: string): Promise<Proof> =>
+    get(`/v1/meters/${meterId}/proof`, { customer_id: customerId, from, to });
+
+  const archivedMonths = async (): Promise<readonly string[]> => {
+    const page = await get<{ data: readonly Archived[] }>('/v1/usage-archive/months', {
+      customer_id: customerId,
+    });
+    return page.data.map(({ month }) => month);
+  };
+
+  it('keep their explanation and amount, and tell where their events are', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    const february = await proof('2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z');
+    expect(february).toMatchObject({ accepted: 1, billed: 1, archived: [] });
+    const [first, second] = await invoices();
+    expect(first).toMatchObject({ total: 200, lines: [{ quantity: '2' }] });
+    const lineOf = (invoice: Invoice | undefined) =>
+      `/v1/invoices/${invoice?.id ?? ''}/lines/${invoice?.lines[0]?.id ?? ''}`;
+    const before = await get<WithArchived>(`${lineOf(first)}/events`);
+    expect(before.data.map(({ idempotency_key: key }) => key)).toEqual([
+      '2026-02-20',
+      '2026-03-05',
+    ]);
+    expect(before.archived).toEqual([]);
+
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    const after = await proof('2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z');
+    const [file] = (
+      await get<{ data: readonly { name: string; events: number; verified_at: string }[] }>(
+        '/v1/usage-archive/files',
+      )
+    ).data;
+    expect(file).toMatchObject({ events: 1, verified_at: expect.any(String) as string });
+    const month = {
+      customer_id: customerId,
+      event_name: CALL,
+      month: '2026-02',
+      events: 1,
+      voided: 0,
+      digest: february.digest,
+      files: [file?.name],
+    };
+    expect(after).toMatchObject({ accepted: 0, billed: 0, archived: [month] });
+    const line = await get<WithArchived>(`${lineOf(first)}/events`);
+    expect(line.data.map(({ idempotency_key: key }) => key)).toEqual(['2026-03-05']);
+    expect(line.archived).toEqual([month]);
+    expect(await get<WithArchived>(`${lineOf(first)}/explanation`)).toMatchObject({
+      matches: true,
+      archived: [month],
+    });
+    expect(await get<WithArchived>(`${lineOf(second)}/explanation`)).toMatchObject({
+      archived: [],
+    });
+    const verified = await get<{ ok: boolean }>('/v1/ledger/verify');
+    expect(verified.ok).toBe(true);
+  });
+
+  it('are not corrected any more, and those of stored usage are', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    await archive();
+    // The first period has archived events until its end on 10 March.
+    for (const at of ['2026-02-11T00:00:00Z', '2026-03-10T10:19:59Z']) {
+      const { body } = await report(`late-${at}`, at).expect(422);
+      expect(body).toMatchObject({ errors: [{ code: 'usage_archived', pointer: '/timestamp' }] });
+    }
+    await report('late', '2026-03-10T10:20:00Z').expect(200);
+    for (const key of ['2026-02-20', '2026-03-05']) {
+      const refused = await engine.http
+        .post('/v1/usage-events/void')
+        .send({ idempotency_key: key });
+      expect(refused.body).toMatchObject({ status: 409, code: 'usage_event_archived' });
+    }
+    expect((await engine.http.get('/v1/usage-events/2026-02-20')).body).toMatchObject({
+      status: 409,
+      code: 'usage_event_archived',
+    });
+    await engine.http
+      .post('/v1/usage-events/void')
+      .send({ idempotency_key: '2026-03-20' })
+      .expect(200);
+    await goTo('2026-07-11T12:00:00Z');
+    const last = (await invoices()).at(-1);
+    // One event late and one voided: the second period is corrected by nothing.
+    expect(last?.lines.map(({ quantity }) => quantity)).toEqual(['2']);
+    const [first] = await invoices();
+    await engine.http.post(`/v1/invoices/${first?.id ?? ''}/void`).expect(200);
+    const regenerated = await engine.http
+      .post(`/v1/invoices/${first?.id ?? ''}/reissue`)
+      .set('Idempotency-Key', 'again');
+    expect(regenerated.body).toMatchObject({ status: 409, code: 'usage_archived' });
+  });
+
+  it('are made from stored events: an open period keeps its month', async () => {
+    await goTo('2026-03-12T00:00:00Z');
+    await engine.http.post(`/v1/subscriptions/${subscriptionId}/pause`).send({}).expect(200);
+    engine.clock.set('2026-09-01T00:00:00Z');
+    await archive();
+    const months = await archivedMonths();
+    expect(months).toEqual(['2026-02']);
+  });
+
+  it('stay readable by whole hours, and a new meter counts the stored events', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    await archive();
+    const query = { customer_id: customerId, from: '2026-02-01T00:00:00Z' };
+    const usage = `/v1/meters/${meterId}/usage`;
+    const whole = { ...query, to: '2026-07-01T00:00:00Z' };
+    expect(await get(usage, whole)).toMatchObject({ total: '9' });
+    // No call was made in the first hour of this period; one was in the last.
+    expect(await get(usage, { ...whole, from: '2026-02-01T00:30:00Z' })).toMatchObject({
+      total: '9',
+    });
+    const cut = { ...query, to: '2026-02-20T10:30:00Z' };
+    expect((await engine.http.get(usage).query(cut)).body).toMatchObject({
+      status: 409,
+      code: 'usage_archived',
+    });
+    const { from, to } = cut;
+    const top = await engine.http.get(`/v1/meters/${meterId}/customers`).query({ from, to });
+    expect(top.body).toMatchObject({ status: 409, code: 'usage_archived' });
+    const later = await meter();
+    expect(await get(`/v1/meters/${later}`)).toMatchObject({
+      counted_from: '2026-03-01T00:00:00.000Z',
+    });
+    expect(await get(`/v1/meters/${meterId}`)).toMatchObject({ counted_from: null });
+    expect(await get(`/v1/meters/${later}/usage`, whole)).toMatchObject({ total: '8' });
+  });
+
+  it('stop to grow at constant business', async () => {
+    await goTo('2027-02-03T00:00:00Z', true);
+    const [row] = await engine.database.query<{ events: number; oldest: Date }>(
+      'SELECT count(*)::int AS events, min(occurred_at) AS oldest FROM usage_event',
+    );
+    // At most three whole months, the current one and one that a billing period needs.
+    expect(row?.events).toBeLessThanOrEqual(10);
+    expect(row?.oldest.toISOString().slice(0, 7)).toBe('2026-10');
+    expect((await invoices()).map(({ total }) => total)).toEqual(
+      Array.from({ length: 11 }, () => 200),
+    );
+  });
+});

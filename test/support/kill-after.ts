@@ -1,0 +1,21 @@
+import { Client } from 'pg';
+
+type Query = (this: Client, ...given: unknown[]) => unknown;
+
+/**
+ * Kills this process like `kill -9` when it sends that many statements to the database: before, within or after any transaction,
+ * and between a commit and its answer.
+ */
+export function killAfter(statements: number): void {
+  const prototype = Client.prototype as unknown as { query: Query };
+  const original = prototype.query;
+  let left = statements;
+  prototype.query = function query(this: Client, ...given: unknown[]): unknown {
+    left -= 1;
+    const answer = original.apply(this, given);
+    // For every other number, the statement is sent and nothing receives its answer.
+    if (left === 0 && statements % 2 === 0) process.kill(process.pid, 'SIGKILL');
+    else if (left === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+    return answer;
+  };
+}
