@@ -58,6 +58,7 @@ async function valuesOf(client: Client, { name, schema }: Parameter): Promise<re
   const choices = schema?.enum ?? schema?.items?.enum;
   if (choices !== undefined) return choices;
   if (schema?.format === 'date-time') return ['2026-01-01T00:00:00Z'];
+  if (name === 'account') return ['accounts_receivable', 'customer_credit'];
   if (name === 'type') return ['invoice.finalized', 'invoice.*', 'refund.*'];
   return [Object.hasOwn(SAMPLES, name) ? await sampled(client, name) : (schema?.example ?? 'none')];
 }

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { LedgerAccount, Posting } from '../../core/ledger';
 import { AmountColumn } from '../../platform/database';
 
@@ -6,6 +6,9 @@ import { AmountColumn } from '../../platform/database';
 @Entity('ledger_posting')
 @Check('ledger_posting_amount_check', `"amount_minor" <> 0`)
 @Check('ledger_posting_position_check', `"position" >= 1`)
+@Index('ledger_posting_account_index', ['account', 'transactionId'], {
+  where: `"account" <> 'accounts_receivable' AND "account" <> 'revenue' AND "account" <> 'deferred_revenue'`,
+})
 export class LedgerPostingEntity implements Posting {
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
   @ForeignKey('LedgerTransactionEntity')
