@@ -5,11 +5,31 @@ import { tooManyReports } from '../../platform/errors';
 import { IdPipe, Operation } from '../../platform/http';
 import { customerNotFound } from '../customers';
 import { meterBackfilling, meterNotFound } from '../meters';
-import { MeterUsageQueryDto, toPeriod, TopCustomersQueryDto } from './dto/meter-usage-query.dto';
-import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
+import {
+  DEFAULT_TIME_ZONE,
+  DEFAULT_TOP,
+  MeterTotalsQueryDto,
+  MeterUsageQueryDto,
+  toGroupBy,
+  toPeriod,
+  TopCustomersQueryDto,
+} from './dto/meter-usage-query.dto';
+import {
+  MeterTotalsDto,
+  MeterUsageDto,
+  toMeterTotalsDto,
+  toMeterUsageDto,
+} from './dto/meter-usage.dto';
 import { TopCustomersDto, toTopCustomersDto } from './dto/top-customers.dto';
 import { MeterUsageService } from './meter-usage.service';
-import { tooManyWindows, unknownGroup, usageArchived, usagePeriodEmpty } from './usage.errors';
+import {
+  meterNotTotalled,
+  tooManyWindows,
+  tooMuchUsageToTotal,
+  unknownGroup,
+  usageArchived,
+  usagePeriodEmpty,
+} from './usage.errors';
 
 const DEFAULT_CUSTOMERS = 20;
 
@@ -46,9 +66,44 @@ export class MeterUsageController {
       customerId: query.customer_id,
       period: toPeriod(query),
       interval: query.window ?? null,
-      groupBy: query.group_by === undefined ? [] : [...new Set(query.group_by.split(','))],
+      groupBy: toGroupBy(query.group_by),
     });
     return toMeterUsageDto(usage);
+  }
+
+  @Get(':id/totals')
+  @Operation({
+    summary: 'Read the usage of all customers together',
+    description:
+      'Returns exact usage by window and in total, of meters that aggregate by `count`, `sum` or `max`, from one snapshot. ' +
+      'The value of `max` is the greatest of any customer. Customers on test clocks are left out: their time is not real.',
+    access: 'usage:read',
+    answer: MeterTotalsDto,
+    problems: [
+      meterNotFound,
+      meterBackfilling,
+      meterNotTotalled,
+      usagePeriodEmpty,
+      tooManyWindows,
+      unknownGroup,
+      tooMuchUsageToTotal,
+      tooManyReports,
+      usageArchived,
+    ],
+  })
+  async getMeterTotals(
+    @Param('id', meterId) id: string,
+    @Query() query: MeterTotalsQueryDto,
+  ): Promise<MeterTotalsDto> {
+    const totals = await this.usage.totals({
+      meterId: id,
+      period: toPeriod(query),
+      interval: query.window ?? null,
+      timeZone: query.time_zone ?? DEFAULT_TIME_ZONE,
+      groupBy: toGroupBy(query.group_by),
+      top: query.top ?? DEFAULT_TOP,
+    });
+    return toMeterTotalsDto(totals);
   }
 
   @Get(':id/customers')

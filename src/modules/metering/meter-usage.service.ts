@@ -3,27 +3,48 @@ import { type Rational, ZERO } from '../../core/decimal';
 import { type Period, windowsOf } from '../../core/time';
 import type { GroupUsage } from '../../core/usage';
 import { Database, Reports } from '../../platform/database';
+import { raise } from '../../platform/errors';
 import { CustomersService } from '../customers';
 import { type Meter, meterBackfilling, MetersService } from '../meters';
+import { isTotalled } from './domain/totalled-aggregation';
 import type { UsageInterval } from './domain/usage-intervals';
-import { type LargestUsage, type ProofQuery, UsageStore } from './usage-store';
-import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
+import { type LargestUsage, type ProofQuery, type TotalUsage, UsageStore } from './usage-store';
+import { meterNotTotalled, tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MAX_WINDOWS = 2_000;
 
-export interface MeterUsageQuery {
+interface SeriesQuery {
   readonly meterId: string;
-  readonly customerId: string;
   readonly period: Period;
   /** Length of the windows; null: the period is one window. */
   readonly interval: UsageInterval | null;
   readonly groupBy: readonly string[];
 }
 
+export interface MeterUsageQuery extends SeriesQuery {
+  readonly customerId: string;
+}
+
+export interface MeterTotalsQuery extends SeriesQuery {
+  readonly timeZone: string;
+  /** Maximum number of groups: those with the largest values. */
+  readonly top: number;
+}
+
 export interface MeterUsage {
   readonly windows: readonly { readonly period: Period; readonly groups: readonly GroupUsage[] }[];
   readonly groupBy: readonly string[];
   /** Usage of the whole period over all groups. */
+  readonly total: Rational;
+}
+
+/** Usage of all customers together. */
+export interface MeterTotals {
+  readonly windows: readonly {
+    readonly period: Period;
+    readonly groups: TotalUsage['windows'][number];
+  }[];
+  readonly groupBy: readonly string[];
   readonly total: Rational;
 }
 
@@ -49,14 +70,10 @@ export class MeterUsageService {
    *   `too_many_windows`, `unknown_group`, `usage_archived`
    */
   async read(query: MeterUsageQuery): Promise<MeterUsage> {
-    const { customerId, period, interval, groupBy } = query;
+    const { customerId, period, groupBy } = query;
     const meter = await this.countedMeter(query.meterId);
     const { timezone } = await this.customers.getForHistory(customerId);
-    if (period.startAt >= period.endAt) throw usagePeriodEmpty();
-    for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
-    const windows =
-      interval === null ? [period] : windowsOf(period, timezone, interval, MAX_WINDOWS);
-    if (windows === null) throw tooManyWindows(MAX_WINDOWS);
+    const windows = windowsFor(meter, query, timezone);
     return this.database.snapshot(async () => {
       const series = await this.store.series({ customerId, meter, windows, groupBy });
       const together =
@@ -72,6 +89,26 @@ export class MeterUsageService {
         total: together.whole[0]?.value ?? ZERO,
       };
     });
+  }
+
+  /**
+   * Returns the usage of all customers together, by window and of the whole period.
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `meter_not_totalled`, `usage_period_empty`,
+   *   `too_many_windows`, `unknown_group`, `too_much_usage_to_total`, `too_many_reports`, `usage_archived`
+   */
+  async totals(query: MeterTotalsQuery): Promise<MeterTotals> {
+    const { groupBy, top, timeZone } = query;
+    const meter = await this.countedMeter(query.meterId);
+    const { aggregation } = meter;
+    if (!isTotalled(aggregation)) throw meterNotTotalled(aggregation);
+    const windows = windowsFor(meter, query, timeZone);
+    const asked = { meter: { ...meter, aggregation }, windows, groupBy, top };
+    const totals = await this.reports.run('analytics', () => this.store.total(asked));
+    return {
+      windows: windows.map((period, index) => ({ period, groups: totals.windows[index] ?? [] })),
+      groupBy,
+      total: totals.total,
+    };
   }
 
   /**
@@ -116,4 +153,16 @@ export class MeterUsageService {
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
     return { customerId, meter, period };
   }
+}
+
+/** @throws {ProblemError} `usage_period_empty`, `too_many_windows`, `unknown_group` */
+function windowsFor(
+  meter: Meter,
+  { period, interval, groupBy }: SeriesQuery,
+  timeZone: string,
+): readonly Period[] {
+  if (period.startAt >= period.endAt) throw usagePeriodEmpty();
+  for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
+  if (interval === null) return [period];
+  return windowsOf(period, timeZone, interval, MAX_WINDOWS) ?? raise(tooManyWindows(MAX_WINDOWS));
 }

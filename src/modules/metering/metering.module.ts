@@ -28,6 +28,7 @@ import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
+import { TotalUsageReader } from './store/total-usage';
 import { UsagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './usage-store';
@@ -77,6 +78,7 @@ import { UsageHooks } from './usage-hooks';
     UsageArchiveRepository,
     VoidUsage,
     StoredEvents,
+    TotalUsageReader,
     UsageEventsService,
     UsagePurge,
     UsageReader,

@@ -9,6 +9,7 @@ import { IngestBatcher } from './ingest/ingest-batcher';
 import { LargestUsageReader } from './store/largest-usage';
 import { ProveUsage } from './store/prove-usage';
 import { StoredEvents } from './store/stored-events';
+import { TotalUsageReader } from './store/total-usage';
 import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
@@ -20,6 +21,8 @@ import {
   type LargestUsage,
   type LargestUsageQuery,
   type ProofQuery,
+  type TotalUsage,
+  type TotalUsageQuery,
   type UsageProof,
   type UsageQuery,
   type UsageReading,
@@ -37,6 +40,7 @@ export class PostgresUsageStore extends UsageStore {
     private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
     private readonly largestReader: LargestUsageReader,
+    private readonly totalReader: TotalUsageReader,
     private readonly events: StoredEvents,
     private readonly voiding: VoidUsage,
     private readonly proving: ProveUsage,
@@ -63,6 +67,10 @@ export class PostgresUsageStore extends UsageStore {
 
   override largest(query: LargestUsageQuery): Promise<LargestUsage> {
     return this.largestReader.read(query);
+  }
+
+  override total(query: TotalUsageQuery): Promise<TotalUsage> {
+    return this.totalReader.read(query);
   }
 
   override counted(

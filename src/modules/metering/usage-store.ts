@@ -3,6 +3,7 @@ import type { Period } from '../../core/time';
 import type { Group, GroupUsage } from '../../core/usage';
 import type { Meter } from '../meters';
 import type { ArchivedMonth } from './domain/archived-month';
+import type { TotalledAggregation } from './domain/totalled-aggregation';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 
 /** Event of a request, with its index in the list, or its line from 0. */
@@ -79,6 +80,27 @@ export interface LargestUsage {
   readonly total: Rational;
 }
 
+export interface TotalUsageQuery {
+  readonly meter: Meter & { readonly aggregation: TotalledAggregation };
+  /** Adjoining windows in order, at least one. */
+  readonly windows: readonly Period[];
+  /** Properties of `meter.groupBy` that the answer is grouped by. */
+  readonly groupBy: readonly string[];
+  /** Maximum number of groups: those with the largest values. */
+  readonly top: number;
+}
+
+/** Usage of all customers together. */
+export interface TotalUsage {
+  /** Groups with usage in each window. The group null is all groups that are not among the largest. */
+  readonly windows: readonly (readonly {
+    readonly group: Group | null;
+    readonly value: Rational;
+  }[])[];
+  /** Usage of all windows and groups. */
+  readonly total: Rational;
+}
+
 export interface EventFilter {
   readonly customerId: string;
   /** Null: all names. */
@@ -150,6 +172,12 @@ export abstract class UsageStore {
 
   /** Returns the exact usage of the customers who used most. Leaves out customers on test clocks, whose time is not real. */
   abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;
+
+  /**
+   * Returns the exact usage of all customers. Leaves out customers on test clocks.
+   * @throws {ProblemError} `too_much_usage_to_total`, `usage_archived`
+   */
+  abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
    * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted

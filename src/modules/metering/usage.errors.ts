@@ -98,3 +98,23 @@ export const tooManyEventsToProve = defineProblem({
   meaning: 'A proof reads every event of the period, at most 2,000,000. Request shorter periods.',
   detail: () => 'The period has more than 2,000,000 events. Request shorter periods.',
 });
+
+export const meterNotTotalled = defineProblem({
+  code: 'meter_not_totalled',
+  kind: 'rule_broken',
+  title: 'The meter has no totals over all customers',
+  meaning:
+    'Totals over all customers exist for meters that aggregate by `count`, `sum` or `max`. Read the usage of each customer instead.',
+  detail: (aggregation: string) =>
+    `Totals over all customers exist for count, sum and max, not for ${aggregation}. Read the usage of each customer instead.`,
+});
+
+export const tooMuchUsageToTotal = defineProblem({
+  code: 'too_much_usage_to_total',
+  kind: 'rule_broken',
+  title: 'The period has too much usage to add up at once',
+  meaning:
+    'The totals of a meter read the running totals of each customer, hour and group, at most 2,000,000. Request shorter periods.',
+  detail: (most: number) =>
+    `The period has more than ${most} running totals of customers, hours and groups. Request a shorter period.`,
+});

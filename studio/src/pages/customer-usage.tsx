@@ -1,17 +1,12 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
-import { showNumber } from '../format/text';
-import { StackedBars } from '../ui/chart';
 import { SelectInput } from '../ui/field';
-import { Card, Problem } from '../ui/page';
+import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
-import { barsOf, type UsageWindow, windowsUntil } from './usage-bars';
+import { rangeUntil, type UsageWindow } from './usage-bars';
+import { UsageChart, UsageRange } from './usage-chart';
 
 const METERS_SHOWN = 100;
-const WINDOWS: readonly (readonly [UsageWindow, string, number])[] = [
-  ['day', '31 days, by day', 31],
-  ['hour', '24 hours, by hour', 24],
-];
 
 export interface CustomerUsageProps {
   readonly customerId: string;
@@ -38,12 +33,7 @@ export function CustomerUsage({ customerId, now }: CustomerUsageProps): ReactNod
             options={all.map(({ id, name }) => [id, name])}
             onChange={setMeterId}
           />
-          <SelectInput
-            label="Time (UTC)"
-            value={window}
-            options={WINDOWS.map(([value, label]) => [value, label])}
-            onChange={(value) => setWindow(value as UsageWindow)}
-          />
+          <UsageRange value={window} onChange={setWindow} />
         </div>
       </div>
       <Bars customerId={customerId} meter={meter} window={window} until={now ?? openedAt} />
@@ -59,8 +49,7 @@ interface BarsProps {
 }
 
 function Bars({ customerId, meter, window, until }: BarsProps): ReactNode {
-  const count = WINDOWS.find(([value]) => value === window)?.[2] ?? 1;
-  const range = useMemo(() => windowsUntil(until, window, count), [until, window, count]);
+  const range = useMemo(() => rangeUntil(until, window), [until, window]);
   const group = meter.group_by[0];
   const usage = $api.useQuery('get', '/v1/meters/{id}/usage', {
     params: {
@@ -73,21 +62,14 @@ function Bars({ customerId, meter, window, until }: BarsProps): ReactNode {
       },
     },
   });
-  const bars = useMemo(
-    () => barsOf(usage.data?.data ?? [], range, window),
-    [usage.data, range, window],
-  );
-  if (usage.data === undefined)
-    return (
-      <div className={css['body']}>
-        {usage.isLoading ? 'Loading…' : <Problem error={usage.error} />}
-      </div>
-    );
   return (
-    <StackedBars
-      bars={bars}
-      unit={meter.key}
-      caption={`${meter.name}: ${showNumber(usage.data.total)}${group === undefined ? '' : `, by ${group}`}`}
+    <UsageChart
+      usage={usage.data}
+      error={usage.error}
+      range={range}
+      window={window}
+      meter={meter}
+      groupBy={group}
     />
   );
 }

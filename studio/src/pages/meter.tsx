@@ -9,6 +9,7 @@ import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
+import { MeterTotals } from './meter-totals';
 import { windowsUntil } from './usage-bars';
 
 /** Proof that every accepted event of a customer today is billed, pending or unbillable. */
@@ -106,6 +107,7 @@ export function MeterPage(): ReactNode {
           ]}
         />
       </Card>
+      <MeterTotals meter={data} />
       <TopCustomers meterId={id} />
       <Card title="Proof of usage today (UTC)">
         <form

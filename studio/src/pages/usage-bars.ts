@@ -5,6 +5,12 @@ const HOUR_MS = 3_600_000;
 
 export type UsageWindow = 'hour' | 'day';
 
+/** Choices of a usage chart: windows, and their number until now. */
+export const USAGE_RANGES: readonly (readonly [UsageWindow, label: string, count: number])[] = [
+  ['day', '31 days, by day', 31],
+  ['hour', '24 hours, by hour', 24],
+];
+
 const MS_OF: Readonly<Record<UsageWindow, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
 
 /** Whole windows in UTC that end with the one that contains the instant. */
@@ -18,13 +24,18 @@ export function windowsUntil(
   return { from: new Date(to - count * size).toISOString(), to: new Date(to).toISOString() };
 }
 
+/** Windows of a usage chart that ends with the one that contains the instant. */
+export const rangeUntil = (now: string, window: UsageWindow): ReturnType<typeof windowsUntil> =>
+  windowsUntil(now, window, USAGE_RANGES.find(([value]) => value === window)?.[2] ?? 1);
+
 function keyOf(instant: string, window: UsageWindow): string {
   return window === 'day'
     ? instant.slice(0, 10)
     : `${instant.slice(0, 10)} ${instant.slice(11, 13)}:00`;
 }
 
-function seriesOf(group: object | undefined): string {
+function seriesOf(group: object | null | undefined): string {
+  if (group === null) return 'all others';
   const values = Object.values(group ?? {}).map((value: unknown) =>
     typeof value === 'string' ? value : 'none',
   );
@@ -33,7 +44,7 @@ function seriesOf(group: object | undefined): string {
 
 /** Returns a bar for each window between the two instants; windows without usage have no parts. */
 export function barsOf(
-  values: readonly Schemas['UsageInWindowDto'][],
+  values: readonly Schemas['TotalInWindowDto'][],
   range: { readonly from: string; readonly to: string },
   window: UsageWindow,
 ): readonly Bar[] {

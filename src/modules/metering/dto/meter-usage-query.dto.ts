@@ -1,9 +1,27 @@
 import { IsString, MaxLength } from 'class-validator';
 import type { Period } from '../../../core/time';
-import { EnumField, Field, IdField, InstantField, LimitField } from '../../../platform/http';
+import {
+  EnumField,
+  Field,
+  IdField,
+  InstantField,
+  LimitField,
+  TimeZoneField,
+} from '../../../platform/http';
 import { USAGE_INTERVALS, type UsageInterval } from '../domain/usage-intervals';
 
 const MAX_GROUP_BY_LENGTH = 600;
+export const DEFAULT_TIME_ZONE = 'UTC';
+export const DEFAULT_TOP = 5;
+
+function GroupByField(): PropertyDecorator {
+  return Field(
+    { type: String },
+    [IsString(), MaxLength(MAX_GROUP_BY_LENGTH)],
+    'Properties that the meter groups by, separated by commas. Returns a value per group.',
+    { optional: true, example: 'model' },
+  );
+}
 
 class UsagePeriodDto {
   @InstantField('Start of the period.', { example: '2026-03-01T00:00:00.000Z' })
@@ -23,6 +41,27 @@ export class TopCustomersQueryDto extends UsagePeriodDto {
   readonly limit?: number;
 }
 
+export class MeterTotalsQueryDto extends UsagePeriodDto {
+  @EnumField(
+    USAGE_INTERVALS,
+    'Hours, days or months of `time_zone`, cut at `from` and `to`. Default: one window.',
+    { optional: true },
+  )
+  readonly window?: UsageInterval;
+  @TimeZoneField('IANA time zone that the windows follow.', {
+    optional: true,
+    default: DEFAULT_TIME_ZONE,
+    example: 'Europe/Paris',
+  })
+  readonly time_zone?: string;
+  @GroupByField() readonly group_by?: string;
+  @LimitField(
+    'With `group_by`: maximum number of groups, those with the largest values in the whole period. The others are added up.',
+    { most: 20, default: DEFAULT_TOP },
+  )
+  readonly top?: number;
+}
+
 export class MeterUsageQueryDto extends MeterPeriodDto {
   @EnumField(
     USAGE_INTERVALS,
@@ -30,15 +69,14 @@ export class MeterUsageQueryDto extends MeterPeriodDto {
     { optional: true },
   )
   readonly window?: UsageInterval;
-  @Field(
-    { type: String },
-    [IsString(), MaxLength(MAX_GROUP_BY_LENGTH)],
-    'Properties that the meter groups by, separated by commas. Returns a value per group.',
-    { optional: true, example: 'model' },
-  )
-  readonly group_by?: string;
+  @GroupByField() readonly group_by?: string;
 }
 
 export function toPeriod(query: UsagePeriodDto): Period {
   return { startAt: new Date(query.from), endAt: new Date(query.to) };
+}
+
+/** Returns the properties of `group_by`, each once. */
+export function toGroupBy(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [...new Set(text.split(','))];
 }

@@ -1,25 +1,54 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { formatDecimal, MAX_FRACTION_DIGITS, type Rational } from '../../../core/decimal';
+import { formatDecimal, MAX_FRACTION_DIGITS, type Rational, ZERO } from '../../../core/decimal';
+import type { Period } from '../../../core/time';
+import type { Group } from '../../../core/usage';
 import {
   InstantProperty,
   NestedListProperty,
   TextProperty,
   toWireInstant,
 } from '../../../platform/http';
-import type { MeterUsage } from '../meter-usage.service';
+import type { MeterTotals, MeterUsage } from '../meter-usage.service';
 
-export class UsageInWindowDto {
+const GROUP =
+  'With `group_by`: the text of each property, null where events lack it. A text of more than 188 bytes is replaced by its SHA-256.';
+
+function GroupProperty(
+  description: string,
+  options: { readonly nullable?: boolean } = {},
+): PropertyDecorator {
+  return ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string', nullable: true },
+    description,
+    example: { model: 'large' },
+    ...options,
+  });
+}
+
+class WindowValueDto {
   @InstantProperty('Start of the window.') readonly window_start!: string;
   @InstantProperty('End of the window, exclusive.') readonly window_end!: string;
   @TextProperty('Decimal string.', '10.625') readonly value!: string;
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string', nullable: true },
-    description:
-      'With `group_by`: the text of each property, null where events lack it. A text of more than 188 bytes is replaced by its SHA-256.',
-    example: { model: 'large' },
-  })
-  readonly group?: Readonly<Record<string, string | null>>;
+}
+
+export class UsageInWindowDto extends WindowValueDto {
+  @GroupProperty(GROUP) readonly group?: Readonly<Record<string, string | null>>;
+}
+
+export class TotalInWindowDto extends WindowValueDto {
+  @GroupProperty(`${GROUP} Null: all groups that \`top\` leaves out.`, { nullable: true })
+  readonly group?: Readonly<Record<string, string | null>> | null;
+}
+
+export class MeterTotalsDto {
+  @NestedListProperty(
+    TotalInWindowDto,
+    'Ordered by time and group. With `group_by`, only groups with usage in the window; the groups that `top` leaves out come last.',
+  )
+  readonly data!: readonly TotalInWindowDto[];
+  @TextProperty('Usage of the whole period over all groups, as a decimal string.', '10.625')
+  readonly total!: string;
 }
 
 export class MeterUsageDto {
@@ -39,18 +68,38 @@ export function toMeterUsageDto({ windows, groupBy, total }: MeterUsage): MeterU
   return {
     data: windows.flatMap(({ period, groups }) =>
       groups.map(({ group, value }) => ({
-        window_start: toWireInstant(period.startAt),
-        window_end: toWireInstant(period.endAt),
-        value: toWireValue(value),
-        ...(groupBy.length === 0
-          ? {}
-          : {
-              group: Object.fromEntries(groupBy.map((name, index) => [name, group[index] ?? null])),
-            }),
+        ...toWindowValueDto(period, value),
+        ...(groupBy.length > 0 && { group: toWireGroup(groupBy, group) }),
       })),
     ),
     total: toWireValue(total),
   };
+}
+
+export function toMeterTotalsDto({ windows, groupBy, total }: MeterTotals): MeterTotalsDto {
+  return {
+    data: windows.flatMap(({ period, groups }) =>
+      groupBy.length === 0
+        ? [toWindowValueDto(period, groups[0]?.value ?? ZERO)]
+        : groups.map(({ group, value }) => ({
+            ...toWindowValueDto(period, value),
+            group: group === null ? null : toWireGroup(groupBy, group),
+          })),
+    ),
+    total: toWireValue(total),
+  };
+}
+
+function toWindowValueDto({ startAt, endAt }: Period, value: Rational): WindowValueDto {
+  return {
+    window_start: toWireInstant(startAt),
+    window_end: toWireInstant(endAt),
+    value: toWireValue(value),
+  };
+}
+
+function toWireGroup(groupBy: readonly string[], group: Group): Record<string, string | null> {
+  return Object.fromEntries(groupBy.map((name, index) => [name, group[index] ?? null]));
 }
 
 /** Returns the exact value. Only a weighted sum without a finite decimal form is rounded, to 18 digits. */

@@ -10,7 +10,7 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
 /** Excludes registered windows, which may be an hour long as well. */
-const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
+export const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
 const MS_TO_END = msBetween('bucket.end_at', 'asked.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'asked.end_at');
@@ -77,6 +77,17 @@ export interface PiecesSql {
 }
 
 /**
+ * Subquery with the counted events of the period `edge`. OFFSET 0 prevents that the planner reads the events of all streams.
+ */
+export const eventsOf = (stream: string, meter: string, condition: string): string => `
+        SELECT event.occurred_at, event.position, read.value, read.text, ${GROUP_KEY} AS group_key
+        FROM usage_event AS event CROSS JOIN meter ${METER_READS}
+        WHERE meter.id = ${meter} AND event.stream_id = ${stream} AND edge.start_at < edge.end_at
+          AND event.occurred_at >= edge.start_at AND event.occurred_at < edge.end_at
+          AND ${condition} AND ${IS_COUNTED}
+        OFFSET 0`;
+
+/**
  * CTEs with the pieces that the usage of each group and period is the sum of. OFFSET 0 prevents that the planner turns the
  * lookups into joins that read all events.
  */
@@ -96,13 +107,7 @@ function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): 
       SELECT asked.number, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
       FROM asked CROSS JOIN LATERAL (
         VALUES (asked.start_at, asked.hours_start_at), (asked.hours_end_at, asked.end_at)
-      ) AS edge(start_at, end_at) CROSS JOIN LATERAL (
-        SELECT event.occurred_at, event.position, read.value, read.text, ${GROUP_KEY} AS group_key
-        FROM usage_event AS event CROSS JOIN meter ${METER_READS}
-        WHERE meter.id = ${meter} AND event.stream_id = ${stream} AND edge.start_at < edge.end_at
-          AND event.occurred_at >= edge.start_at AND event.occurred_at < edge.end_at
-          AND ${condition} AND ${IS_COUNTED}
-        OFFSET 0
+      ) AS edge(start_at, end_at) CROSS JOIN LATERAL (${eventsOf(stream, meter, condition)}
       ) AS counted
       ${aggregation === 'unique' ? distinctValues(stream, meter) : ''}
     )`;
