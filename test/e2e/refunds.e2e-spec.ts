@@ -43,6 +43,7 @@ describe('refunds', () => {
       credit_note_id: null,
       id: expect.stringMatching(/^ref_/) as string,
       payment_id: of,
+      customer_id: ((await payment(of)) as { customer_id: string }).customer_id,
       amount: 2_500,
       currency: 'USD',
       status: 'succeeded',

@@ -33,11 +33,6 @@ export class PaymentRefundsService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** The payments of these customers, by id. */
-  paymentIdsOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    return this.payments.idsOf(customerIds);
-  }
-
   /**
    * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it.
    * @param requested minor units; null for all that remains

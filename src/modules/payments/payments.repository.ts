@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import {
   Database,
   ListQuery,
@@ -210,23 +209,11 @@ export class PaymentsRepository {
     return this.database.select(PaymentEntity, SENT, [provider, from, to, at, id, limit]);
   }
 
-  async idsOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    const found = await this.payments.find({
-      select: { id: true },
-      where: { customerId: In([...customerIds]) },
-    });
-    return found.map(({ id }) => id);
-  }
-
   /** Deletes the payments of customers, also those in flight; returns their ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
     return rows.map(({ id }) => id);
-  }
-
-  private get payments() {
-    return this.database.repository(PaymentEntity);
   }
 }
 

@@ -27,6 +27,7 @@ import type { Refund, RefundSource, RefundStatus } from './domain/refund';
   where: `"source" = 'provider'`,
 })
 @Index('refund_payment_index', ['paymentId', 'id'])
+@Index('refund_customer_index', ['customerId', 'id'])
 @Index('refund_provider_reference_index', ['providerReference'], {
   where: '"provider_reference" IS NOT NULL',
 })
@@ -41,6 +42,9 @@ export class RefundEntity implements Refund {
   @ForeignKey('PaymentEntity', { name: 'refund_payment_id_fkey' })
   @ReferenceColumn()
   readonly paymentId!: string;
+  @ForeignKey('CustomerEntity', { name: 'refund_customer_id_fkey' })
+  @ReferenceColumn()
+  readonly customerId!: string;
   @AmountColumn() readonly amount!: bigint;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: RefundStatus;

@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { PaymentRefundsService } from '../payments';
 import { TestClockParticipants } from '../test-clocks';
 import { RefundsRepository } from './refunds.repository';
 
@@ -8,15 +7,13 @@ import { RefundsRepository } from './refunds.repository';
 export class RefundsPurge implements OnModuleInit {
   constructor(
     private readonly testClocks: TestClockParticipants,
-    private readonly payments: PaymentRefundsService,
     private readonly refunds: RefundsRepository,
   ) {}
 
   onModuleInit(): void {
     this.testClocks.registerPurge({
       name: 'refunds',
-      purge: async (customerIds) =>
-        this.refunds.removeOf(await this.payments.paymentIdsOf(customerIds)),
+      purge: (customerIds) => this.refunds.removeOf(customerIds),
     });
   }
 }

@@ -29,7 +29,7 @@ const SENT = `
     AND (SELECT provider FROM payment WHERE id = payment_id) = $1
   ORDER BY created_at, id LIMIT $6`;
 
-const REMOVE = 'DELETE FROM refund WHERE payment_id = ANY ($1) RETURNING id';
+const REMOVE = 'DELETE FROM refund WHERE customer_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class RefundsRepository {
@@ -123,17 +123,16 @@ export class RefundsRepository {
     return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);
   }
 
-  async removeOf(paymentIds: readonly string[]): Promise<readonly string[]> {
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [paymentIds]);
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
     return rows.map(({ id }) => id);
   }
 }
 
-/** A refund belongs to the customer of its payment. */
 function refundQuery(filter: RefundFilter): ListQuery {
   return new ListQuery('refund')
-    .where('payment_id IN (SELECT id FROM payment WHERE customer_id = $)', filter.customerId)
+    .where('customer_id = $', filter.customerId)
     .where('payment_id = $', filter.paymentId)
     .oneOf('status', filter.statuses)
     .between('created_at', filter.created);

@@ -158,6 +158,7 @@ export class RefundsService {
       {
         ...request,
         id,
+        customerId: payment.customerId,
         amount,
         currency: payment.currency,
         source: 'api',
@@ -207,6 +208,7 @@ export class RefundsService {
         {
           id: refundId ?? newId('ref'),
           paymentId,
+          customerId: payment.customerId,
           amount,
           currency: payment.currency,
           reason,

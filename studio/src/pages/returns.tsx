@@ -83,6 +83,7 @@ export function RefundsPage(): ReactNode {
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),
           },
+          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           {
             title: 'Reason',

@@ -20,6 +20,7 @@ const pending: Refund = {
   id: 'ref_01h455vb4pex5vsknk084sn02q',
   version: 1,
   paymentId: 'pay_01h455vb4pex5vsknk084sn02q',
+  customerId: 'cus_01h455vb4pex5vsknk084sn02q',
   amount: 1_000n,
   currency: 'USD',
   status: 'pending',

@@ -16,6 +16,8 @@ export interface Refund {
   readonly id: string;
   readonly version: number;
   readonly paymentId: string;
+  /** Customer of the payment. */
+  readonly customerId: string;
   /** Minor units of the payment's currency, at least 1. */
   readonly amount: bigint;
   readonly currency: string;
@@ -70,6 +72,7 @@ export type NewRefund = Pick<
   Refund,
   | 'id'
   | 'paymentId'
+  | 'customerId'
   | 'amount'
   | 'currency'
   | 'reason'

@@ -20,6 +20,8 @@ export class RefundDto {
   @IdProperty('ref_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('The payment given back.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
+  @TextProperty('The customer of the payment.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly customer_id!: string;
   @IntegerProperty('Minor units of `currency`.', 2_500) readonly amount!: number;
   @TextProperty('ISO 4217; the payment’s.', 'EUR') readonly currency!: string;
   @EnumProperty(

@@ -69,9 +69,7 @@ export class ListEventsDto extends ListQueryDto {
   readonly type?: string;
   @ReferenceFilter('Only the events of this resource.')
   readonly object_id?: string;
-  @ReferenceFilter(
-    'Only events about this customer, and about objects whose `customer_id` it is. Refunds have none: they show as `payment.updated`.',
-  )
+  @ReferenceFilter('Only events about this customer, and about objects whose `customer_id` it is.')
   readonly customer_id?: string;
   @ReferenceFilter('Only events about customers on this test clock, and about their objects.')
   readonly test_clock_id?: string;
