@@ -118,13 +118,10 @@ describe('receivables by age', () => {
     return (body as { lines: readonly { id: string }[] }).lines[0]?.id ?? '';
   }
 
-  it.each(['group_by=plan', 'limit=0', 'limit=101', 'at=2026-01-01T00:00:00Z'])(
-    'refuse %s',
-    async (query) => {
-      const answer = await engine.http.get(`/v1/analytics/receivables?${query}`);
-      expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
-    },
-  );
+  it.each(['group_by=plan', 'limit=0', 'limit=101', 'at=yesterday'])('refuse %s', async (query) => {
+    const answer = await engine.http.get(`/v1/analytics/receivables?${query}`);
+    expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
+  });
 });
 
 describe('receivables by customer', () => {

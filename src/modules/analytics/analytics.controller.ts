@@ -17,8 +17,9 @@ export class AnalyticsController {
   @Operation({
     summary: 'Read the receivables by age',
     description:
-      'What open invoices still owe now, by how long they are overdue. Customers on test clocks are left out, and so are ' +
-      'invoices that were written off. The total is the balance of the account `accounts_receivable` of these customers. ' +
+      'What open invoices still owe now, or owed at an instant, by how long they are overdue. Customers on test clocks are left ' +
+      'out, and so are invoices that were written off. The total is the balance of the account `accounts_receivable` of these ' +
+      'customers, now or at that instant. ' +
       'Names of customers are left out for callers without `customers:read`.',
     access: 'analytics:read',
     answer: ReceivablesDto,
@@ -29,7 +30,11 @@ export class AnalyticsController {
     @Caller() { scopes }: Principal,
   ): Promise<ReceivablesDto> {
     const isByCustomer = query.group_by === 'customer';
-    const { at, rows } = await this.receivables.read(isByCustomer, query.limit ?? MOST_CUSTOMERS);
+    const { at, rows } = await this.receivables.read(
+      query.at === undefined ? null : new Date(query.at),
+      isByCustomer,
+      query.limit ?? MOST_CUSTOMERS,
+    );
     return toReceivablesDto(at, rows, scopes.has('customers:read'));
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { LedgerModule } from '../ledger';
 import { RecurringRevenueModule } from '../recurring-revenue';
 import { AnalyticsController } from './analytics.controller';
 import { BooksController } from './books.controller';
@@ -6,18 +7,20 @@ import { BooksService } from './books.service';
 import { CollectionRepository } from './collection.repository';
 import { MrrController } from './mrr.controller';
 import { MrrService } from './mrr.service';
+import { ReceivablesLedgerCheck } from './receivables-ledger-check';
 import { ReceivablesRepository } from './receivables.repository';
 import { ReceivablesService } from './receivables.service';
 import { RevenueRepository } from './revenue.repository';
 
 @Module({
-  imports: [RecurringRevenueModule],
+  imports: [LedgerModule, RecurringRevenueModule],
   controllers: [AnalyticsController, BooksController, MrrController],
   providers: [
     BooksService,
     CollectionRepository,
     MrrService,
     RevenueRepository,
+    ReceivablesLedgerCheck,
     ReceivablesRepository,
     ReceivablesService,
   ],

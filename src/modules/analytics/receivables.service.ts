@@ -10,15 +10,19 @@ export class ReceivablesService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns what open invoices owe now: by currency, or by currency and customer, the largest first. */
+  /**
+   * Returns what invoices owed at an instant: by currency, or by currency and customer, the largest first.
+   * @param instant null: now
+   */
   async read(
+    instant: Date | null,
     isByCustomer: boolean,
     most: number,
   ): Promise<{ readonly at: Date; readonly rows: readonly Receivables[] }> {
-    const at = this.clock.now();
+    const query = { at: instant ?? this.clock.now(), isNow: instant === null };
     const rows = isByCustomer
-      ? await this.receivables.byCustomer(at, most)
-      : await this.receivables.inTotal(at);
-    return { at, rows };
+      ? await this.receivables.byCustomer(query, most)
+      : await this.receivables.inTotal(query);
+    return { at: query.at, rows };
   }
 }

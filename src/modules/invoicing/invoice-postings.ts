@@ -14,7 +14,13 @@ import type { CreditNote } from './domain/credit-note';
 import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
-import { RECEIVABLE_ROWS } from './summed-rows';
+import {
+  DISCOUNT_ROWS,
+  RECEIVABLE_ROWS,
+  REVENUE_ROWS,
+  TAX_ROWS,
+  WRITTEN_OFF_ROWS,
+} from './summed-rows';
 
 /** Posts changes of invoices to the ledger, and checks that the ledger equals the invoices. */
 @Injectable()
@@ -30,6 +36,29 @@ export class InvoicePostings implements OnModuleInit {
       name: 'receivables_equal_open_invoices',
       left: { name: 'stored', sql: [RECEIVABLE_ROWS] },
       right: { name: 'ledger', sql: [postedRows('accounts_receivable')] },
+    });
+    this.checks.registerSums({
+      name: 'write_offs_equal_uncollectible_invoices',
+      left: { name: 'stored', sql: [WRITTEN_OFF_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('bad_debt')] },
+    });
+    this.checks.registerSums({
+      name: 'discounts_equal_invoices',
+      left: { name: 'stored', sql: [DISCOUNT_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('discounts')] },
+    });
+    this.checks.registerSums({
+      name: 'taxes_equal_invoices_less_credit_notes',
+      left: { name: 'stored', sql: TAX_ROWS },
+      right: { name: 'ledger', sql: [postedRows('tax_payable', -1)] },
+    });
+    this.checks.registerSums({
+      name: 'revenue_equals_invoices_less_credit_notes',
+      left: { name: 'stored', sql: REVENUE_ROWS },
+      right: {
+        name: 'ledger',
+        sql: [postedRows('revenue', -1), postedRows('deferred_revenue', -1)],
+      },
     });
   }
 

@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber } from '../format/text';
+import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
 import { Card, Problem } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
@@ -29,8 +30,14 @@ const AMOUNTS: readonly Column<ReceivablesRow>[] = [
 
 /** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
 export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }): ReactNode {
+  const [day, setDay] = useState('');
   const { data, error, isLoading } = $api.useQuery('get', '/v1/analytics/receivables', {
-    params: { query: isByCustomer ? { group_by: 'customer' } : {} },
+    params: {
+      query: {
+        ...(isByCustomer && { group_by: 'customer' }),
+        ...(day !== '' && { at: `${day}T00:00:00.000Z` }),
+      },
+    },
   });
   const title = isByCustomer ? 'Who owes' : 'Receivables by age';
   return (
@@ -38,11 +45,16 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
       title={title}
       aside={data !== undefined && <span className="muted">At {showInstant(data.at)}</span>}
     >
-      {error !== null && (
-        <div className={css['body']}>
-          <Problem error={error} />
-        </div>
-      )}
+      <div className={css['body']}>
+        <TextInput
+          label="Before (UTC)"
+          type="date"
+          hint="What was owed at the start of this day. Empty: now."
+          value={day}
+          onChange={setDay}
+        />
+        {error !== null && <Problem error={error} />}
+      </div>
       <SmallTable
         label={title}
         rows={data?.data ?? []}

@@ -1,5 +1,6 @@
 import {
   EnumField,
+  InstantField,
   InstantProperty,
   IntegerProperty,
   LimitField,
@@ -11,6 +12,11 @@ import {
 import type { Receivables } from '../domain/receivables';
 
 export class ReceivablesQueryDto {
+  @InstantField(
+    'What was owed by the postings before this instant, and how old it was then, such as the end of a month. Default: now.',
+    { optional: true },
+  )
+  readonly at?: string;
   @EnumField(['customer'], 'Omit it for the sums of all customers by currency.', {
     optional: true,
   })
@@ -32,7 +38,7 @@ export class ReceivablesRowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
-  @IntegerProperty('Number of open invoices.', 3) readonly invoices!: number;
+  @IntegerProperty('Number of invoices that are owed.', 3) readonly invoices!: number;
   @TextProperty(
     'Sum of what is still to be paid, in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
     '17850',

@@ -1,0 +1,17 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { LedgerChecks } from '../ledger';
+import { OWED_POSTED, OWED_STORED } from './receivables.repository';
+
+/** Checks, with the ledger, that the postings which receivables at an instant are read from give what is owed now. */
+@Injectable()
+export class ReceivablesLedgerCheck implements OnModuleInit {
+  constructor(private readonly checks: LedgerChecks) {}
+
+  onModuleInit(): void {
+    this.checks.registerSums({
+      name: 'receivables_by_subscription_equal_open_invoices',
+      left: { name: 'stored', sql: [OWED_STORED] },
+      right: { name: 'ledger', sql: [OWED_POSTED] },
+    });
+  }
+}
