@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { $api, api, read } from '../api/client';
+import { $api, api, read, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber, showPeriod } from '../format/text';
 import { Problem } from '../ui/page';
@@ -9,39 +9,8 @@ import css from '../ui/ui.module.css';
 
 const EVENTS_SHOWN = 50;
 
-/** Parts of a trace that the console reads. The trace is stored as it was made, so every part may be missing. */
-interface TraceView {
-  readonly kind?: string;
-  readonly quantity?: string;
-  readonly price?: { readonly kind?: string; readonly model?: string };
-  readonly meter?: { readonly key?: string; readonly aggregation?: string };
-  readonly steps?: readonly StepView[];
-  readonly parts?: readonly PartView[];
-  readonly proration?: ShareOfPeriod | null;
-  readonly unused?: ShareOfPeriod | null;
-  readonly amount_minor?: string;
-}
-
-interface StepView {
-  readonly kind: string;
-  readonly tier?: number;
-  readonly quantity: string;
-  readonly unit_amount: string;
-  readonly flat_amount: string;
-}
-
-interface PartView {
-  readonly group: Readonly<Record<string, string | null>> | null;
-  readonly quantity: string;
-  readonly events: string;
-  readonly steps: readonly StepView[];
-}
-
-interface ShareOfPeriod {
-  readonly numerator: number | string;
-  readonly denominator: number | string;
-  readonly unit?: string;
-}
+type Step = Schemas['TraceStepDto'];
+type Proration = Schemas['ProrationDto'];
 
 const STEP_NAMES: Readonly<Record<string, string>> = {
   flat: 'Flat amount',
@@ -53,24 +22,21 @@ const STEP_NAMES: Readonly<Record<string, string>> = {
   event_maximum: 'Lowered to the maximum for each event',
 };
 
-function stepText({ kind, tier, quantity, unit_amount, flat_amount }: StepView): string {
+function stepText({ kind, tier, quantity, unit_amount, flat_amount }: Step): string {
   const name = kind === 'tier' ? `Tier ${(tier ?? 0) + 1}` : (STEP_NAMES[kind] ?? kind);
   const units = quantity === '0' ? [] : [`${quantity} × ${unit_amount}`];
   const flat = flat_amount === '0' ? [] : [`${flat_amount} flat`];
   return `${name}: ${[...units, ...flat].join(' + ') || '0'}`;
 }
 
-function shareText({ numerator, denominator, unit = 'part' }: ShareOfPeriod): string {
+function shareText({ numerator, denominator, unit }: Proration): string {
   return `${numerator} of ${denominator} ${unit}s of the full period`;
 }
 
-const hasShare = (share: ShareOfPeriod | null | undefined): share is ShareOfPeriod =>
-  share !== null && share !== undefined;
-
-function groupText(group: PartView['group']): string {
-  if (group === null) return '';
-  const values = Object.entries(group).map(([key, value]) => `${key} ${value ?? 'none'}`);
-  return ` for ${values.join(', ')}`;
+/** Names the group of a part by the properties that the meter groups by. */
+function groupText(group: Schemas['TracedPartDto']['group'], names: readonly string[]): string {
+  if (group === null || group.length === 0) return '';
+  return ` for ${group.map((text, index) => `${names[index] ?? ''} ${text ?? 'none'}`).join(', ')}`;
 }
 
 export interface WhyProps {
@@ -93,31 +59,34 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   }
   const { line, evaluated, matches, full_period_start, full_period_end, time_zone } =
     explanation.data;
-  const trace = explanation.data.trace as TraceView;
-  const parts = trace.parts ?? [];
+  const { trace } = explanation.data;
   return (
     <div className={css['body']}>
       <ol className={css['steps']}>
-        {trace.meter !== undefined && (
+        {trace.kind === 'usage' && (
           <li>
             Usage of the meter {trace.meter.key}, {trace.meter.aggregation} of its events,{' '}
             {showPeriod(full_period_start, full_period_end)} ({time_zone ?? 'UTC'}).
           </li>
         )}
-        {parts.map((part) => (
-          <li key={JSON.stringify(part.group)}>
-            {showNumber(part.events)} events{groupText(part.group)}: quantity {part.quantity}.
-            <StepList steps={part.steps} />
-          </li>
-        ))}
-        {trace.steps !== undefined && (
+        {trace.kind === 'usage' &&
+          trace.parts.map((part) => (
+            <li key={JSON.stringify(part.group)}>
+              {showNumber(part.events)} events{groupText(part.group, trace.meter.group_by)}:
+              quantity {part.quantity}.
+              <StepList steps={part.steps} />
+            </li>
+          ))}
+        {trace.kind === 'rated' && (
           <li>
             Quantity {trace.quantity}, for the full period:
             <StepList steps={trace.steps} />
           </li>
         )}
-        {hasShare(trace.proration) && <li>Prorated: {shareText(trace.proration)}.</li>}
-        {hasShare(trace.unused) && <li>Credits the unused {shareText(trace.unused)}.</li>}
+        {(trace.kind === 'rated' || trace.kind === 'true_up') && trace.proration !== null && (
+          <li>Prorated: {shareText(trace.proration)}.</li>
+        )}
+        {trace.kind === 'credit' && <li>Credits the unused {shareText(trace.unused)}.</li>}
         <li>
           Rounded once to <strong>{money(evaluated.amount, currency)}</strong>; discount{' '}
           {money(evaluated.discount, currency)}, tax {money(evaluated.tax, currency)}.
@@ -138,7 +107,7 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   );
 }
 
-function StepList({ steps }: { readonly steps: readonly StepView[] }): ReactNode {
+function StepList({ steps }: { readonly steps: readonly Step[] }): ReactNode {
   return (
     <ul>
       {steps.map((step) => (

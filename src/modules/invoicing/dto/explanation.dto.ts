@@ -1,9 +1,8 @@
-import { toJson } from '../../../core/exact-json';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import {
   BooleanProperty,
   InstantProperty,
   IntegerProperty,
-  MapProperty,
   NestedListProperty,
   NestedProperty,
   TextProperty,
@@ -12,6 +11,7 @@ import {
 } from '../../../platform/http';
 import { ArchivedMonthDto, toArchivedMonthDto } from '../../metering';
 import type { ExplainedLine } from '../line-usage.service';
+import { LINE_TRACES, type LineTraceDto, toLineTraceDto } from './line-trace.dto';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export class ShareDto {
@@ -26,15 +26,18 @@ export class EvaluatedDto {
   @IntegerProperty('What the rates give.', 855) readonly tax!: number;
 }
 
+@ApiExtraModels(...LINE_TRACES)
 export class ExplanationDto {
   @NestedProperty(InvoiceLineDto, 'The line as it is stored.') readonly line!: InvoiceLineDto;
-  @MapProperty(
-    'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
-      'the line it takes back. Whole minor units are decimal strings. For usage, the events from `counted_from` to the end of ' +
-      '`period` are what was counted, and `events` in `parts` how many of them lie in `period`.',
-    { kind: 'rated', quantity: '5' },
-  )
-  readonly trace!: object;
+  @ApiProperty({
+    oneOf: LINE_TRACES.map((trace) => ({ $ref: getSchemaPath(trace) })),
+    description:
+      'How the amount came about, by `kind`: the price as it was, the tiers used, the quantity, the part of the period; for a ' +
+      'credit the line it takes back. For usage, the events from `counted_from` to the end of `period` are what was counted, ' +
+      'and `events` in `parts` how many of them lie in `period`.',
+    example: { kind: 'fixed', amount: '4500' },
+  })
+  readonly trace!: LineTraceDto;
   @TextProperty('IANA zone in which dates were counted.', 'Europe/Paris', { nullable: true })
   readonly time_zone!: string | null;
   @InstantProperty(
@@ -71,7 +74,7 @@ export function toExplanationDto({
 }: ExplainedLine): ExplanationDto {
   return {
     line: toInvoiceLineDto(line),
-    trace: plain(toJson(line.trace)) as object,
+    trace: toLineTraceDto(line.trace),
     time_zone: line.timeZone,
     full_period_start: toWireInstant(line.fullPeriod?.startAt ?? null),
     full_period_end: toWireInstant(line.fullPeriod?.endAt ?? null),
@@ -91,21 +94,4 @@ export function toExplanationDto({
     archived: archived.map(toArchivedMonthDto),
     matches,
   };
-}
-
-/** The stored form for readers: bigints and instants as plain text, names as on the wire. */
-function plain(json: unknown): unknown {
-  if (Array.isArray(json)) return json.map(plain);
-  if (typeof json !== 'object' || json === null) return json;
-  const entries = Object.entries(json);
-  const [first] = entries;
-  if (entries.length === 1 && first?.[0].startsWith('$') === true) return first[1];
-  return Object.fromEntries(entries.map(([key, part]) => [snakeCase(key), plain(part)]));
-}
-
-function snakeCase(name: string): string {
-  return name
-    .replace(/Minor$/, '')
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase();
 }
