@@ -87,6 +87,11 @@ describe('lists as CSV and their summaries', () => {
       count: 1,
       currencies: [{ currency: 'JPY', count: 1, ...sums(7) }],
     });
+    // Nothing is to be paid for a draft yet.
+    expect(await summary(`invoices/summary?customer_id=${euro}`)).toMatchObject({
+      count: 3,
+      currencies: [{ total: '1503', amount_remaining: '1500' }],
+    });
     expect(await csv('invoices?status=open,paid&sort=-total')).toHaveLength(4);
 
     const payment = await createPayment(engine);

@@ -167,6 +167,15 @@ describe('monthly recurring revenue', () => {
     expect(await changes(upgraded)).toEqual([['new', 0, 1_000, AT('03-12')]]);
     const windows = await read<{ mrr: string }>('', `from=${AT('01-01')}&to=${AT('04-01')}`);
     expect(windows.map(({ mrr }) => mrr)).toEqual(['1000', '1000', '2000']);
+    // Recorded last, in the middle of the list.
+    await subscribe(plan, { start_at: AT('02-01') });
+    await renew('03-13');
+    const all = await read<Change>('/changes');
+    expect(all.map(({ changed_at }) => changed_at)).toEqual([
+      AT('03-12'),
+      AT('02-01'),
+      AT('01-20'),
+    ]);
     await engine.database.query('DELETE FROM mrr_change');
     await engine.database.query(
       'INSERT INTO mrr_pending (subscription_id) SELECT id FROM subscription ON CONFLICT DO NOTHING',

@@ -128,7 +128,7 @@ describe('the customers who used most', () => {
     expect(top.data.map(({ value }) => Number(value))).toEqual(
       [...values.values()].map(Number).sort((a, b) => b - a),
     );
-    expect(top.data[0]).toMatchObject({ customer_name: first });
+    expect(top.data[0]).toMatchObject({ customer_name: first, is_deleted: first === 'Bob' });
     expect(top).toMatchObject({ customers: values.size, total: formatExact(total) });
     expect(await read(meter, `${PERIOD}&limit=1`)).toEqual({ ...top, data: [top.data[0]] });
   });
@@ -189,7 +189,7 @@ describe('the names of the customers who used most', () => {
         .get(`/v1/meters/${meter}/customers?${PERIOD}`)
         .set(bearing(secret));
       expect((body as TopCustomers).data).toEqual([
-        { customer_id: customer, customer_name: name, value: '1' },
+        { customer_id: customer, customer_name: name, is_deleted: false, value: '1' },
       ]);
     }
   });

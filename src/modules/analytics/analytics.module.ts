@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { RecurringRevenueModule } from '../recurring-revenue';
 import { AnalyticsController } from './analytics.controller';
@@ -13,7 +14,7 @@ import { ReceivablesService } from './receivables.service';
 import { RevenueRepository } from './revenue.repository';
 
 @Module({
-  imports: [LedgerModule, RecurringRevenueModule],
+  imports: [CustomersModule, LedgerModule, RecurringRevenueModule],
   controllers: [AnalyticsController, BooksController, MrrController],
   providers: [
     BooksService,

@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import { tooManyWindows } from '../metering';
 import { reportPeriodEmpty } from './analytics.errors';
 import {
@@ -52,11 +53,13 @@ export class MrrController {
   }
 
   @Get('changes')
+  @ExpandsCustomers()
   @Operation({
     summary: 'List changes of the monthly recurring revenue',
-    description: 'The changes of single subscriptions, newest first, that the movements sum up.',
+    description:
+      'The changes of single subscriptions that the movements sum up, by `changed_at`, the latest first.',
     access: 'analytics:read',
-    answer: pageOf(MrrChangeDto),
+    answer: pageOf(withCustomer(MrrChangeDto)),
   })
   async listMrrChanges(@Query() query: ListMrrChangesDto): Promise<PageDto<MrrChangeDto>> {
     const page = await this.mrr.changes(toMrrChangeFilter(query), toPageRequest(query, 'mrrc'));

@@ -11,6 +11,7 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import { CreditNotesService } from './credit-notes.service';
 import {
   CreditNoteDto,
@@ -30,11 +31,12 @@ export class CreditNotesController {
   constructor(private readonly notes: CreditNotesService) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List credit notes',
     description: 'Newest first, void ones included.',
     access: 'invoices:read',
-    answer: pageOf(CreditNoteDto),
+    answer: pageOf(withCustomer(CreditNoteDto)),
   })
   async listCreditNotes(@Query() query: ListCreditNotesDto): Promise<PageDto<CreditNoteDto>> {
     const page = await this.notes.list(toCreditNoteFilter(query), toPageRequest(query, 'cn'));

@@ -17,7 +17,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
-import { customerCurrencyMismatch } from '../customers';
+import { customerCurrencyMismatch, ExpandsCustomers, withCustomer } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CreateInvoiceDto, toOneOffOrder } from './dto/create-invoice.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
@@ -74,13 +74,14 @@ export class InvoicesController {
   }
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List invoices',
     description:
       'Newest first, drafts and void invoices included. With a range of instants, by those instants; an invoice without one is left out.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
-    answer: pageOf(InvoiceDto),
+    answer: pageOf(withCustomer(InvoiceDto)),
   })
   async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
     const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));

@@ -97,7 +97,7 @@ export class InvoicesRepository {
       total: 'total',
       amount_due: 'amount_due',
       amount_paid: 'amount_paid',
-      amount_remaining: 'amount_due - amount_paid - amount_credited',
+      amount_remaining: `CASE WHEN status <> 'draft' THEN amount_due - amount_paid - amount_credited END`,
     });
   }
 

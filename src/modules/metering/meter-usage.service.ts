@@ -50,7 +50,10 @@ export interface MeterTotals {
 
 /** Usage of the customers who used most, with their names. */
 export interface TopCustomers extends Omit<LargestUsage, 'data'> {
-  readonly data: readonly (LargestUsage['data'][number] & { readonly customerName: string })[];
+  readonly data: readonly (LargestUsage['data'][number] & {
+    readonly customerName: string;
+    readonly isDeleted: boolean;
+  })[];
 }
 
 /** Reads and proves the usage that a meter counts. */
@@ -125,10 +128,14 @@ export class MeterUsageService {
       );
       return {
         ...sums,
-        data: data.map((row) => ({
-          ...row,
-          customerName: customers.get(row.customerId)?.name ?? '',
-        })),
+        data: data.map((row) => {
+          const customer = customers.get(row.customerId);
+          return {
+            ...row,
+            customerName: customer?.name ?? '',
+            isDeleted: (customer?.deletedAt ?? null) !== null,
+          };
+        }),
       };
     });
   }

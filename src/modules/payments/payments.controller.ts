@@ -13,6 +13,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import { ClientActionsService } from './client-actions.service';
 import { ClientActionDto, toClientActionDto } from './dto/client-action.dto';
 import {
@@ -38,11 +39,12 @@ export class PaymentsController {
   ) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List payments',
     description: 'Newest first, failed payments included.',
     access: 'payments:read',
-    answer: pageOf(PaymentDto),
+    answer: pageOf(withCustomer(PaymentDto)),
   })
   async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
     const request = toPageRequest(query, 'pay');

@@ -5,9 +5,9 @@ import type { MrrChange, MrrChangeKind } from './domain/mrr-change';
 @Entity('mrr_change')
 @Unique('mrr_change_sequence_unique', ['subscriptionId', 'sequence'])
 @Index('mrr_change_changed_index', ['changedAt', 'id'])
-@Index('mrr_change_customer_index', ['customerId', 'id'])
-@Index('mrr_change_currency_index', ['currency', 'id'])
-@Index('mrr_change_kind_index', ['kind', 'id'])
+@Index('mrr_change_customer_changed_index', ['customerId', 'changedAt', 'id'])
+@Index('mrr_change_currency_changed_index', ['currency', 'changedAt', 'id'])
+@Index('mrr_change_kind_changed_index', ['kind', 'changedAt', 'id'])
 @Check(
   'mrr_change_kind_check',
   `"kind" IN ('new', 'expansion', 'contraction', 'churn', 'reactivation')`,

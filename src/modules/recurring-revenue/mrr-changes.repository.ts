@@ -96,6 +96,7 @@ export class MrrChangesRepository {
       .where('currency = $', currency)
       .oneOf('kind', kinds)
       .between('changed_at', changed)
+      .orderBy({ column: 'changed_at', isAscending: false })
       .page(this.database, MrrChangeEntity, request);
   }
 

@@ -12,6 +12,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import {
   ListRefundsDto,
   RefundFilterDto,
@@ -28,11 +29,12 @@ export class RefundsController {
   constructor(private readonly refunds: RefundsService) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List refunds',
     description: 'Newest first, failed refunds included.',
     access: 'refunds:read',
-    answer: pageOf(RefundDto),
+    answer: pageOf(withCustomer(RefundDto)),
   })
   async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
     const request = toPageRequest(query, 'ref');

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TestClocksModule } from '../test-clocks';
 import { RefundsPurge } from './refunds-purge';
+import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
@@ -10,7 +11,7 @@ import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
 
 @Module({
-  imports: [LedgerModule, PaymentsModule, TestClocksModule],
+  imports: [CustomersModule, LedgerModule, PaymentsModule, TestClocksModule],
   controllers: [RefundsController],
   providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
   exports: [RefundsRepository, RefundsService, SettleRefundService],

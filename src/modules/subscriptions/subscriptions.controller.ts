@@ -15,6 +15,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import {
   SubscriptionFilterDto,
@@ -42,11 +43,12 @@ export class SubscriptionsController {
   ) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List subscriptions',
     description: 'Newest first, canceled subscriptions included.',
     access: 'subscriptions:read',
-    answer: pageOf(SubscriptionDto),
+    answer: pageOf(withCustomer(SubscriptionDto)),
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
     const request = toPageRequest(query, 'sub');

@@ -41,7 +41,10 @@ const REST: readonly Column<Invoice>[] = [
 
 export const INVOICE_COLUMNS: readonly Column<Invoice>[] = [
   NUMBER,
-  { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+  {
+    title: 'Customer',
+    cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
+  },
   ...REST,
 ];
 

@@ -24,6 +24,7 @@ export function InvoicesPage(): ReactNode {
     <Page title="Invoices">
       <ListView
         path="/v1/invoices"
+        expand="customer"
         label="Invoices"
         nouns={['invoice', 'invoices']}
         columns={INVOICE_COLUMNS}

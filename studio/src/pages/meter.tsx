@@ -69,9 +69,12 @@ function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
             {
               title: 'Customer',
               full: ({ customer_name }) => customer_name ?? '',
-              cell: ({ customer_id, customer_name }) => (
-                <ObjectLink id={customer_id} label={customer_name ?? undefined} />
-              ),
+              cell: ({ customer_id, customer_name, is_deleted }) =>
+                is_deleted ? (
+                  `${customer_name ?? customer_id} (deleted)`
+                ) : (
+                  <ObjectLink id={customer_id} label={customer_name ?? undefined} />
+                ),
             },
             { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
           ]}

@@ -46,7 +46,10 @@ function refundColumn(onRefund: (payment: Payment) => void): Column<Payment> {
 export function paymentColumns(onRefund: (payment: Payment) => void): readonly Column<Payment>[] {
   return [
     TIME,
-    { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+    {
+      title: 'Customer',
+      cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
+    },
     ...REST,
     refundColumn(onRefund),
   ];

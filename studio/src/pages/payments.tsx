@@ -30,6 +30,7 @@ export function PaymentsPage(): ReactNode {
     <Page title="Payments">
       <ListView
         path="/v1/payments"
+        expand="customer"
         label="Payments"
         nouns={['payment', 'payments']}
         columns={columns}

@@ -47,9 +47,9 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
     >
       <div className={css['body']}>
         <TextInput
-          label="Before (UTC)"
+          label="At the start of (UTC)"
           type="date"
-          hint="What was owed at the start of this day. Empty: now."
+          hint="Empty: now."
           value={day}
           onChange={setDay}
         />

@@ -111,13 +111,19 @@ export function RevenueChanges(): ReactNode {
       <h2>Changes of MRR</h2>
       <ListView
         path="/v1/analytics/mrr/changes"
+        expand="customer"
         label="Changes of MRR"
         nouns={['change', 'changes']}
         filters={CHANGE_FILTERS}
         columns={[
           { title: 'Time', cell: ({ changed_at }) => showInstant(changed_at) },
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
-          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
           {
             title: 'Before',
             isNumber: true,

@@ -47,6 +47,7 @@ export function CreditNotesPage(): ReactNode {
     <Page title="Credit notes">
       <ListView
         path="/v1/credit-notes"
+        expand="customer"
         label="Credit notes"
         nouns={['credit note', 'credit notes']}
         filters={CREDIT_NOTE_FILTERS}
@@ -54,7 +55,12 @@ export function CreditNotesPage(): ReactNode {
         columns={[
           { title: 'Number', cell: ({ id, number }) => <ObjectLink id={id} label={number} /> },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
           { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
           { title: 'Reason', full: ({ reason }) => reason, cell: ({ reason }) => reason },
           { title: 'Settlement', cell: ({ settle }) => showCode(settle) },
@@ -72,6 +78,7 @@ export function RefundsPage(): ReactNode {
     <Page title="Refunds">
       <ListView
         path="/v1/refunds"
+        expand="customer"
         label="Refunds"
         nouns={['refund', 'refunds']}
         filters={REFUND_FILTERS}
@@ -83,7 +90,12 @@ export function RefundsPage(): ReactNode {
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),
           },
-          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           {
             title: 'Reason',
@@ -113,6 +125,7 @@ export function DisputesPage(): ReactNode {
     <Page title="Disputes">
       <ListView
         path="/v1/disputes"
+        expand="customer"
         label="Disputes"
         nouns={['dispute', 'disputes']}
         filters={DISPUTE_FILTERS}
@@ -123,7 +136,12 @@ export function DisputesPage(): ReactNode {
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),
           },
-          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           { title: 'Reason', cell: ({ reason }) => showCode(reason) },
           { title: 'Evidence until', cell: ({ evidence_due_at }) => showInstant(evidence_due_at) },

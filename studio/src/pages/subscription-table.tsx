@@ -22,7 +22,10 @@ const REST: readonly Column<Subscription>[] = [
 
 export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   PLAN,
-  { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+  {
+    title: 'Customer',
+    cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
+  },
   ...REST,
 ];
 

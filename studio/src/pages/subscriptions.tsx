@@ -28,6 +28,7 @@ export function SubscriptionsPage(): ReactNode {
     <Page title="Subscriptions">
       <ListView
         path="/v1/subscriptions"
+        expand="customer"
         label="Subscriptions"
         nouns={['subscription', 'subscriptions']}
         columns={SUBSCRIPTION_COLUMNS}

@@ -10,7 +10,7 @@ import css from '../ui/ui.module.css';
 const EVENTS_SHOWN = 50;
 
 type Step = Schemas['TraceStepDto'];
-type Proration = Schemas['ProrationDto'];
+type Proration = Schemas['TracedProrationDto'];
 
 const STEP_NAMES: Readonly<Record<string, string>> = {
   flat: 'Flat amount',

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { $api } from '../api/client';
+import { $api, type Schemas } from '../api/client';
 import { pageOfId } from '../layout/object-pages';
 import { showText } from '../format/text';
 
@@ -24,9 +24,22 @@ export function ObjectLink({ id, label }: ObjectLinkProps): ReactNode {
   );
 }
 
-export function CustomerLink({ id }: { readonly id: string }): ReactNode {
-  const { data } = $api.useQuery('get', '/v1/customers/{id}', { params: { path: { id } } });
-  return <ObjectLink id={id} label={data?.name} />;
+export interface CustomerLinkProps {
+  readonly id: string;
+  /** The customer, where the list shows it; otherwise it is read. */
+  readonly customer?: Schemas['ExpandedCustomerDto'] | undefined;
+}
+
+/** A link to a customer, or only its name where it is deleted. */
+export function CustomerLink({ id, customer }: CustomerLinkProps): ReactNode {
+  const { data } = $api.useQuery(
+    'get',
+    '/v1/customers/{id}',
+    { params: { path: { id } } },
+    { enabled: customer === undefined },
+  );
+  if (customer?.is_deleted === true) return `${customer.name} (deleted)`;
+  return <ObjectLink id={id} label={customer?.name ?? data?.name} />;
 }
 
 /** The name of a plan, or its id until the name is read. */

@@ -32,13 +32,24 @@ export interface ListViewProps<Path extends ListPath> {
   readonly sums?: readonly (readonly [field: string, name: string])[];
   readonly keyOf?: (row: RowOf<Path>) => string;
   readonly empty: ReactNode;
+  /** Shows the customer within each row. */
+  readonly expand?: 'customer';
   /** Actions on the rows that the filters leave. */
   readonly actions?: (values: FilterValues) => ReactNode;
 }
 
 /** A list of the API with its filters and its order in the address, the sums of all its rows, and a download as CSV. */
 export function ListView<Path extends ListPath>(props: ListViewProps<Path>): ReactNode {
-  const { path, inPath = NOTHING, label, nouns, columns, filters = NO_FILTERS, sums } = props;
+  const {
+    path,
+    inPath = NOTHING,
+    expand,
+    label,
+    nouns,
+    columns,
+    filters = NO_FILTERS,
+    sums,
+  } = props;
   const [values, onChange, onClear] = useFilters([...filters, { name: 'sort' }]);
   const { sort, ...filtered } = values;
   const parameters = parametersOf(filters, filtered);
@@ -57,7 +68,9 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
       columns={columns}
       keyOf={keyOf}
       queryKey={[path, inPath, ordered]}
-      load={(query) => readPage(path, { ...query, ...ordered }, inPath)}
+      load={(query) =>
+        readPage(path, { ...query, ...ordered, ...(expand !== undefined && { expand }) }, inPath)
+      }
       sorting={{ value: sort, onChange: (value) => onChange('sort', value) }}
       empty={Object.keys(filtered).length > 0 ? 'Nothing matches the filters.' : props.empty}
       header={(count) => (

@@ -194,7 +194,12 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
                 const row = rows[index];
                 if (row === undefined) return null;
                 return (
-                  <tr key={keyOf(row)} aria-rowindex={index + 2}>
+                  <tr
+                    key={keyOf(row)}
+                    ref={virtual.measureElement}
+                    data-index={index}
+                    aria-rowindex={index + 2}
+                  >
                     <Cells columns={columns} row={row} />
                   </tr>
                 );

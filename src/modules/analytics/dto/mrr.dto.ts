@@ -17,6 +17,7 @@ import {
   toInstantRange,
   toWireAmount,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import {
   MRR_CHANGE_KINDS,
   type MrrChange,
@@ -77,6 +78,7 @@ export class MrrMovementsDto extends ReportDto {
 }
 
 export class ListMrrChangesDto extends ListQueryDto {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
   @ReferenceFilter('Only changes of this customer.') readonly customer_id?: string;
   @CurrencyField('Only this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;

@@ -21,6 +21,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import {
   CREDIT_NOTE_STATUSES,
   type CreditNote,
@@ -90,7 +91,9 @@ export class CreditNoteFilterDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export class ListCreditNotesDto extends WithPaging(CreditNoteFilterDto) {}
+export class ListCreditNotesDto extends WithPaging(CreditNoteFilterDto) {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+}
 
 export function toCreditNoteFilter(query: CreditNoteFilterDto): CreditNoteFilter {
   return {

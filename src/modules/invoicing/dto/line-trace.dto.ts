@@ -23,7 +23,7 @@ const STEP_KINDS = [
   'event_maximum',
 ] as const;
 
-class ProrationDto {
+class TracedProrationDto {
   @TextProperty('Days or seconds of the part.', '15') readonly numerator!: string;
   @TextProperty('Days or seconds of the full period.', '31') readonly denominator!: string;
   @EnumProperty(['day', 'second'], 'What is counted.', 'day') readonly unit!: 'day' | 'second';
@@ -149,11 +149,15 @@ class UsageLimitsDto {
   readonly minimum!: string | null;
   @TextProperty(`Greatest amount, ${MINOR}.`, null, { nullable: true })
   readonly maximum!: string | null;
-  @NestedProperty(ProrationDto, 'Part of the full period that the limits apply to; null: all.', {
-    nullable: true,
-    example: null,
-  })
-  readonly proration!: ProrationDto | null;
+  @NestedProperty(
+    TracedProrationDto,
+    'Part of the full period that the limits apply to; null: all.',
+    {
+      nullable: true,
+      example: null,
+    },
+  )
+  readonly proration!: TracedProrationDto | null;
 }
 
 class HeldTaxDto {
@@ -214,11 +218,11 @@ class RatedTraceDto {
   @TextProperty('Exact quantity.', '5') readonly quantity!: string;
   @NestedListProperty(TraceStepDto, 'Steps whose sum is the exact amount of the full period.')
   readonly steps!: readonly TraceStepDto[];
-  @NestedProperty(ProrationDto, 'Part of the full period that is billed; null: all of it.', {
+  @NestedProperty(TracedProrationDto, 'Part of the full period that is billed; null: all of it.', {
     nullable: true,
     example: null,
   })
-  readonly proration!: ProrationDto | null;
+  readonly proration!: TracedProrationDto | null;
 }
 
 class UsageTraceDto {
@@ -238,11 +242,11 @@ class UsageTraceDto {
   readonly parts!: readonly TracedPartDto[];
   @NestedProperty(UsageLimitsDto, 'Minimum and maximum of the price.')
   readonly limits!: UsageLimitsDto;
-  @NestedProperty(ProrationDto, 'Part of the full period that a fee without usage is for.', {
+  @NestedProperty(TracedProrationDto, 'Part of the full period that a fee without usage is for.', {
     ...OPTIONAL_OR_NULL,
     example: null,
   })
-  readonly zero_usage_proration?: ProrationDto | null;
+  readonly zero_usage_proration?: TracedProrationDto | null;
   @NestedProperty(CorrectedUsageDto, 'Earlier bill of the period, for late usage.', {
     nullable: true,
     example: null,
@@ -254,16 +258,16 @@ class CreditTraceDto {
   @EnumProperty(['credit'], 'The unused part of a line.', 'credit') readonly kind!: 'credit';
   @TextProperty(`Exact amount of the credited line for its full period, ${MINOR}.`, '3100')
   readonly full_amount!: string;
-  @NestedProperty(ProrationDto, 'Part of the full period that was billed; null: all of it.', {
+  @NestedProperty(TracedProrationDto, 'Part of the full period that was billed; null: all of it.', {
     nullable: true,
     example: null,
   })
-  readonly billed_proration!: ProrationDto | null;
+  readonly billed_proration!: TracedProrationDto | null;
   @TextProperty(`Amount of the credited line, ${MINOR}.`, '3100') readonly billed!: string;
   @TextProperty(`Its discount, ${MINOR}.`, '0') readonly discount!: string;
   @TextProperty(`Credited before, ${MINOR}.`, '0') readonly credited!: string;
-  @NestedProperty(ProrationDto, 'Part of the full period that is unused.')
-  readonly unused!: ProrationDto;
+  @NestedProperty(TracedProrationDto, 'Part of the full period that is unused.')
+  readonly unused!: TracedProrationDto;
   @NestedProperty(HeldTermsDto, 'What the credited line still holds.', OPTIONAL)
   readonly held?: HeldTermsDto;
   @TextProperty(`Limit of the credit, ${MINOR}.`, '1500', OPTIONAL) readonly most?: string;
@@ -279,11 +283,11 @@ class TrueUpTraceDto {
   readonly minimum!: string | null;
   @TextProperty(`Greatest amount, ${MINOR}.`, null, { nullable: true })
   readonly maximum!: string | null;
-  @NestedProperty(ProrationDto, 'Part of the full period that the limit is for; null: all.', {
+  @NestedProperty(TracedProrationDto, 'Part of the full period that the limit is for; null: all.', {
     nullable: true,
     example: null,
   })
-  readonly proration!: ProrationDto | null;
+  readonly proration!: TracedProrationDto | null;
 }
 
 class FixedTraceDto {

@@ -10,6 +10,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../domain/invoice';
 import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
 
@@ -42,6 +43,7 @@ export class InvoiceFilterDto {
 }
 
 export class ListInvoicesDto extends WithPaging(InvoiceFilterDto) {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
   @SortField(INVOICE_SORTS) readonly sort?: NonNullable<InvoiceFilter['sort']>;
 }
 
@@ -66,5 +68,6 @@ export const InvoiceSummaryDto = summaryOf('Invoice', {
   total: 'Sum of the totals.',
   amount_due: 'Sum of the amounts due.',
   amount_paid: 'Sum of the amounts paid.',
-  amount_remaining: 'Sum of what is still to be paid; void and uncollectible invoices included.',
+  amount_remaining:
+    'Sum of what is still to be paid, without drafts; void and uncollectible invoices included.',
 });

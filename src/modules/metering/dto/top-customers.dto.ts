@@ -1,4 +1,9 @@
-import { IntegerProperty, NestedListProperty, TextProperty } from '../../../platform/http';
+import {
+  BooleanProperty,
+  IntegerProperty,
+  NestedListProperty,
+  TextProperty,
+} from '../../../platform/http';
 import type { TopCustomers } from '../meter-usage.service';
 import { toWireValue } from './meter-usage.dto';
 
@@ -11,6 +16,8 @@ export class UsageOfCustomerDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
+  @BooleanProperty('If the customer is deleted, and can be read no more.', false)
+  readonly is_deleted!: boolean;
   @TextProperty('Usage of the period over all groups, as a decimal string.', '10.625')
   readonly value!: string;
 }
@@ -33,9 +40,10 @@ export function toTopCustomersDto(
   namesCustomers: boolean,
 ): TopCustomersDto {
   return {
-    data: data.map(({ customerId, customerName, value }) => ({
+    data: data.map(({ customerId, customerName, isDeleted, value }) => ({
       customer_id: customerId,
       customer_name: namesCustomers ? customerName : null,
+      is_deleted: isDeleted,
       value: toWireValue(value),
     })),
     customers,

@@ -9,6 +9,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../../customers';
 import { disputeNotFound } from './disputes.errors';
 import { DisputesService } from './disputes.service';
 import { DisputeDto, ListDisputesDto, toDisputeDto, toDisputeFilter } from './dto/dispute.dto';
@@ -19,12 +20,13 @@ export class DisputesController {
   constructor(private readonly disputes: DisputesService) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List disputes',
     description:
       'Newest first. Those with status `inquiry` or `open` wait for an answer, which you send at the provider.',
     access: 'payments:read',
-    answer: pageOf(DisputeDto),
+    answer: pageOf(withCustomer(DisputeDto)),
   })
   async listDisputes(@Query() query: ListDisputesDto): Promise<PageDto<DisputeDto>> {
     const request = toPageRequest(query, 'dsp');

@@ -8,6 +8,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
 import type { PaymentFilter } from '../domain/payment-filter';
 
@@ -29,7 +30,9 @@ export class PaymentFilterDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export class ListPaymentsDto extends WithPaging(PaymentFilterDto) {}
+export class ListPaymentsDto extends WithPaging(PaymentFilterDto) {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+}
 
 export function toPaymentFilter(dto: PaymentFilterDto): PaymentFilter {
   return {

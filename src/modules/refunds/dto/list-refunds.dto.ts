@@ -7,6 +7,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import { REFUND_STATUSES, type RefundFilter, type RefundStatus } from '../domain/refund';
 
 /** Filter of a list of refunds and of its summary. */
@@ -19,7 +20,9 @@ export class RefundFilterDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export class ListRefundsDto extends WithPaging(RefundFilterDto) {}
+export class ListRefundsDto extends WithPaging(RefundFilterDto) {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+}
 
 export function toRefundFilter(dto: RefundFilterDto): RefundFilter {
   return {

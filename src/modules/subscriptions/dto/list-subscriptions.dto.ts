@@ -5,6 +5,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../domain/subscription';
 import type { SubscriptionFilter } from '../subscriptions.repository';
 
@@ -25,7 +26,9 @@ export class SubscriptionFilterDto {
   readonly test_clock_id?: 'none';
 }
 
-export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {}
+export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+}
 
 export function toSubscriptionFilter(query: SubscriptionFilterDto): SubscriptionFilter {
   return {

@@ -10,11 +10,13 @@ import {
   TextProperty,
   toDto,
 } from '../../../../platform/http';
+import { ExpandCustomerField } from '../../../customers';
 import { PROVIDER_NAMES, type ProviderName } from '../../domain/payment-provider';
 import { DISPUTE_STATUSES, type DisputeStatus } from '../../domain/reported-dispute';
 import type { Dispute, DisputeFilter } from '../domain/dispute';
 
 export class ListDisputesDto extends ListQueryDto {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
   @ReferenceFilter('Only the disputes of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the disputes about this payment.') readonly payment_id?: string;
   @EnumField(DISPUTE_STATUSES, 'Only those with this status.', { optional: true })

@@ -1,0 +1,50 @@
+import type { Type } from '@nestjs/common';
+import { IntersectionType } from '@nestjs/swagger';
+import {
+  BooleanProperty,
+  EnumListFilter,
+  IdProperty,
+  NestedProperty,
+  TextProperty,
+} from '../../../platform/http';
+import type { Customer } from '../domain/customer';
+
+/** Customer within an object that refers to it. */
+export class ExpandedCustomerDto {
+  @IdProperty('cus_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Name of the customer.', 'Analytical Engines SARL') readonly name!: string;
+  @TextProperty('E-mail address.', 'ada@example.com', { nullable: true })
+  readonly email!: string | null;
+  @BooleanProperty('If the customer is deleted, and can be read no more.', false)
+  readonly is_deleted!: boolean;
+}
+
+class WithCustomerDto {
+  @NestedProperty(ExpandedCustomerDto, 'The customer, with `expand=customer`.', { optional: true })
+  readonly customer?: ExpandedCustomerDto;
+}
+
+/** Declares the query parameter of a list whose items are described by {@link withCustomer}. */
+export function ExpandCustomerField(): PropertyDecorator {
+  return EnumListFilter(
+    ['customer'],
+    'Objects to show within each item. Needs the scope `customers:read`.',
+  );
+}
+
+/** Returns the class that describes an item with its customer in OpenAPI. */
+export function withCustomer<Item extends object>(item: Type<Item>): Type<Item & WithCustomerDto> {
+  const expanded = IntersectionType(item, WithCustomerDto) as Type<Item & WithCustomerDto>;
+  const name = item.name.replace(/Dto$/, 'WithCustomerDto');
+  Object.defineProperty(expanded, 'name', { value: name });
+  return expanded;
+}
+
+export function toExpandedCustomerDto({
+  id,
+  name,
+  email,
+  deletedAt,
+}: Customer): ExpandedCustomerDto {
+  return { id, name, email, is_deleted: deletedAt !== null };
+}

@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core';
+import { type PageFaults, violationsOf } from '../support/browser';
+import { RunningConsole } from '../support/running-console';
+
+const NARROW = { width: 360, height: 740 };
+const WIDE = { width: 1360, height: 900 };
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('the console of meters', () => {
+  let engine: RunningConsole;
+  let page: Page;
+  let faults: PageFaults;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    ({ page, faults } = await engine.signIn(await engine.admin('owner')));
+  });
+
+  afterAll(() => engine.stop());
+
+  afterEach(() => {
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  it('shows the usage of all customers of a meter, by group, and who used most', async () => {
+    const meter = await engine.teller.post('meters', {
+      key: 'tokens',
+      name: 'Tokens',
+      event_name: 'tokens',
+      aggregation: 'sum',
+      value_property: 'n',
+      group_by: ['model'],
+    });
+    const long = 'Long name '.repeat(20).trim();
+    for (const [name, n, model] of [
+      ['Most Ltd', 12, 'large'],
+      [long, 4, 'small'],
+      ['Gone Ltd', 1, 'small'],
+    ] as const) {
+      const { id } = await engine.teller.post('customers', { name });
+      await engine.teller.post('usage-events', {
+        idempotency_key: `tokens-${id}`,
+        customer_id: id,
+        event_name: 'tokens',
+        timestamp: new Date().toISOString(),
+        properties: { n, model },
+      });
+    }
+    await engine.query(`UPDATE customer SET deleted_at = now() WHERE name = 'Gone Ltd'`);
+    await engine.open(page, `/meters/${meter.id}`);
+    await page.getByRole('img', { name: 'Tokens: 17', exact: true }).waitFor();
+    await page.getByLabel('Group by').selectOption('model');
+    await page.getByRole('img', { name: 'Tokens: 17, by model' }).waitFor();
+    await page.locator('figure').getByText('large').waitFor();
+    const table = page.getByRole('region', { name: 'Top customers, table' });
+    const rows = await table.locator('tbody tr').allInnerTexts();
+    expect(rows.map((row) => row.split('\t'))).toEqual([
+      ['Most Ltd', '12'],
+      [long, '4'],
+      ['Gone Ltd (deleted)', '1'],
+    ]);
+    expect(await table.getByRole('link').allInnerTexts()).toEqual(['Most Ltd', long]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await page.setViewportSize(NARROW);
+    const name = await table.getByRole('link', { name: long }).boundingBox();
+    // The name wraps within the screen, instead of being cut off.
+    expect(name?.height).toBeGreaterThan(40);
+    expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
+    await page.setViewportSize(WIDE);
+  });
+});
