@@ -11,16 +11,18 @@ import { mergeMap, type Observable } from 'rxjs';
 import { principalOf, requireScope } from '../../platform/access';
 import type { PageDto } from '../../platform/http';
 import { CustomersService } from './customers.service';
-import { toExpandedCustomerDto } from './dto/expanded-customer.dto';
 
-type Page = PageDto<{ readonly customer_id: string }>;
+type PageOfCustomers = PageDto<{ readonly customer_id: string }>;
 
 /** Adds the customers to the items of a page, with one query, if the request wants them. */
 @Injectable()
-class ExpandCustomersInterceptor implements NestInterceptor<Page, Page> {
+class ExpandCustomersInterceptor implements NestInterceptor<PageOfCustomers, PageOfCustomers> {
   constructor(private readonly customers: CustomersService) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<Page>): Observable<Page> {
+  intercept(
+    context: ExecutionContext,
+    next: CallHandler<PageOfCustomers>,
+  ): Observable<PageOfCustomers> {
     const request = context.switchToHttp().getRequest<Request>();
     if (request.query['expand'] === undefined) return next.handle();
     requireScope(principalOf(request), 'customers:read');
@@ -28,12 +30,14 @@ class ExpandCustomersInterceptor implements NestInterceptor<Page, Page> {
     return next.handle().pipe(mergeMap((page) => this.expand(page)));
   }
 
-  private async expand(page: Page): Promise<Page> {
+  private async expand(page: PageOfCustomers): Promise<PageOfCustomers> {
     const ids = page.data.map(({ customer_id }) => customer_id);
     const customers = await this.customers.getAllForHistory(ids);
     const data = page.data.map((item) => {
       const customer = customers.get(item.customer_id);
-      return customer === undefined ? item : { ...item, customer: toExpandedCustomerDto(customer) };
+      if (customer === undefined) return item;
+      const { id, name, email, deletedAt } = customer;
+      return { ...item, customer: { id, name, email, is_deleted: deletedAt !== null } };
     });
     return { ...page, data };
   }

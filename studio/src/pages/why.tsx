@@ -9,7 +9,7 @@ import css from '../ui/ui.module.css';
 
 const EVENTS_SHOWN = 50;
 
-type Step = Schemas['TraceStepDto'];
+type TraceStep = Schemas['TraceStepDto'];
 type Proration = Schemas['TracedProrationDto'];
 
 const STEP_NAMES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const STEP_NAMES: Readonly<Record<string, string>> = {
   event_maximum: 'Lowered to the maximum for each event',
 };
 
-function stepText({ kind, tier, quantity, unit_amount, flat_amount }: Step): string {
+function stepText({ kind, tier, quantity, unit_amount, flat_amount }: TraceStep): string {
   const name = kind === 'tier' ? `Tier ${(tier ?? 0) + 1}` : (STEP_NAMES[kind] ?? kind);
   const units = quantity === '0' ? [] : [`${quantity} × ${unit_amount}`];
   const flat = flat_amount === '0' ? [] : [`${flat_amount} flat`];
@@ -107,7 +107,7 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   );
 }
 
-function StepList({ steps }: { readonly steps: readonly Step[] }): ReactNode {
+function StepList({ steps }: { readonly steps: readonly TraceStep[] }): ReactNode {
   return (
     <ul>
       {steps.map((step) => (

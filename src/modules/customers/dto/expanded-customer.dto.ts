@@ -7,7 +7,6 @@ import {
   NestedProperty,
   TextProperty,
 } from '../../../platform/http';
-import type { Customer } from '../domain/customer';
 
 /** Customer within an object that refers to it. */
 export class ExpandedCustomerDto {
@@ -38,13 +37,4 @@ export function withCustomer<Item extends object>(item: Type<Item>): Type<Item &
   const name = item.name.replace(/Dto$/, 'WithCustomerDto');
   Object.defineProperty(expanded, 'name', { value: name });
   return expanded;
-}
-
-export function toExpandedCustomerDto({
-  id,
-  name,
-  email,
-  deletedAt,
-}: Customer): ExpandedCustomerDto {
-  return { id, name, email, is_deleted: deletedAt !== null };
 }
