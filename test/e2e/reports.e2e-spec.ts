@@ -135,6 +135,9 @@ describe('reports', () => {
     const check = checks.find(({ name }) => name === 'receivables_equal_open_invoices');
     expect(check?.offending).toHaveLength(100);
     expect(check?.offending[0]).toBe(`cus_${'1'.padStart(26, '0')} USD: stored 0, ledger 7`);
-    expect(checks.filter((one) => !one.ok)).toEqual([check]);
+    expect(checks.flatMap((one) => (one.ok ? [] : [[one.name, one.offending.length]]))).toEqual([
+      ['receivables_equal_open_invoices', 100],
+      ['revenue_equals_invoices_less_credit_notes', 100],
+    ]);
   });
 });
