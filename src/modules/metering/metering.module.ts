@@ -29,6 +29,7 @@ import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
 import { TotalUsageReader } from './store/total-usage';
+import { UsageOfAllCustomers } from './store/usage-of-all-customers';
 import { UsagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './usage-store';
@@ -79,6 +80,7 @@ import { UsageHooks } from './usage-hooks';
     VoidUsage,
     StoredEvents,
     TotalUsageReader,
+    UsageOfAllCustomers,
     UsageEventsService,
     UsagePurge,
     UsageReader,

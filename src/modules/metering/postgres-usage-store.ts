@@ -6,10 +6,9 @@ import type { StoredUsageEvent } from './domain/usage-event';
 import { toAppendResult } from './ingest/append-outcome';
 import { AppendUsage } from './ingest/append-usage';
 import { IngestBatcher } from './ingest/ingest-batcher';
-import { LargestUsageReader } from './store/largest-usage';
 import { ProveUsage } from './store/prove-usage';
 import { StoredEvents } from './store/stored-events';
-import { TotalUsageReader } from './store/total-usage';
+import { UsageOfAllCustomers } from './store/usage-of-all-customers';
 import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
@@ -39,8 +38,7 @@ export class PostgresUsageStore extends UsageStore {
     private readonly appending: AppendUsage,
     private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
-    private readonly largestReader: LargestUsageReader,
-    private readonly totalReader: TotalUsageReader,
+    private readonly allCustomers: UsageOfAllCustomers,
     private readonly events: StoredEvents,
     private readonly voiding: VoidUsage,
     private readonly proving: ProveUsage,
@@ -66,11 +64,11 @@ export class PostgresUsageStore extends UsageStore {
   }
 
   override largest(query: LargestUsageQuery): Promise<LargestUsage> {
-    return this.largestReader.read(query);
+    return this.allCustomers.largest.read(query);
   }
 
   override total(query: TotalUsageQuery): Promise<TotalUsage> {
-    return this.totalReader.read(query);
+    return this.allCustomers.total.read(query);
   }
 
   override counted(
