@@ -225,6 +225,38 @@ describe('changes of a subscription', () => {
     await story.verify();
   });
 
+  it.each([
+    ['for no time', '2026-04-29T00:00:00.000Z', [2_800, 200]],
+    ['for a week', '2026-05-06T00:00:00.000Z', [2_800]],
+  ])(
+    'a pause of a plan without proration %s bills prices in arrears by the day',
+    async (_, resumedAt, parts) => {
+      const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+      const fee = { name: 'Fee', model: 'flat', timing: 'in_arrears', amount: 3_000 };
+      const plan = await story.planOf([fee], { proration: 'none' });
+      const { id } = await story.subscribe(plan.id);
+      await story.advance('2026-04-29T00:00:00.000Z');
+      await story.command(id, 'pause');
+      await story.advance(resumedAt);
+      await story.command(id, 'resume');
+      await story.advance('2026-05-07T00:00:00.000Z');
+      expect(await story.amounts()).toEqual([parts]);
+      await story.verify();
+    },
+  );
+
+  it('to another interval bill prices in arrears of a plan without proration by the day', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const fee = { name: 'Fee', model: 'flat', timing: 'in_arrears', amount: 3_000 };
+    const plan = await story.planOf([fee], { proration: 'none' });
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-04-11T12:00:00.000Z');
+    const yearly = await story.plan(100, { interval: 'year' });
+    await story.command(id, 'change', { plan_id: yearly, when: 'now' });
+    expect((await story.amounts()).flat().sort()).toEqual([100, 1_000]);
+    await story.verify();
+  });
+
   it('prorated by seconds use the instant as the boundary', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000, { proration: 'second' }));

@@ -382,6 +382,25 @@ describe('regenerated invoices', () => {
     await story.verify();
   });
 
+  it.each([
+    ['a percentage', { type: 'percent', percent_off: '50' }, 1_000],
+    ['an amount', { type: 'amount', amount_off: 700, currency: 'USD' }, 1_300],
+  ])('have the discount of a coupon that lasts once: %s', async (_, terms, total) => {
+    const story = await Story.begin(engine, START, { currency: 'USD' });
+    const code = `ONCE${terms.type.toUpperCase()}`;
+    expect((await post('/v1/coupons', { code, duration: 'once', ...terms })).status).toBe(201);
+    const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 2_000 };
+    const { id: planId } = await story.planOf([base]);
+    await story.subscribe(planId, { coupon: code, collection: 'send_invoice' });
+    const before = await newest(story);
+    expect(before).toMatchObject({ total });
+    await voidIt(before.id);
+    expect((await regenerate(before.id)).body).toMatchObject({ total });
+    await story.advance(APRIL);
+    expect(await newest(story)).toMatchObject({ total: 2_000 });
+    await story.verify();
+  });
+
   it('can be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {

@@ -23,12 +23,13 @@ import {
   type AppliedRedemption,
   isRunning,
   isUsedUp,
+  type NotedDiscount,
   redemptionOf,
   type RedeemedTerms,
   refusalOf,
   type RedemptionRequest,
   withApplied,
-  withoutReturned,
+  withoutInvoice,
 } from './domain/redemption';
 import { RedemptionsRepository } from './redemptions.repository';
 
@@ -132,20 +133,23 @@ export class RedemptionsService {
     await this.redemptions.updateAll(after);
   }
 
-  /** Reverses the discounts that credits returned, in the transaction that voids the invoice of the credits. */
-  async takeReturnedBack(
-    applied: readonly { readonly redemptionId: string; readonly returnedMinor?: bigint }[],
-    now: Date,
-  ): Promise<void> {
-    const returned = new Map(
-      applied
-        .filter(({ returnedMinor = 0n }) => returnedMinor > 0n)
-        .map(({ redemptionId, returnedMinor = 0n }) => [redemptionId, returnedMinor]),
+  /**
+   * Takes back what an invoice noted, in the transaction that voids it.
+   * @param noted each redemption once
+   */
+  async takeBack(noted: readonly NotedDiscount[], now: Date): Promise<void> {
+    const used = new Map(
+      noted
+        .filter(({ amountMinor, returnedMinor = 0n }) => amountMinor > 0n || returnedMinor > 0n)
+        .map((one) => [one.redemptionId, one]),
     );
-    if (returned.size === 0) return;
-    const found = await this.redemptions.lockAll([...returned.keys()]);
+    if (used.size === 0) return;
+    const found = await this.redemptions.lockAll([...used.keys()]);
     await this.redemptions.updateAll(
-      found.map((terms) => withoutReturned(terms, returned.get(terms.redemption.id) ?? 0n, now)),
+      found.flatMap((terms) => {
+        const one = used.get(terms.redemption.id);
+        return one === undefined ? [] : [withoutInvoice(terms, one, now)];
+      }),
     );
   }
 

@@ -24,8 +24,8 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Voids a locked invoice in the caller's transaction. Returns the credit that it used, charges again what it credited, and
-   * takes back what its credits returned to coupons. None of its lines may be credited, and payments must be taken off it.
+   * Voids a locked invoice in the caller's transaction. Returns the credit and the coupons that it used, charges again what it
+   * credited, and takes back what its credits returned to coupons. None of its lines may be credited, and payments must be taken off it.
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
@@ -37,7 +37,7 @@ export class VoidInvoiceService {
         lineId === null ? [] : [{ lineId, amount }],
       ),
     );
-    await this.redemptions.takeReturnedBack(before.coupons, now);
+    await this.redemptions.takeBack(before.coupons, now);
     await this.postings.postVoided(before, now);
     const after = nextVersion(before, now, {
       status: 'void',

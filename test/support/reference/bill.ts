@@ -182,7 +182,8 @@ function takeOff(
       line.offs = [...line.offs, { redemption, period: from, amount: part }];
     });
     if (off === 0n && again === 0n) continue;
-    redemption.uses.push({ invoice, period: from, taken: off, returned: again });
+    const wasFirst = off > 0n && most === null;
+    redemption.uses.push({ invoice, period: from, taken: off, returned: again, wasFirst });
     if (off > 0n && months !== undefined) redemption.endsAt ??= monthsFrom(from, months);
     if (duration !== 'once') continue;
     // A percentage ends with one use, and can then take off as much as returned.
@@ -227,14 +228,16 @@ export function moveToPeriod(
   }
 }
 
-/** A void invoice returned nothing to coupons; what it took off a coupon with duration once stays used. */
-export function takeReturnedBack(invoice: ReferenceInvoice, all: readonly Redemption[]): void {
+/** A void invoice neither took off anything nor returned anything to coupons. */
+export function takeBack(invoice: ReferenceInvoice, all: readonly Redemption[]): void {
   for (const redemption of all) {
-    const back = sum(
-      redemption.uses.filter((one) => one.invoice === invoice).map(({ returned }) => returned),
-    );
-    if (back === 0n || redemption.left === null) continue;
-    redemption.left = redemption.left > back ? redemption.left - back : 0n;
+    const { duration, amountOff } = redemption.terms;
+    const noted = redemption.uses.filter((one) => one.invoice === invoice);
+    if (duration !== 'once' || noted.length === 0) continue;
+    const isFirst = amountOff === undefined && noted.some(({ wasFirst }) => wasFirst);
+    const change = sum(noted.map(({ taken, returned }) => taken - returned));
+    const left = (redemption.left ?? 0n) + change;
+    redemption.left = isFirst ? null : left > 0n ? left : 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
 }

@@ -42,9 +42,10 @@ export class Charges {
         const to = holdsOn ? at : item.to;
         const isLastDay = isTermination && holdsOn;
         if (from > to || (from === to && !isLastDay)) return [];
-        const isToTheEnd = holdsOn || to === period.to;
+        const isToTheEnd = isLastDay || to === period.to;
         const isWhole =
-          (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
+          (from === period.fullFrom && to === period.to) ||
+          (isWholeOnly(item) && from === period.from && isToTheEnd);
         const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
         if (item.price.isMetered) {
           return from === to ? [] : [this.usageOf(index, item, from, to, part)];

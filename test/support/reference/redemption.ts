@@ -15,6 +15,8 @@ export interface Redemption {
     period: number;
     readonly taken: bigint;
     readonly returned: bigint;
+    /** True if a percentage was taken off without a limit. */
+    readonly wasFirst: boolean;
   }[];
   /** True after its subscription ended. */
   isOver: boolean;

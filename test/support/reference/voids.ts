@@ -1,4 +1,4 @@
-import { type ReferenceInvoice, takeReturnedBack } from './bill';
+import { type ReferenceInvoice, takeBack } from './bill';
 import type { Redemption } from './redemption';
 import { type BilledLine, billedWith, heldBy } from './line';
 
@@ -18,7 +18,7 @@ export function voidInvoice(
   now: number,
   redemptions: readonly Redemption[],
 ): void {
-  takeReturnedBack(invoice, redemptions);
+  takeBack(invoice, redemptions);
   invoice.status = 'void';
   invoice.chargeAt = now;
   invoice.events.push('voided');

@@ -7,7 +7,7 @@ import {
   redemptionOf,
   refusalOf,
   withApplied,
-  withoutReturned,
+  withoutInvoice,
 } from './redemption';
 
 const NOW = new Date('2026-03-01T09:30:00.000Z');
@@ -147,8 +147,12 @@ describe('an invoice that took something off', () => {
     const returning = { ...NOTHING, amountMinor: 100n, returnedMinor: 300n, unusedMinor: 200n };
     const after = withApplied({ redemption: used, coupon: amount }, returning, at(2_000));
     expect(after).toMatchObject({ appliedAmount: 300n, remainingAmount: 200n, endedAt: null });
-    const voided = withoutReturned({ redemption: after, coupon: amount }, 300n, at(3_000));
-    expect(voided).toMatchObject({ appliedAmount: 600n, remainingAmount: 0n, endedAt: at(3_000) });
+    const voided = withoutInvoice(
+      { redemption: after, coupon: amount },
+      { redemptionId: 'red_1', amountMinor: 100n, returnedMinor: 300n },
+      at(3_000),
+    );
+    expect(voided).toMatchObject({ appliedAmount: 500n, remainingAmount: 0n, endedAt: at(3_000) });
   });
 
   it('whose credits return a percentage gives as much of it back', () => {
@@ -161,5 +165,27 @@ describe('an invoice that took something off', () => {
     const after = withApplied({ redemption: used, coupon: percent }, returning, later);
     expect(after).toMatchObject({ appliedAmount: 5n, remainingAmount: 15n, endedAt: null });
     expect(isUsedUp({ redemption: after, coupon: percent })).toBe(false);
+    const noted = { redemptionId: 'red_1', amountMinor: 5n, returnedMinor: 20n, mostMinor: 20n };
+    const voided = withoutInvoice({ redemption: after, coupon: percent }, noted, later);
+    expect(voided).toMatchObject({ appliedAmount: 20n, remainingAmount: 0n, endedAt: later });
   });
+
+  it.each([
+    ['a percentage', percent, 20n, null],
+    ['an amount', amount, 500n, 500n],
+    ['a part of an amount', amount, 300n, 500n],
+    ['a percentage of every invoice', { ...percent, duration: 'forever' }, 20n, null],
+  ] as const)(
+    'that took off %s can do so again once the invoice is void',
+    (_, coupon, off, left) => {
+      const unusedMinor = coupon.amountOff === null ? 0n : coupon.amountOff - off;
+      const noted = { ...NOTHING, amountMinor: off, unusedMinor };
+      const redemption = withApplied({ redemption: redeemed(coupon), coupon }, noted, later);
+      expect(withoutInvoice({ redemption, coupon }, noted, later)).toMatchObject({
+        appliedAmount: 0n,
+        remainingAmount: left,
+        endedAt: null,
+      });
+    },
+  );
 });

@@ -138,24 +138,40 @@ export function withApplied(
   return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
 }
 
+/** Discounts of an invoice by one redemption, in minor units. */
+export interface NotedDiscount {
+  readonly redemptionId: string;
+  /** Discount of the invoice. */
+  readonly amountMinor: bigint;
+  /** Discount returned by credits of the invoice; absent: none. */
+  readonly returnedMinor?: bigint;
+  /** The most that a percentage could take off; null or absent: no limit. */
+  readonly mostMinor?: bigint | null;
+}
+
 /**
- * Returns the redemption without the discount that a credit returned, because the invoice of the credit is void. The
- * discount of the other lines of that invoice stays used.
+ * Returns the redemption as if a void invoice had neither used it nor returned anything to it. What a coupon with duration `once`
+ * took off can be used again.
  */
-export function withoutReturned(
+export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
-  returnedMinor: bigint,
+  { amountMinor, returnedMinor = 0n, mostMinor = null }: NotedDiscount,
   now: Date,
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
+  const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
+  if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied };
+  const isFirstUse = coupon.amountOff === null && mostMinor === null && amountMinor > 0n;
+  const rest = greater((remainingAmount ?? 0n) + amountMinor - returnedMinor, 0n);
   const after = {
     ...redemption,
-    appliedAmount: appliedAmount + returnedMinor,
-    remainingAmount: remainingAmount === null ? null : greater(remainingAmount - returnedMinor, 0n),
+    appliedAmount: applied,
+    remainingAmount: isFirstUse ? null : rest,
   };
-  return isUsedUp({ redemption: after, coupon })
-    ? { ...after, endedAt: redemption.endedAt ?? now }
-    : after;
+  if (isUsedUp({ redemption: after, coupon })) {
+    return { ...after, endedAt: redemption.endedAt ?? now };
+  }
+  return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
 }
 
 function greater(left: bigint, right: bigint): bigint {

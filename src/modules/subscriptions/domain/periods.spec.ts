@@ -239,10 +239,28 @@ describe('charges in arrears', () => {
     ],
     ['changed where it began', { endAt: START }, toTheEnd, []],
     [
-      'without proration, held to the end',
+      'without proration, whole when the subscription ends',
+      { proration: 'none' },
+      ended('03-11T09:00:00'),
+      [['charge', '03-01T00:00', '03-11T09:00', 3_100n]],
+    ],
+    [
+      'without proration, by the day before a pause',
+      { proration: 'none', endAt: at('03-11T09:00:00') },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-11T09:00', 1_000n]],
+    ],
+    [
+      'without proration, by the day after a pause',
       { proration: 'none', startAt: at('03-11T09:00:00') },
       toTheEnd,
-      [['charge', '03-11T09:00', '04-01T00:00', 3_100n]],
+      [['charge', '03-11T09:00', '04-01T00:00', 2_100n]],
+    ],
+    [
+      'without proration, by the day until the period is cut short by a change',
+      { proration: 'none' },
+      changed('03-11T09:00:00'),
+      [['charge', '03-01T00:00', '03-11T09:00', 1_000n]],
     ],
     ['started later', { startAt: at('04-02T00:00:00') }, toTheEnd, []],
     [

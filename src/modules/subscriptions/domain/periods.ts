@@ -109,8 +109,9 @@ export function advanceCharges(
 
 /**
  * Returns the charges of a period when it ends or is cut short: each price in arrears, for the part in which it applied, the
- * day of a termination included. Where the plan prorates nothing, a price that held to the end is billed whole. Usage is
- * that between the two instants, and the part weighs no more than the limits of its price.
+ * day of a termination included. Where the plan prorates nothing, a price that held from the start to the end is billed whole, and
+ * one of several parts, as around a pause, by the day. Usage is that between the two instants, and the part weighs no more than
+ * the limits of its price.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -128,11 +129,11 @@ export function arrearsCharges(
       const end = holdsOn ? until.end : 'border';
       // Ended where it began, it was used for the day of the end, and not at all where something follows.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
-      const isToTheEnd = holdsOn || endAt.getTime() === period.endAt.getTime();
+      const isToTheEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
       const isWhole =
         (startAt.getTime() === period.fullStartAt.getTime() &&
           endAt.getTime() === period.fullEndAt.getTime()) ||
-        (item.proration === 'none' && isToTheEnd);
+        (item.proration === 'none' && startAt.getTime() === period.startAt.getTime() && isToTheEnd);
       const part = { startAt, endAt };
       const proration = isWhole ? null : partOf(subscription, item, { ...part, end }, period);
       const charged = charge(subscription, item, part, period, proration);
