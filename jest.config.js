@@ -42,6 +42,8 @@ const esModulesOnly = [
 const shared = {
   rootDir: __dirname,
   testEnvironment: 'node',
+  // Loads modules faster, with the same isolation.
+  runtime: '<rootDir>/test/support/runtime.cjs',
   transform,
   setupFiles: ['<rootDir>/test/support/seed.ts'],
   transformIgnorePatterns: [`/node_modules/(?!(${esModulesOnly.join('|')})/)`],
