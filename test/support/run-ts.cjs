@@ -4,7 +4,7 @@
  *     node test/support/run-ts.cjs <file.ts> [arguments]
  *
  * Compiled on `require` by swc with the settings Jest uses, so that nothing has to be built first. Packages are not touched.
- * A test run starts some hundred processes of 900 files each, so compiled files are kept in `node_modules/.cache`.
+ * A test run starts many processes of some 900 files each, so compiled files are kept in `node_modules/.cache`.
  */
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');

@@ -3,7 +3,7 @@
  *
  * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. Every test file runs all
  * of them in a context of its own, so that no state passes from one file to another. That stays so. But Jest also reads,
- * transforms, resolves and compiles them again for each file, which took two thirds of the time of loading. Each worker now
+ * transforms, resolves and compiles them again for each file, which took more than half of the time of loading. Each worker now
  * keeps, for as long as it lives:
  *
  * - the path that each `require` resolves to, for as long as Jest keeps its own resolver: until files are added or removed;
