@@ -15,7 +15,7 @@ const PAUSE_MS = 15 * 60_000;
 
 const MONTHS_PER_STEP = 200;
 const FILES_PER_STEP = 20;
-const EVENTS_PER_STEP = 5_000;
+const EVENTS_PER_STEP = 2_000;
 
 /** Months that are written and still stored, oldest first. Another worker may hold some. */
 const MONTHS = `

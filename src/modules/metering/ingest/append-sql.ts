@@ -155,7 +155,7 @@ const recordSql = (incoming: string): string => `
  * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the
  * nth position after the last one of its stream.
  */
-const fastPathSql = (onBusy: OnBusy): string => `
+const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
   WITH locked AS MATERIALIZED (
     SELECT cached.number, stream.id, stream.last_position, cached.event_name
     FROM unnest($2::bigint[], $3::bigint[], $9::text[]) WITH ORDINALITY AS cached(id, version, event_name, number)
@@ -175,7 +175,7 @@ const fastPathSql = (onBusy: OnBusy): string => `
     FROM known CROSS JOIN ROWS FROM (
       unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
-    WHERE known.positions[number] IS NOT NULL AND ${isUnarchived('event.key_digest')}
+    WHERE known.positions[number] IS NOT NULL ${checksArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
@@ -196,8 +196,14 @@ const fastPathSql = (onBusy: OnBusy): string => `
 
 /** Statements of the fast path, by what they do about locked streams. */
 export const FAST_PATH_APPEND: Readonly<Record<OnBusy, string>> = {
-  skip: fastPathSql('skip'),
-  wait: fastPathSql('wait'),
+  skip: fastPathSql('skip', false),
+  wait: fastPathSql('wait', false),
+};
+
+/** The same, for databases with archived events. */
+export const FAST_PATH_APPEND_BESIDE_ARCHIVE: Readonly<Record<OnBusy, string>> = {
+  skip: fastPathSql('skip', true),
+  wait: fastPathSql('wait', true),
 };
 
 /**

@@ -9,7 +9,7 @@ import {
   splitByRequest,
   withoutBusy,
 } from './append-outcome';
-import { FAST_PATH_APPEND, ON_PARAMETERS } from './append-sql';
+import { FAST_PATH_APPEND, FAST_PATH_APPEND_BESIDE_ARCHIVE, ON_PARAMETERS } from './append-sql';
 import { FastPathBatch, type FastPathRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 
@@ -47,8 +47,8 @@ export class FastPathAppend {
     const now = this.clock.now();
     const [result] = await this.database.autocommit(() =>
       this.database.prepared<FastPathResult>(
-        `usage-fast-path-${onBusy}`,
-        FAST_PATH_APPEND[onBusy],
+        `usage-fast-path-${onBusy}${batch.hasArchive ? '-archive' : ''}`,
+        (batch.hasArchive ? FAST_PATH_APPEND_BESIDE_ARCHIVE : FAST_PATH_APPEND)[onBusy],
         batch.appendParameters(now),
       ),
     );

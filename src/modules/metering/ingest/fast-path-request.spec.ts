@@ -22,7 +22,7 @@ describe('events of a list', () => {
     const customer = Number(customerId.slice(4));
     if (customer >= 10) return undefined;
     const plainFromMs = customer < 5 ? 0 : NOW.getTime();
-    return { id: String(customer), version: '1', plainFromMs };
+    return { id: String(customer), version: '1', plainFromMs, hasArchive: false };
   };
 
   /** Returns the indexes of the events of each part, and of the rest. */

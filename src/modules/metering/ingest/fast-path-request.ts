@@ -128,6 +128,11 @@ export class FastPathBatch {
     }
   }
 
+  /** True if a key may be that of an archived event. */
+  get hasArchive(): boolean {
+    return this.requests.some(({ streams }) => streams.some(({ hasArchive }) => hasArchive));
+  }
+
   get length(): number {
     return this.requests.reduce((sum, { length }) => sum + length, 0);
   }

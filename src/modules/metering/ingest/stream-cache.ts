@@ -10,6 +10,11 @@ export interface CachedStream {
   readonly version: string;
   /** Events from this instant on are in no billed period, registered window or archived month; milliseconds since 1970. */
   readonly plainFromMs: number;
+  /**
+   * True if there were archived events when it was read. An archived event is removed 15 minutes later at the earliest, long after
+   * this entry expires: until then its key is found among the stored events.
+   */
+  readonly hasArchive: boolean;
 }
 
 interface Entry extends CachedStream {
@@ -20,6 +25,7 @@ interface CachedStreamRow extends StreamName {
   readonly id: string;
   readonly version: string;
   readonly plainFromMs: number | null;
+  readonly hasArchive: boolean;
 }
 
 /**
@@ -33,7 +39,8 @@ const READ = `
       (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id),
       (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id),
       stream.closed_before
-    )) * 1000)::float8 AS "plainFromMs"
+    )) * 1000)::float8 AS "plainFromMs",
+    EXISTS (SELECT FROM usage_archive_file) AS "hasArchive"
   FROM usage_stream AS stream
   WHERE (customer_id, event_name) IN (
     SELECT customer_id, event_name FROM unnest($1::text[], $2::text[], $3::int[]) AS asked(customer_id, event_name, slot)
@@ -78,11 +85,12 @@ export class StreamCache {
     const inRealTime = await this.customers.inRealTime(customerIds);
     const readAtMs = performance.now();
     for (const row of rows) {
-      const { id, version, plainFromMs } = row;
+      const { id, version, plainFromMs, hasArchive } = row;
       this.put(streamKey(row), {
         id,
         version,
         plainFromMs: inRealTime.has(row.customerId) ? (plainFromMs ?? -Infinity) : Infinity,
+        hasArchive,
         readAtMs,
       });
     }
