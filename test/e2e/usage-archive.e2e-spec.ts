@@ -196,6 +196,11 @@ describe('the archive of usage events', () => {
       ]);
     }
     expect(await usageOf(meter, ada)).toBe('1');
+    const totals = async (from: string) =>
+      (await engine.http.get(`/v1/meters/${meter}/totals?from=${from}&to=2026-03-01T00:00:00Z`))
+        .body as object;
+    expect(await totals('2026-02-01T00:30:00Z')).toMatchObject({ total: '2' });
+    expect(await totals('2026-02-10T00:30:00Z')).toMatchObject({ code: 'usage_archived' });
     // Other customers may report for the month.
     const eve = await createCustomer(engine);
     expect(await send(event(eve, 'e1', '2026-02-10T00:00:00Z'))).toMatchObject({ accepted: 1 });
