@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { Client } from 'pg';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const CALL = 'api_call';
 const FEBRUARY = { from: '2026-02-01T00:00:00Z', to: '2026-03-01T00:00:00Z' };
@@ -267,14 +269,95 @@ describe('the archive of usage events', () => {
     );
     const path = join(directory, '2026-02', name);
     const content = await readFile(path);
+    await writeFile(path, Buffer.alloc(content.length));
+    await archiveAt(REMOVED_AT);
     await writeFile(path, 'something else');
-    await archiveAt(REMOVED_AT);
+    await expect(archiveAt(REMOVED_AT)).rejects.toThrow('Is its volume mounted?');
     await rm(path);
-    await archiveAt(REMOVED_AT);
+    await expect(archiveAt(REMOVED_AT)).rejects.toThrow('Is its volume mounted?');
     expect(await storedKeys()).toEqual(['a1']);
     await writeFile(path, content);
     await archiveAt(REMOVED_AT);
     expect(await storedKeys()).toEqual([]);
+  });
+
+  it('writes and removes nothing while its volume is not mounted', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-02-10T00:00:00Z'));
+    const elsewhere = `${directory}-unmounted`;
+    await rename(directory, elsewhere);
+    await expect(archiveAt(ARCHIVED_AT)).rejects.toThrow('Is its volume mounted?');
+    await rename(elsewhere, directory);
+    await archiveAt(ARCHIVED_AT);
+    // The mount point of a volume that is not mounted is an empty directory.
+    await rename(directory, elsewhere);
+    await mkdir(directory);
+    await expect(archiveAt(REMOVED_AT)).rejects.toThrow('Is its volume mounted?');
+    expect(await storedKeys()).toEqual(['a1']);
+    expect(await readdir(directory)).toEqual([]);
+    await rm(directory, { recursive: true });
+    await rename(elsewhere, directory);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+  });
+
+  it('archives events that were stored between the search and the close', async () => {
+    const customers = [await createCustomer(engine), await createCustomer(engine)];
+    for (const customerId of customers) {
+      await insertUsage(engine, { customerId, eventName: CALL, events: 10, hours: 600 });
+    }
+    const [ada = ''] = customers;
+    const lines = Array.from({ length: 11_000 }, (_, index) =>
+      JSON.stringify(event(ada, `many-${index}`, '2026-02-15T00:00:00Z')),
+    );
+    const client = new Client({ connectionString: engine.databaseUrl });
+    await client.connect();
+    // The archive reads the periods of the customers after it has found their streams.
+    await client.query('BEGIN; LOCK TABLE subscription IN ACCESS EXCLUSIVE MODE');
+    const archiving = archiveAt(ARCHIVED_AT);
+    await until('the archive waits', async () => {
+      const waiting = await engine.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM subscription%'`,
+      );
+      return waiting.length > 0;
+    });
+    await engine.http
+      .post('/v1/usage-events')
+      .set('Content-Type', 'application/x-ndjson')
+      .send(lines.join('\n'))
+      .expect(200);
+    await client.query('COMMIT');
+    await client.end();
+    await archiving;
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+    expect(new Set((await archived()).map(({ idempotency_key: key }) => key)).size).toBe(11_020);
+    expect((await months()).map(({ events }) => events).sort()).toEqual([10, 11_010]);
+  });
+
+  it('keeps an event that its file does not have', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-02-10T00:00:00Z'), event(ada, 'a2', '2026-02-10T00:00:00Z'));
+    await archiveAt(ARCHIVED_AT);
+    // As if a process of a release without an archive had stored it.
+    await engine.database.query(
+      `DELETE FROM usage_archived_key USING usage_event AS event
+       WHERE event.key_digest = usage_archived_key.key_digest AND idempotency_key = 'a2'`,
+    );
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['a2']);
+  });
+
+  it('archives several months at once', async () => {
+    const ada = await createCustomer(engine);
+    for (const month of ['02', '03', '05']) {
+      engine.clock.set(`2026-${month}-20T00:00:00Z`);
+      await send(event(ada, `a${month}`, `2026-${month}-10T00:00:00Z`));
+    }
+    await archiveAt('2026-09-01T00:00:00Z');
+    await archiveAt('2026-09-01T00:20:00Z');
+    expect(await storedKeys()).toEqual([]);
+    expect(await months()).toHaveLength(3);
   });
 
   it('keeps the events of customers on test clocks', async () => {

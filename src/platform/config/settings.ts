@@ -255,7 +255,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: 'a path',
     meaning:
-      'Where usage events are archived. All workers need the same directory. Needed with `USAGE_RETENTION_MONTHS`.',
+      'Existing directory where usage events are archived, the same for all workers. Needed with `USAGE_RETENTION_MONTHS`.',
     parse: nonEmpty,
   }),
   WEBHOOK_ATTEMPT_DAYS: setting({

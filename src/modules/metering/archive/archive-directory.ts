@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -21,10 +21,10 @@ export class ArchiveDirectory {
     const content = await compress(`${lines.join('\n')}\n`);
     const sha256 = createHash('sha256').update(content).digest('hex');
     const folder = month.toISOString().slice(0, 7);
+    await mkdir(join(this.path, folder)).catch(ignoreExisting);
     const base = `${folder}/usage-${folder}-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}`;
     const name = `${base}.ndjson.gz`;
     const file = { month, number, name, events: lines.length, bytes: content.length, sha256 };
-    await mkdir(dirname(join(this.path, name)), { recursive: true });
     await this.put(name, content);
     const manifest = {
       month: folder,
@@ -60,6 +60,18 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
+  /**
+   * Requires that the directory has the file that was recorded last: a volume that is not mounted leaves an empty directory.
+   * @param latest null: none was recorded
+   */
+  async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
+    const path = join(this.path, latest?.name ?? '');
+    const found = await stat(path).catch(() => null);
+    if (found === null || (latest !== null && found.size !== latest.bytes)) {
+      throw new Error(`The archive has no ${path} of the recorded size. Is its volume mounted?`);
+    }
+  }
+
   private async put(name: string, content: Buffer): Promise<void> {
     const path = join(this.path, name);
     // A worker that lost its connection may still be writing the same file.
@@ -68,11 +80,18 @@ export class ArchiveDirectory {
     try {
       await handle.writeFile(content);
       await handle.sync();
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     } finally {
       await handle.close();
     }
-    await rename(temporary, path);
   }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 /** Makes renames in a directory durable. */

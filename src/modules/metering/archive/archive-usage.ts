@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
+import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database, keptFrom } from '../../../platform/database';
 import { digestKeys } from '../store/digest-keys';
@@ -47,6 +48,7 @@ export class ArchiveUsage {
     private readonly archive: UsageArchiveRepository,
     private readonly configuration: Configuration,
     private readonly metrics: ArchiveMetrics,
+    private readonly clock: Clock,
   ) {}
 
   /** Does the next step in the caller's transaction, or returns the streams that the caller is to close. */
@@ -55,11 +57,13 @@ export class ArchiveUsage {
     if (usageArchive === null) return 'none';
     const progress = await this.archive.lock();
     if (progress === null) return 'none';
+    const directory = new ArchiveDirectory(usageArchive.directory);
+    await directory.requireMounted(await this.archive.latestFile());
     if (progress.keptFromAt !== null) {
       this.metrics.oldestMonth.set(progress.keptFromAt.getTime() / 1_000);
     }
     if (progress.streams.length > 0) {
-      await this.write(progress, now, new ArchiveDirectory(usageArchive.directory));
+      await this.write(progress, directory);
       return 'done';
     }
     const current = started(progress, keptFrom(now, usageArchive.retentionMonths), now);
@@ -81,13 +85,24 @@ export class ArchiveUsage {
       (openSince.get(customerId) ?? month.endAt) < month.endAt;
     const ended = streams.filter((stream) => !isOpen(stream)).map(({ id }) => id);
     const locked = ended.length === 0 ? [] : await this.archive.lockStreams(ended);
-    const nextStreamId =
+    const afterLocked =
       locked.length < ended.length ? (locked.at(-1) ?? '0') : progress.nextStreamId;
     const closable = await this.archive.closable(locked, month, progress.beforeAt);
+    // More may have been stored since the streams were found.
+    const portion = portionOf(closable);
+    const isCut = portion.length < closable.length;
+    const nextStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
     const fileNumber = await this.archive.nextFile(month.startAt);
-    if (closable.length > 0) await this.archive.close(closable, month, fileNumber);
-    const ids = closable.map(({ id }) => id);
-    await this.archive.advance({ ...progress, nextStreamId, streams: ids, fileNumber });
+    if (portion.length > 0) await this.archive.close(portion, month, fileNumber);
+    // The next month of these streams, which the search has not seen.
+    const following = month.endAt < progress.beforeAt && portion.length > 0 ? month.endAt : null;
+    await this.archive.advance({
+      ...progress,
+      nextMonth: earliest([progress.nextMonth, following]),
+      nextStreamId,
+      streams: portion.map(({ id }) => id),
+      fileNumber,
+    });
   }
 
   /** Looks for the next streams with events of the month. */
@@ -118,11 +133,7 @@ export class ArchiveUsage {
   }
 
   /** Writes the next file of the closed streams. */
-  private async write(
-    progress: ArchiveProgress,
-    now: Date,
-    directory: ArchiveDirectory,
-  ): Promise<void> {
+  private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
     const month = monthFrom(progress.month);
     const events = await this.archive.events(progress, month, EVENTS_PER_FILE);
@@ -130,7 +141,7 @@ export class ArchiveUsage {
     const { fileNumber } = progress;
     if (last !== undefined) {
       const file = await directory.write(month.startAt, fileNumber, events.map(lineOf));
-      const row = { ...file, writtenAt: now, verifiedAt: null };
+      const row = { ...file, writtenAt: this.clock.now(), verifiedAt: null };
       await this.archive.recordFile(
         row,
         events.map(({ keyDigest }) => keyDigest),
@@ -148,7 +159,7 @@ export class ArchiveUsage {
       return;
     }
     const written = await this.writtenMonths(progress, month, events);
-    await this.archive.finishMonths(written, month.startAt, lastFile, now);
+    await this.archive.finishMonths(written, month.startAt, lastFile, this.clock.now());
     await this.archive.advance({ ...current, streams: [], afterAt: null, afterKey: null });
   }
 
@@ -158,7 +169,11 @@ export class ArchiveUsage {
     events: readonly ArchivedEvent[],
   ): Promise<readonly WrittenMonth[]> {
     const [only] = streams;
-    if (afterAt === null || only === undefined) return countsOf(streams, events);
+    if (afterAt === null || only === undefined) {
+      const isComplete = streams.length === 1 || events.length <= EVENTS_PER_FILE;
+      invariant(isComplete, 'The events of several streams fit into a file.');
+      return countsOf(streams, events);
+    }
     await this.database.allowLongWork(LONG_STEP);
     const { digest } = await digestKeys(this.database, only, month);
     return [{ ...(await this.archive.count(only, month)), digest }];
@@ -183,7 +198,9 @@ function afterPass(progress: ArchiveProgress, now: Date): ArchiveProgress {
 }
 
 /** Returns the first streams whose events fit into a file, or one stream. */
-function portionOf(streams: readonly StreamToArchive[]): readonly StreamToArchive[] {
+function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
+  streams: readonly Stream[],
+): readonly Stream[] {
   let events = 0;
   const fitting = streams.findIndex((one) => (events += Number(one.events)) > EVENTS_PER_FILE);
   return fitting === -1 ? streams : streams.slice(0, Math.max(fitting, 1));

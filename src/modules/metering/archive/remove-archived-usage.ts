@@ -29,8 +29,8 @@ const MONTHS = `
 const VERIFIED = 'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes events of months. Keeps those of hours in which a registered window begins or ends, because a void counts that
- * window again, from whole hours and the events at its edges.
+ * Deletes events of months whose keys were recorded with their file. Keeps those of hours in which a registered window begins or
+ * ends, because a void counts that window again, from whole hours and the events at its edges.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -43,8 +43,9 @@ const DELETE = `
   ),
   archived AS MATERIALIZED (
     SELECT event.key_digest FROM month CROSS JOIN LATERAL (
-      SELECT key_digest FROM usage_event
-      WHERE stream_id = month.stream_id AND occurred_at >= month.start_at AND occurred_at < month.end_at
+      SELECT key_digest FROM usage_event AS stored
+      WHERE EXISTS (SELECT FROM usage_archived_key WHERE key_digest = stored.key_digest)
+        AND stream_id = month.stream_id AND occurred_at >= month.start_at AND occurred_at < month.end_at
         AND NOT EXISTS (
           SELECT FROM kept WHERE kept.stream_id = month.stream_id AND kept.hour = ${hourOf('occurred_at')} OFFSET 0)
       LIMIT ${EVENTS_PER_STEP}
@@ -81,9 +82,11 @@ export class RemoveArchivedUsage {
       const writtenBefore = new Date(now.getTime() - PAUSE_MS);
       const months = await this.database.query<StoredMonth>(MONTHS, [writtenBefore]);
       if (months.length === 0) return false;
+      const directory = new ArchiveDirectory(usageArchive.directory);
+      await directory.requireMounted(await this.archive.latestFile());
       const unverified = await this.archive.unverifiedFiles(months, FILES_PER_STEP);
       if (unverified.length > 0) {
-        return this.verify(unverified, new ArchiveDirectory(usageArchive.directory), now);
+        return this.verify(unverified, directory, now);
       }
       await this.remove(months, now);
       return true;

@@ -51,16 +51,19 @@ const LOCK_STREAMS = `
 
 /**
  * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention, and has no late usage that is to be billed. Closes these periods as a whole, so that none is billed again from a
+ * retention, and has no late usage that is to be billed, which is never that of a deleted customer. Closes these periods as a whole, so that none is billed again from a
  * part of its events.
  */
 const CLOSABLE = `
-  SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS "closedBefore"
-  FROM usage_stream AS stream CROSS JOIN LATERAL (
+  SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS "closedBefore", (
+    SELECT coalesce(sum(accepted), 0) FROM usage_tally WHERE stream_id = stream.id AND hour >= $4 AND hour < $2
+  ) AS events
+  FROM usage_stream AS stream JOIN customer ON customer.id = stream.customer_id CROSS JOIN LATERAL (
     SELECT max(period_end_at) AS end_at, coalesce(bool_or(is_late), false) AS is_late
     FROM usage_billed WHERE stream_id = stream.id AND period_start_at < $2
   ) AS billed
-  WHERE stream.id = ANY($1::bigint[]) AND NOT billed.is_late AND (billed.end_at IS NULL OR billed.end_at <= $3)
+  WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
+    AND (billed.end_at IS NULL OR billed.end_at <= $3)
   ORDER BY stream.id`;
 
 const CLOSE = `
@@ -90,6 +93,8 @@ const EVENTS = `
   ORDER BY event.stream_id, event.occurred_at, event.idempotency_key`;
 
 const FILES = 'WHERE (month, number) < ($1, $2) ORDER BY month DESC, number DESC LIMIT $3';
+
+const LATEST_FILE = 'ORDER BY month DESC, number DESC LIMIT 1';
 
 const UNVERIFIED_FILES = `
   WHERE verified_at IS NULL AND (month, number) IN (
@@ -127,6 +132,8 @@ export interface StreamToArchive {
 export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
+  /** Number of events of the month, which cannot change while the stream is locked. */
+  readonly events: string;
 }
 
 export interface ArchivedEvent {
@@ -228,10 +235,10 @@ export class UsageArchiveRepository {
   /** Returns those of the locked streams whose month can be closed. */
   closable(
     ids: readonly string[],
-    { endAt }: Period,
+    { startAt, endAt }: Period,
     beforeAt: Date,
   ): Promise<readonly ClosableStream[]> {
-    return this.database.query<ClosableStream>(CLOSABLE, [ids, endAt, beforeAt]);
+    return this.database.query<ClosableStream>(CLOSABLE, [ids, endAt, beforeAt, startAt]);
   }
 
   /** Closes a month of locked streams: from the commit on nothing is stored or voided there. */
@@ -272,6 +279,11 @@ export class UsageArchiveRepository {
   /** Returns files before one, the newest first. */
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
+  }
+
+  /** Returns the file that was written last; null before the first. */
+  latestFile(): Promise<RecordedFile | null> {
+    return this.database.selectOne(UsageArchiveFileEntity, LATEST_FILE, []);
   }
 
   /** Returns files of written months that were not read again yet. */
