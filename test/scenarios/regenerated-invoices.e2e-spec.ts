@@ -401,6 +401,24 @@ describe('regenerated invoices', () => {
     await story.verify();
   });
 
+  it('of an ended subscription have no coupon, which stays ended', async () => {
+    const story = await Story.begin(engine, START, { currency: 'USD' });
+    const terms = { type: 'percent', percent_off: '50', duration: 'once' };
+    const coupon = await post('/v1/coupons', { code: 'ENDED', ...terms });
+    const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 2_000 };
+    const { id: planId } = await story.planOf([base]);
+    const { id } = await story.subscribe(planId, { coupon: 'ENDED', collection: 'send_invoice' });
+    await story.advance('2026-03-02T00:00:00.000Z');
+    await story.command(id, 'cancel', { when: 'now' });
+    const before = await newest(story);
+    await voidIt(before.id);
+    const { body } = await engine.http.get(`/v1/coupons/${coupon.body.id}/redemptions`);
+    const ended_at = expect.any(String) as string;
+    expect(body).toMatchObject({ data: [{ applied_amount: 0, ended_at }] });
+    expect((await regenerate(before.id)).body).toMatchObject({ total: 2_000 });
+    await story.verify();
+  });
+
   it('can be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {

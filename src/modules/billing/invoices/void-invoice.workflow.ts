@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
+import { RedemptionsService } from '../../coupons';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { LostCreditService } from '../../payments';
 import { BillingLocks } from '../billing-locks';
@@ -11,7 +12,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice, and what the subscription gives back if it ends with this invoice.
  * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Lost
- *    disputes take the returned credit of their payments, which are locked before.
+ *    disputes take the returned credit of their payments, which are locked before. A coupon of an ended subscription that is
+ *    free again ends with it.
  * 3. Ends the subscription if it waited for this invoice as its first payment.
  */
 @Injectable()
@@ -20,6 +22,7 @@ export class VoidInvoiceWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
+    private readonly redemptions: RedemptionsService,
     private readonly losses: LostCreditService,
     private readonly firstPayments: FirstPaymentsWorkflow,
   ) {}
@@ -36,6 +39,8 @@ export class VoidInvoiceWorkflow {
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);
       const invoice = await this.invoices.void(locked.invoice, now);
+      if (subscription !== null && subscription.endedAt !== null)
+        await this.redemptions.endAll([subscription.id], now);
       await this.losses.take(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;
