@@ -10,10 +10,16 @@ export class RequireCustomerOfRefunds1795411715003 implements MigrationInterface
       -- squawk-ignore adding-not-nullable-field
       ALTER TABLE "refund" ALTER "customer_id" SET NOT NULL
     `);
-    await queryRunner.query('ALTER TABLE "refund" DROP CONSTRAINT "refund_customer_check"');
+    await queryRunner.query(
+      'ALTER TABLE "refund" DROP CONSTRAINT IF EXISTS "refund_customer_check"',
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('ALTER TABLE "refund" ALTER "customer_id" DROP NOT NULL');
+    await queryRunner.query(`
+      ALTER TABLE "refund"
+        ADD CONSTRAINT "refund_customer_check" CHECK ("customer_id" IS NOT NULL) NOT VALID,
+        ALTER "customer_id" DROP NOT NULL
+    `);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Database } from '../../platform/database';
+import { PlannedRollback } from '../../platform/errors';
 import { BalanceUsageService } from './balance-usage.service';
 import { type BalanceRecordAt, BalancesService } from './balances.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
@@ -105,4 +106,4 @@ export class ConsumeBalanceService {
 }
 
 /** Thrown if a concurrent request answered a key of the batch. The queue then retries each request alone. */
-class ConcurrentlyAnswered extends Error {}
+class ConcurrentlyAnswered extends PlannedRollback {}

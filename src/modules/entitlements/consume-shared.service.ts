@@ -7,6 +7,7 @@ import {
   isLockTimeout,
   violatedConstraint,
 } from '../../platform/database';
+import { PlannedRollback } from '../../platform/errors';
 import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-usage.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
 import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
@@ -50,7 +51,7 @@ interface DecidedBalance extends SharedWrite {
 }
 
 /** Thrown if a key of the group has an answer already. */
-class AlreadyAnswered extends Error {}
+class AlreadyAnswered extends PlannedRollback {}
 
 /**
  * Consumes balances of many customers in one commit: a fixed number of statements, whatever the number of requests. Never

@@ -41,8 +41,6 @@ describe('the configuration', () => {
     ['ENCRYPTION_KEYS', 'nope'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ''],
-    ['OTEL_TRACES_SAMPLER', 'sometimes'],
-    ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
     ['ROLE', 'ALL'],
     ['AUTH', 'keys'],
     ['AUTH_OPEN_ACKNOWLEDGED', 'yes'],
@@ -75,6 +73,20 @@ describe('the configuration', () => {
     const receiver = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/base' };
     expect(new Configuration({ OTEL_SERVICE_NAME: 'billing' }).tracing).toBe(false);
     expect(new Configuration(receiver).tracing).toBe(true);
+  });
+
+  it.each([
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
+  ])('checks %s only if traces are exported', (variable, text) => {
+    const receiver = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+    expect(new Configuration({ [variable]: text }).tracing).toBe(false);
+    expect(() => new Configuration({ ...receiver, [variable]: text })).toThrow(variable);
+  });
+
+  it('does not show the password of a wrong receiver of traces', () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'grpc://me:hunter2@collector:4317';
+    expect(() => new Configuration({ OTEL_EXPORTER_OTLP_ENDPOINT })).toThrow(/^((?!hunter2).)*$/);
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'billing.example.com'])(

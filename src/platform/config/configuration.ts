@@ -251,10 +251,11 @@ export class Configuration {
       throw new ConfigurationError(message);
     });
     this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
-    for (const [variable, setting] of Object.entries(TRACING_SETTINGS)) {
+    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
+    // Platforms set some of these for all their services. Without an endpoint nothing reads them.
+    for (const [variable, setting] of Object.entries(this.tracing ? TRACING_SETTINGS : {})) {
       optional<unknown>(variable, setting);
     }
-    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
     this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
     this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);
     this.webhooksAllowPrivateNetworks =

@@ -9,12 +9,13 @@ function ratio(text: string): number | undefined {
   return value <= 1 ? value : undefined;
 }
 
-/** Standard variables of OpenTelemetry. Its packages read them, and others; these are checked at the start. */
+/** Standard variables of OpenTelemetry. Its packages read them, and others; these are checked at the start if traces are exported. */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     fallback: null,
     accepts: 'http://… or https://…',
     meaning: 'Receiver of traces, e.g. `http://collector:4318`, by OTLP over HTTP. Unset: none.',
+    isSecret: true,
     parse: exporterUrl,
   }),
   OTEL_SERVICE_NAME: setting({

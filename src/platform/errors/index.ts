@@ -1,3 +1,4 @@
+export { PlannedRollback } from './planned-rollback';
 export { allProblems, defineNotFound, defineProblem, ProblemError, raise } from './problem';
 export type { Problem, ProblemDefinition, ProblemItem, ProblemKind } from './problem';
 export {

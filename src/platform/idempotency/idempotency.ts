@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock';
 import { CallScope } from '../concurrency';
 import { Database } from '../database';
-import { idempotencyKeyInUse, idempotencyKeyReused, type ProblemError } from '../errors';
+import {
+  idempotencyKeyInUse,
+  idempotencyKeyReused,
+  PlannedRollback,
+  type ProblemError,
+} from '../errors';
 import { IdempotencyRepository } from './idempotency.repository';
 import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.types';
 
@@ -14,7 +19,7 @@ const LONGEST_PAUSE_MS = 250;
 const SOON_SECONDS = 2;
 
 /** Another request owns the key. Roll back, then read its result. */
-class KeyTaken extends Error {}
+class KeyTaken extends PlannedRollback {}
 
 export interface KeyedOutcome {
   readonly answer: Answer;

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Context,
@@ -35,12 +36,15 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
   core.setGlobalErrorHandler((error) => {
     logger.warn({ context: 'tracing', err: error }, 'spans were not exported');
   });
+  const processor = new sdk.BatchSpanProcessor(new OTLPTraceExporter());
+  // The end of a span starts the timer of the next export, whose log lines would name the trace of that span.
+  processor.onEnd = AsyncResource.bind(processor.onEnd.bind(processor), 'tracing');
   const { name, version } = PRODUCT;
   const provider = new sdk.BasicTracerProvider({
     resource: resources
       .resourceFromAttributes({ 'service.name': name, 'service.version': version })
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [processor],
   });
   const tracer = provider.getTracer(name, version);
   const propagator = new core.W3CTraceContextPropagator();

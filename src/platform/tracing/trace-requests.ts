@@ -53,6 +53,12 @@ function endRequestSpan(span: Span, request: Request, response: Response): void 
  */
 export function enterRequestSpan(request: Request, response: Response, next: NextFunction): void {
   const span = spans.get(request);
-  if (span === undefined) next();
-  else response.once('close', within(span, next));
+  if (span === undefined) {
+    next();
+    return;
+  }
+  const leave = within(span, next);
+  // A client that went away while its body was read closes the response only once, which was before.
+  if (response.closed) leave();
+  else response.once('close', leave);
 }

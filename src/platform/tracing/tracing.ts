@@ -1,6 +1,6 @@
 import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api';
 import { CallScope } from '../concurrency';
-import { ProblemError } from '../errors';
+import { PlannedRollback, ProblemError } from '../errors';
 import { DueRun } from './due-run';
 
 export interface SpanOptions {
@@ -23,6 +23,9 @@ interface CurrentSpan {
   readonly span: Span;
   readonly run: DueRun | null;
 }
+
+/** Standard type of an error that has none. */
+const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
@@ -101,12 +104,14 @@ async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): 
 
 /** Records the kind of an error, and not its message, which may name a person. A refusal is not a failure. */
 function recordFailure(span: Span, error: unknown): void {
+  if (error instanceof PlannedRollback) return;
   if (error instanceof ProblemError) {
     span.setAttribute('error.type', error.definition.code);
     return;
   }
-  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-  failWith(span, typeof code === 'string' ? code : String(name));
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  const type = [code, name].find((value) => typeof value === 'string');
+  failWith(span, type ?? OTHER_ERROR);
 }
 
 /** Marks a span as failed, with the kind of the failure. */
