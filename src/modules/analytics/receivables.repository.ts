@@ -26,9 +26,9 @@ const OPEN_NOW = `
     FROM invoice WHERE status = 'open' AND test_clock_id IS NULL
       AND amount_due > amount_paid + amount_credited)`;
 
-/** Postings to receivables, by the invoice that they are about. */
+/** Postings to receivables, by the invoice that they are about. The customer is here to be filtered before the join. */
 const POSTED = `
-    SELECT amount_minor, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
+    SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
     FROM ledger_posting
       JOIN ledger_transaction AS posted ON posted.id = transaction_id
       LEFT JOIN payment ON payment.id = source_id
@@ -43,7 +43,7 @@ export const OWED_STORED = `
   SELECT ${DEBT} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 export const OWED_POSTED = `
-  SELECT ${DEBT} AS key, customer_id, currency, amount_minor AS amount
+  SELECT ${DEBT} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
 /**
@@ -53,13 +53,13 @@ export const OWED_POSTED = `
 const OPEN_AT = `
   WITH posted AS (${POSTED} AND occurred_at < $1
   ), balance AS (
-    SELECT invoice.id, customer_id, currency, due_at, ${DEBT} AS debt, sum(amount_minor) AS amount
+    SELECT invoice.id, invoice.customer_id, currency, due_at, finalized_at, ${DEBT} AS debt, sum(amount_minor) AS amount
     FROM posted JOIN invoice ON invoice.id = invoice_id
     WHERE test_clock_id IS NULL
     GROUP BY invoice.id HAVING sum(amount_minor) <> 0
   ), in_turn AS (
     SELECT *, -coalesce(sum(amount) FILTER (WHERE amount < 0) OVER same_debt, 0) AS credit,
-      sum(greatest(amount, 0)) OVER (same_debt ORDER BY id) - amount AS older
+      sum(greatest(amount, 0)) OVER (same_debt ORDER BY finalized_at, id) - amount AS older
     FROM balance WINDOW same_debt AS (PARTITION BY debt, currency)
   ), lowered AS (
     SELECT customer_id, currency, due_at, amount - least(amount, greatest(credit - older, 0)) AS owed

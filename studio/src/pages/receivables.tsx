@@ -50,6 +50,8 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
           label="At the start of (UTC)"
           type="date"
           hint="Empty: now."
+          min="2000-01-01"
+          max={new Date().toISOString().slice(0, 10)}
           value={day}
           onChange={setDay}
         />
@@ -59,7 +61,7 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
         label={title}
         rows={data?.data ?? []}
         keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
-        empty={isLoading ? 'Loading…' : 'Nothing is owed.'}
+        empty={isLoading ? 'Loading…' : error === null ? 'Nothing is owed.' : 'Not known.'}
         columns={[
           isByCustomer
             ? {

@@ -18,6 +18,9 @@ export interface TextInputProps extends FieldProps {
   readonly autoComplete?: string;
   readonly autoFocus?: boolean;
   readonly maxLength?: number;
+  /** First and last day that a date can be. */
+  readonly min?: string;
+  readonly max?: string;
   readonly isRequired?: boolean;
 }
 

@@ -13,7 +13,7 @@ import type { Receivables } from '../domain/receivables';
 
 export class ReceivablesQueryDto {
   @InstantField(
-    'What was owed by the postings before this instant, and how old it was then, such as the end of a month. Default: now.',
+    'What was owed by the postings before this instant, and how old it was then, such as the end of a month. In the future: what is owed now, and how old it will be. Default: now.',
     { optional: true },
   )
   readonly at?: string;
