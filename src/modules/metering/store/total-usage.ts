@@ -26,7 +26,7 @@ const PIECES: Record<
  * Rows `at`, `group_key` and `value` of all streams: one for each group of a whole hour, and one for each event of the hours
  * $6 that a boundary of a window cuts. A stream without a running total of such an hour has no events in it. OFFSET 0 makes
  * that one read of each stream finds these totals: windows of an hour that begin at half past cut every hour, and a lookup of
- * each hour of each stream takes minutes.
+ * each hour of each stream takes minutes. The hours $6 are in order; without any, nothing is read.
  */
 function piecesOf(aggregation: TotalledAggregation): string {
   const { ofHour, ofEvent } = PIECES[aggregation];
@@ -44,7 +44,7 @@ function piecesOf(aggregation: TotalledAggregation): string {
       CROSS JOIN LATERAL (
         SELECT start_at FROM usage_bucket
         WHERE stream_id = stream.id AND meter_id = $2
-          AND start_at > $3::timestamptz - interval '1 hour' AND start_at < $4 AND ${IS_HOUR}
+          AND start_at >= ($6::timestamptz[])[1] AND start_at <= ($6::timestamptz[])[cardinality($6)] AND ${IS_HOUR}
         GROUP BY 1 OFFSET 0
       ) AS used
       CROSS JOIN LATERAL (
