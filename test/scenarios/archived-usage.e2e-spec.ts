@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import type { Invoice } from '../support/story';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 /** Not at an hour, so that billing periods have edges within hours. */
 const START = '2026-02-10T10:20:00.000Z';
@@ -36,6 +39,7 @@ describe('bills of archived usage', () => {
   let directory: string;
   let customerId: string;
   let meterId: string;
+  let planId: string;
   let subscriptionId: string;
   let made = 0;
 
@@ -47,27 +51,8 @@ describe('bills of archived usage', () => {
     engine.clock.set(START);
     customerId = await create('/v1/customers', { name: 'Ada' });
     meterId = await meter();
-    made += 1;
-    const planId = await create('/v1/plans', {
-      code: `calls-${made}`,
-      name: 'Calls',
-      currency: 'USD',
-      interval: 'month',
-      prices: [
-        {
-          name: 'Calls',
-          model: 'per_unit',
-          timing: 'in_arrears',
-          unit_amount: '100',
-          meter_id: meterId,
-        },
-      ],
-    });
-    subscriptionId = await create('/v1/subscriptions', {
-      customer_id: customerId,
-      plan_id: planId,
-      collection: 'send_invoice',
-    });
+    planId = await plan({ timing: 'in_arrears', meter_id: meterId });
+    subscriptionId = await create('/v1/subscriptions', subscribed());
   });
 
   afterEach(async () => {
@@ -85,6 +70,25 @@ describe('bills of archived usage', () => {
     made += 1;
     return create('/v1/meters', { key: `calls-${made}`, event_name: CALL, aggregation: 'count' });
   }
+
+  function plan(price: object, months = 1): Promise<string> {
+    made += 1;
+    return create('/v1/plans', {
+      code: `calls-${made}`,
+      name: 'Calls',
+      currency: 'USD',
+      interval: 'month',
+      interval_count: months,
+      prices: [{ name: 'Calls', model: 'per_unit', unit_amount: '100', ...price }],
+    });
+  }
+
+  const subscribed = (fields: object = {}) => ({
+    customer_id: customerId,
+    plan_id: planId,
+    collection: 'send_invoice',
+    ...fields,
+  });
 
   const get = async <Body>(path: string, query: object = {}): Promise<Body> => {
     const { status, body } = await engine.http.get(path).query(query);
@@ -231,6 +235,102 @@ describe('bills of archived usage', () => {
     const months = await archivedMonths();
     expect(months).toEqual(['2026-02']);
   });
+
+  it.each(['running', 'canceled'])(
+    'are made after the grace of a %s subscription',
+    async (state) => {
+      customerId = await create('/v1/customers', { name: 'Ben', invoice_grace_hours: 720 });
+      planId = await plan({ timing: 'in_arrears', meter_id: meterId }, 3);
+      const id = await create('/v1/subscriptions', subscribed());
+      if (state === 'canceled') {
+        const end = { when: 'period_end' };
+        await engine.http.post(`/v1/subscriptions/${id}/cancel`).send(end).expect(200);
+      }
+      // The first period ended on 10 May, and its draft waits until 9 June. February is older than the retention.
+      await goTo('2026-06-03T00:00:00Z', true);
+      await archive();
+      expect(await archivedMonths()).toEqual([]);
+      engine.clock.set('2026-06-10T00:00:00Z');
+      while (await engine.app.get(DueDrafts).runDue()) continue;
+      expect(await invoices()).toMatchObject([
+        { status: 'open', total: 600, lines: [{ quantity: '6' }] },
+      ]);
+      await goTo('2026-09-02T00:00:00Z');
+      await archive();
+      expect(await archivedMonths()).toContain('2026-02');
+    },
+  );
+
+  it('are not begun: a subscription with metered prices starts after the archived months', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    await archive();
+    const later = await plan({ timing: 'in_arrears', meter_id: await meter() });
+    const refused = {
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringContaining('2026-03-01T00:00:00.000Z') as string,
+    };
+    const before = { start_at: '2026-02-28T23:59:59.999Z' };
+    for (const id of [planId, later]) {
+      for (const path of ['/v1/subscriptions', '/v1/subscriptions?preview=true']) {
+        const body = subscribed({ plan_id: id, ...before });
+        expect((await engine.http.post(path).send(body)).body).toMatchObject(refused);
+      }
+    }
+    const list = await get<{ data: readonly object[] }>('/v1/subscriptions', {
+      customer_id: customerId,
+    });
+    expect(list.data).toHaveLength(1);
+    const after = subscribed({ start_at: '2026-03-01T00:00:00Z' });
+    await engine.http.post('/v1/subscriptions?preview=true').send(after).expect(200);
+    await create('/v1/subscriptions', after);
+    const flat = await plan({ timing: 'in_advance' });
+    await create('/v1/subscriptions', subscribed({ plan_id: flat, ...before }));
+    customerId = await create('/v1/customers', { name: 'Ben' });
+    await create('/v1/subscriptions', subscribed(before));
+  });
+
+  it.each(['subscription', 'archive'])(
+    'have all events, if a subscription that starts in the past and the archive wait for a stream, the %s first',
+    async (first) => {
+      customerId = await create('/v1/customers', { name: 'Ben' });
+      await report('b1', '2026-02-10T00:00:00Z').expect(200);
+      engine.clock.set('2026-06-01T00:00:00Z');
+      const subscription = engine.http
+        .post('/v1/subscriptions')
+        .send(subscribed({ start_at: '2026-02-09T00:00:00Z' }));
+      const works = {
+        subscription: async () => (await subscription).status,
+        archive: async () => {
+          while (await engine.app.get(DueUsageArchive).runDue()) continue;
+          return archivedMonths();
+        },
+      };
+      const order = first === 'archive' ? ['archive', 'subscription'] : ['subscription', 'archive'];
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      const running: Promise<unknown>[] = [];
+      try {
+        await holder.query('BEGIN');
+        const stream = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
+        expect((await holder.query(stream, [customerId])).rowCount).toBe(1);
+        for (const [index, name] of order.entries()) {
+          running.push(works[name as keyof typeof works]());
+          await until(`${index + 1} wait`, async () => {
+            const waiting = await engine.database.query(
+              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+            );
+            return waiting.length === index + 1;
+          });
+        }
+        await holder.query('ROLLBACK');
+      } finally {
+        await holder.end();
+      }
+      const [one, other] = await Promise.all(running);
+      expect([one, other]).toEqual(first === 'archive' ? [['2026-02'], 409] : [201, []]);
+    },
+  );
 
   it('stay readable by whole hours, and a new meter counts the stored events', async () => {
     await goTo('2026-06-30T12:00:00Z');

@@ -11,6 +11,7 @@ import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceCredited, invoiceNotFound, invoicePartlyPaid } from './invoicing.errors';
 import { invoiceUncollectible } from './invoicing.events';
+import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { VoidInvoiceService } from './void-invoice.service';
 
 /** Reads invoices, and changes their states. */
@@ -19,6 +20,7 @@ export class InvoicesService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
+    private readonly drafts: RenewalDraftsRepository,
     private readonly voiding: VoidInvoiceService,
     private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
@@ -43,6 +45,11 @@ export class InvoicesService {
   /** Finds an invoice, without checking its totals. */
   find(id: string): Promise<Invoice | null> {
     return this.invoices.find(id);
+  }
+
+  /** Returns the start of the earliest billing period whose usage waits in a draft of a renewal, by customer in real time. */
+  usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    return this.drafts.usageSince(customerIds);
   }
 
   /** Locks an invoice until the caller's transaction ends: after its subscription, before its payments. */

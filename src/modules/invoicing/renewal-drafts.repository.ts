@@ -27,6 +27,14 @@ const OF_SUBSCRIPTIONS = `
 const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
+/** Customers on test clocks, whose usage is not archived, are left out: the others have an index. */
+const USAGE_SINCE = `
+  SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
+  FROM invoice CROSS JOIN LATERAL jsonb_array_elements(invoice.ordered_lines) AS line
+  WHERE invoice.customer_id = ANY ($1) AND invoice.finalizes_at IS NOT NULL AND invoice.test_clock_id IS NULL
+    AND line ->> 'kind' = 'usage'
+  GROUP BY invoice.customer_id`;
+
 /** Finds the drafts that wait for their grace to end. */
 @Injectable()
 export class RenewalDraftsRepository {
@@ -51,6 +59,14 @@ export class RenewalDraftsRepository {
     const rows = await this.database.query<{ id: string }>(OF_CUSTOMER, [customerId]);
     if (rows.length === 0) return [];
     return (await this.invoices.findAll(rows.map(({ id }) => id))).filter(isWaiting);
+  }
+
+  /** Returns the start of the earliest billing period whose usage waiting drafts of customers in real time bill, by customer. */
+  async usageSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const rows = await this.database.query<{ customerId: string; since: Date }>(USAGE_SINCE, [
+      customerIds,
+    ]);
+    return new Map(rows.map(({ customerId, since }) => [customerId, since]));
   }
 
   /** Ids of those of subscriptions, in due order. */

@@ -1,4 +1,5 @@
 export { ArchiveUsage } from './archive/archive-usage';
+export { ArchivedUsage } from './archive/archived-usage';
 export { RemoveArchivedUsage } from './archive/remove-archived-usage';
 export { DUE_LATE_USAGE } from './closed-subscriptions.repository';
 export { FinalUsageService } from './final-usage.service';

@@ -95,6 +95,7 @@ import { UsageHooks } from './usage-hooks';
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [
+    ArchivedUsage,
     ArchiveUsage,
     RemoveArchivedUsage,
     MeterUsageService,

@@ -3,9 +3,10 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { RedemptionRequest } from '../coupons';
 import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
+import { ArchivedUsage } from '../metering';
 import type { CreateSubscription } from './domain/commands';
 import { decideBegin } from './domain/decide';
-import { itemsOf } from './domain/items';
+import { isMetered, itemsOf } from './domain/items';
 import { type Outcome, outcomeOf } from './domain/outcome';
 import { periodsBegun, trialEnd } from './domain/periods';
 import type { Offer, Snapshot, Subscription } from './domain/subscription';
@@ -35,6 +36,7 @@ export class StartSubscriptionService {
     private readonly customers: CustomersService,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly outbox: Outbox,
+    private readonly archived: ArchivedUsage,
   ) {}
 
   /**
@@ -68,6 +70,16 @@ export class StartSubscriptionService {
         startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, SUBSCRIPTION_IDS, now),
       redemption: command.coupon === null ? null : redemptionRequestOf(command.coupon, created),
     };
+  }
+
+  /**
+   * Requires that a subscription with metered prices starts after what is archived, which can neither be billed nor be known to
+   * be missing. Where the usage of the customer is locked, this stays so until the transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireUsage({ subscription, items }: Snapshot): Promise<void> {
+    if (!items.some(isMetered)) return;
+    await this.archived.requireStoredSince(subscription.customerId, subscription.startAt);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
+import { MeteringModule } from '../metering';
 import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { OffersService } from './offers.service';
@@ -14,7 +15,7 @@ import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
 
 @Module({
-  imports: [CatalogModule, CustomersModule, TestClocksModule],
+  imports: [CatalogModule, CustomersModule, MeteringModule, TestClocksModule],
   controllers: [SubscriptionsController],
   providers: [
     purgeProvider('subscriptions', SubscriptionsRepository, (from, customerIds) =>

@@ -18,8 +18,9 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  * 1. Locks the customer and decides the start.
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
  * 3. If the start lies ahead: updates the entitlement balances, and ends here.
- * 4. Applies the decision: the first period and its invoice.
- * 5. On a test clock, does the first of the periods since a past start: there is no worker between two advances. Otherwise
+ * 4. If the start lies in the past: blocks usage events, and requires that none is archived since.
+ * 5. Applies the decision: the first period and its invoice.
+ * 6. On a test clock, does the first of the periods since a past start: there is no worker between two advances. Otherwise
  *    they are due work like any renewal, each in a commit of its own.
  */
 @Injectable()
@@ -37,7 +38,7 @@ export class SubscribeWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
-   *   what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
+   *   `usage_archived`, what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
    */
   subscribe(command: CreateSubscription): Promise<Subscription> {
     return this.database.transaction(async () => {
@@ -53,10 +54,12 @@ export class SubscribeWorkflow {
         await this.balances.follow([{ before: null, after: created }], now);
         return created;
       }
-      const isOnTestClock = created.testClockId !== null;
-      if (isOnTestClock && created.startAt < now) await this.locks.beforeInvoices([created]);
+      if (created.startAt < now) {
+        await this.locks.beforeInvoices([created]);
+        await this.starts.requireUsage(snapshot);
+      }
       const begun = await this.outcomes.apply(created, outcome, now);
-      return isOnTestClock ? this.renewals.runSome(begun, now) : begun;
+      return created.testClockId !== null ? this.renewals.runSome(begun, now) : begun;
     });
   }
 
@@ -68,6 +71,7 @@ export class SubscribeWorkflow {
         '/customer_id',
       );
       const { snapshot, outcome, redemption } = await this.starts.decide(command, customer, now);
+      await this.starts.requireUsage(snapshot);
       const redeemed: RedeemedTerms[] =
         redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
       return this.previews.preview(snapshot, outcome, customer, now, redeemed);

@@ -14,6 +14,7 @@ import {
 } from '../../coupons';
 import { customerCurrencyMismatch } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
+import { usageArchived } from '../../metering';
 import {
   scheduledChangeNotFound,
   subscriptionBehind,
@@ -96,7 +97,7 @@ export class SubscriptionCommandsController {
     answer: SubscriptionDto,
     preview: SubscriptionPreviewDto,
     key: 'required',
-    problems: [...OFFERING, ...REDEEMING, ...ON_A_CLOCK],
+    problems: [...OFFERING, usageArchived, ...REDEEMING, ...ON_A_CLOCK],
   })
   async createSubscription(
     @Body() body: CreateSubscriptionDto,

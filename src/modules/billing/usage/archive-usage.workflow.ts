@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
+import { InvoicesService } from '../../invoicing';
 import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { SoldUsageService } from '../../subscriptions';
 
@@ -8,7 +9,7 @@ import { SoldUsageService } from '../../subscriptions';
  *
  * 1. Removes events whose files were written a while ago.
  * 2. Writes the next file, or looks for the next streams with events to archive.
- * 3. Reads which periods of their customers are not billed yet, and closes a month of the other streams.
+ * 3. Locks these streams, reads which periods of their customers are not billed yet, and closes a month of the other streams.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {
@@ -17,6 +18,7 @@ export class ArchiveUsageWorkflow {
     private readonly archive: ArchiveUsage,
     private readonly removing: RemoveArchivedUsage,
     private readonly soldUsage: SoldUsageService,
+    private readonly invoices: InvoicesService,
   ) {}
 
   /** Does one step. Returns true if there may be more to do. */
@@ -25,9 +27,16 @@ export class ArchiveUsageWorkflow {
     return this.database.transaction(async () => {
       const step = await this.archive.next(now);
       if (typeof step === 'string') return step === 'done';
-      const customerIds = step.streams.map(({ customerId }) => customerId);
-      await this.archive.close(step, await this.soldUsage.openSince(customerIds));
+      await this.archive.close(step, (customerIds) => this.openSince(customerIds));
       return true;
     });
+  }
+
+  /** Reads the drafts last: a renewal moves usage from the running period to its draft. */
+  private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const running = await this.soldUsage.openSince(customerIds);
+    const waiting = await this.invoices.usageWaitingSince(customerIds);
+    const isEarlier = ([id, since]: readonly [string, Date]) => since <= (running.get(id) ?? since);
+    return new Map([...running, ...[...waiting].filter(isEarlier)]);
   }
 }

@@ -75,19 +75,22 @@ export class ArchiveUsage {
   /**
    * Closes a month of streams, in the transaction of {@link next}. Leaves out streams of which a billed or open period may still need
    * the month.
-   * @param openSince start of the earliest period that is not billed yet, by customer
+   * @param openSince reads the start of the earliest period that is not billed yet, by customer. Called once the streams are locked,
+   *   so that no period of them is billed or opened in the past meanwhile.
    */
   async close(
     { progress, month, streams }: MonthToClose,
-    openSince: ReadonlyMap<string, Date>,
+    openSince: (customerIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>,
   ): Promise<void> {
-    const isOpen = ({ customerId }: StreamToArchive) =>
-      (openSince.get(customerId) ?? month.endAt) < month.endAt;
-    const ended = streams.filter((stream) => !isOpen(stream)).map(({ id }) => id);
-    const locked = ended.length === 0 ? [] : await this.archive.lockStreams(ended);
+    const locked = await this.archive.lockStreams(streams.map(({ id }) => id));
     const afterLocked =
-      locked.length < ended.length ? (locked.at(-1) ?? '0') : progress.nextStreamId;
-    const closable = await this.archive.closable(locked, month, progress.beforeAt);
+      locked.length < streams.length ? (locked.at(-1) ?? '0') : progress.nextStreamId;
+    const open = await openSince(streams.map(({ customerId }) => customerId));
+    const customers = new Map(streams.map(({ id, customerId }) => [id, customerId]));
+    const isOver = (id: string) =>
+      (open.get(customers.get(id) ?? '') ?? month.endAt) >= month.endAt;
+    const ended = locked.filter(isOver);
+    const closable = await this.archive.closable(ended, month, progress.beforeAt);
     // More may have been stored since the streams were found.
     const portion = portionOf(closable);
     const isCut = portion.length < closable.length;

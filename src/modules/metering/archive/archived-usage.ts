@@ -74,6 +74,12 @@ const OF_BILLED_PERIODS = `
   WHERE locked.closed_before > billed.period_start_at
   LIMIT 1`;
 
+/** With months that are closed but not written yet: their events will be archived. */
+const CLOSED_OF_CUSTOMER = `
+  SELECT max(month.end_at) AS "archivedBefore"
+  FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
+  WHERE stream.customer_id = $1`;
+
 const LAST_OF_NAME = `
   SELECT max(${archivedBefore('stream.id')}) AS "archivedBefore" FROM usage_stream AS stream WHERE event_name = $1`;
 
@@ -170,6 +176,19 @@ export class ArchivedUsage {
    */
   requireStoredOf(eventName: string, ranges: readonly Period[]): Promise<void> {
     return this.require(MISSING_OF_NAME, eventName, ranges);
+  }
+
+  /**
+   * Requires that usage of a customer from an instant on can be billed. Where the streams of the customer are locked, this stays so
+   * until the transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireStoredSince(customerId: string, since: Date): Promise<void> {
+    const [row] = await this.database.query<{ archivedBefore: Date | null }>(CLOSED_OF_CUSTOMER, [
+      customerId,
+    ]);
+    const before = row?.archivedBefore ?? since;
+    if (since < before) throw usageArchived(before, 'Metered prices can start from then on.');
   }
 
   /**
