@@ -3,12 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { Client } from 'pg';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import { ArchiveUsage } from '../../src/modules/metering';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 
 const CALL = 'api_call';
 const FEBRUARY = { from: '2026-02-01T00:00:00Z', to: '2026-03-01T00:00:00Z' };
@@ -310,25 +309,23 @@ describe('the archive of usage events', () => {
     const lines = Array.from({ length: 11_000 }, (_, index) =>
       JSON.stringify(event(ada, `many-${index}`, '2026-02-15T00:00:00Z')),
     );
-    const client = new Client({ connectionString: engine.databaseUrl });
-    await client.connect();
-    // The archive reads the periods of the customers after it has found their streams.
-    await client.query('BEGIN; LOCK TABLE subscription IN ACCESS EXCLUSIVE MODE');
-    const archiving = archiveAt(ARCHIVED_AT);
-    await until('the archive waits', async () => {
-      const waiting = await engine.database.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM subscription%'`,
-      );
-      return waiting.length > 0;
-    });
-    await engine.http
-      .post('/v1/usage-events')
-      .set('Content-Type', 'application/x-ndjson')
-      .send(lines.join('\n'))
-      .expect(200);
-    await client.query('COMMIT');
-    await client.end();
-    await archiving;
+    engine.clock.set(ARCHIVED_AT);
+    const archive = engine.app.get(ArchiveUsage);
+    const closed = (): Promise<boolean> =>
+      engine.database.transaction(async () => {
+        const step = await archive.next(engine.clock.now());
+        expect(step).not.toBe('none');
+        if (typeof step === 'string') return false;
+        await engine.http
+          .post('/v1/usage-events')
+          .set('Content-Type', 'application/x-ndjson')
+          .send(lines.join('\n'))
+          .expect(200);
+        await archive.close(step, () => Promise.resolve(new Map()));
+        return true;
+      });
+    while (!(await closed())) continue;
+    await archiveAt(ARCHIVED_AT);
     await archiveAt(REMOVED_AT);
     expect(await storedKeys()).toEqual([]);
     expect(new Set((await archived()).map(({ idempotency_key: key }) => key)).size).toBe(11_020);
