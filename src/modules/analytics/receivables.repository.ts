@@ -53,13 +53,13 @@ export const OWED_POSTED = `
 const OPEN_AT = `
   WITH posted AS (${POSTED} AND occurred_at < $1
   ), balance AS (
-    SELECT invoice.id, invoice.customer_id, currency, due_at, finalized_at, ${DEBT} AS debt, sum(amount_minor) AS amount
+    SELECT invoice.id, invoice.customer_id, currency, due_at, ${DEBT} AS debt, sum(amount_minor) AS amount
     FROM posted JOIN invoice ON invoice.id = invoice_id
     WHERE test_clock_id IS NULL
     GROUP BY invoice.id HAVING sum(amount_minor) <> 0
   ), in_turn AS (
     SELECT *, -coalesce(sum(amount) FILTER (WHERE amount < 0) OVER same_debt, 0) AS credit,
-      sum(greatest(amount, 0)) OVER (same_debt ORDER BY finalized_at, id) - amount AS older
+      sum(greatest(amount, 0)) OVER (same_debt ORDER BY id) - amount AS older
     FROM balance WINDOW same_debt AS (PARTITION BY debt, currency)
   ), lowered AS (
     SELECT customer_id, currency, due_at, amount - least(amount, greatest(credit - older, 0)) AS owed

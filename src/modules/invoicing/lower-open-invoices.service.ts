@@ -12,9 +12,6 @@ import { InvoicePostings } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-const byFinalization = (a: Invoice, b: Invoice): number =>
-  Number(a.finalizedAt) - Number(b.finalizedAt);
-
 /** Lowers open and uncollectible invoices of a subscription by the credit of its negative invoices. */
 @Injectable()
 export class LowerOpenInvoicesService {
@@ -28,8 +25,7 @@ export class LowerOpenInvoicesService {
 
   /**
    * Uses the credit of each negative invoice on what its subscription owes, in the caller's transaction, which has locked the
-   * subscription: open invoices first, then uncollectible ones, each in the order of finalization, as receivables at an instant
-   * assume. Only the rest stays in the credit balance.
+   * subscription: open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit balance.
    */
   async lowerAll(drafts: readonly Decided[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
@@ -37,7 +33,7 @@ export class LowerOpenInvoicesService {
       const ids = await this.due.lockOwedOf(invoice.subscriptionId);
       if (ids.length === 0) continue;
       const available = (await this.grants.lockOf(invoice.id))?.remaining ?? 0n;
-      const owed = (await this.invoices.findAll(ids)).toSorted(byFinalization);
+      const owed = await this.invoices.findAll(ids);
       const open = owed.filter(({ status }) => status === 'open');
       const uncollectible = owed.filter(({ status }) => status === 'uncollectible');
       const ofOpen = await this.lowerInTurn(open, available, now);
