@@ -51,8 +51,8 @@ const LOCK_STREAMS = `
 
 /**
  * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention, and has no late usage that is to be billed, which is never that of a deleted customer. Closes these periods as a whole, so that none is billed again from a
- * part of its events.
+ * retention, and has no late usage that is to be billed. That of a deleted customer never is. Closes these periods as a whole, so
+ * that none is billed again from a part of its events.
  */
 const CLOSABLE = `
   SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS "closedBefore", (
