@@ -4,8 +4,15 @@ import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
 import { startWorker, type Worker } from './support/channel';
 import { copyIn } from '../src/platform/database/copy-in';
 import { copyOut } from './support/copy';
-import type { Finding, Settings } from './support/rounds';
+import { type Finding, type Settings } from './support/rounds';
 import { post, serviceEnvironment, startService } from './support/service';
+import {
+  bytesOf,
+  grownBetween,
+  printGrowth,
+  type TableBytes,
+  totalOf,
+} from './support/stored-bytes';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 /** `RENEWALS` makes the run smaller; the targets are for 10,000. */
@@ -17,6 +24,7 @@ const LEAST_PER_SECOND = 500;
 /** At most 1.2 times the cost. */
 const LEAST_OF_FEW = 0.83;
 const MOST_MIB = 512;
+const MOST_KB = 9;
 
 /** The few and the many renew on different days of the month. */
 const DAYS = { few: '01', many: '15' } as const;
@@ -32,9 +40,17 @@ interface Measured {
   readonly rssMiB: number;
 }
 
+interface Round {
+  readonly few: Measured;
+  readonly many: Measured;
+  readonly ceiling: number;
+  /** Stored for each renewal, with indexes. */
+  readonly storedKb: number;
+}
+
 /**
  * Measures a renewal run: invoices per second with lines, ledger postings and events, beside the same rows written by
- * `COPY`, and beside a run of a tenth as many; and the memory of a worker.
+ * `COPY`, and beside a run of a tenth as many; the memory of a worker; and what the database stores for each renewal.
  */
 export async function benchmarkRenewals(
   database: TemporaryDatabase,
@@ -60,15 +76,20 @@ export async function benchmarkRenewals(
     await measure('few', 0);
     await measure('many', 0);
     await client.query('ANALYZE');
-    const rounds: { few: Measured; many: Measured; ceiling: number }[] = [];
+    const rounds: Round[] = [];
+    let grown: TableBytes = new Map();
     // The first round is discarded: it fills caches and compiles code.
     for (let month = 1; month <= settings.rounds + 1; month += 1) {
       const few = await measure('few', month);
       const marks = await marksOf(client);
+      const before = await bytesOf(client);
       const many = await measure('many', month);
+      grown = grownBetween(before, await bytesOf(client));
       const ceiling = await copyRows(client, marks, MANY);
-      if (month > 1) rounds.push({ few, many, ceiling });
+      const storedKb = totalOf(grown) / MANY / 1_000;
+      if (month > 1) rounds.push({ few, many, ceiling, storedKb });
     }
+    printGrowth(grown, MANY);
     return findingsOf(rounds);
   } finally {
     await Promise.all(runners.map((runner) => runner.stop()));
@@ -76,9 +97,7 @@ export async function benchmarkRenewals(
   }
 }
 
-function findingsOf(
-  rounds: readonly { readonly few: Measured; readonly many: Measured; readonly ceiling: number }[],
-): readonly Finding[] {
+function findingsOf(rounds: readonly Round[]): readonly Finding[] {
   const figures = rounds.map(({ many }) => many.perSecond);
   const unit = 'invoices/s';
   return [
@@ -102,6 +121,13 @@ function findingsOf(
       figures: rounds.map(({ many }) => many.rssMiB),
       ceilings: null,
       target: { kind: 'figure', atMost: MOST_MIB },
+    },
+    {
+      benchmark: 'renewals: stored',
+      unit: 'kB',
+      figures: rounds.map(({ storedKb }) => storedKb),
+      ceilings: null,
+      target: { kind: 'figure', atMost: MOST_KB },
     },
   ];
 }

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
 import { seedTemplates } from './renewals';
+import { deliverEvents, seedActivity } from './support/activity';
 import { startWorker } from './support/channel';
 import { copyCustomers } from './support/copies';
 import { sessionsCpuMs } from './support/cpu-time';
 import { growthPlot } from './support/growth-plot';
-import { listQueries } from './support/list-queries';
+import { listQueries, searchQueries } from './support/list-queries';
 import { type Finding, percentile, type Settings } from './support/rounds';
 import { post, type Service, serviceEnvironment, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -43,12 +44,14 @@ export async function benchmarkScale(
   const sized: Sized[] = [];
   try {
     const templates = (await seedTemplates(service.url, null)).length;
+    await seedActivity(service.url);
     let copied = 0;
     for (const customers of settings.sizes) {
       const startedAt = performance.now();
       const copies = Math.ceil(customers / templates);
       if (copies > copied) await copyCustomers(client, copied + 1, copies);
       copied = copies;
+      await deliverEvents(client, 'invoice.finalized');
       await client.query('VACUUM ANALYZE');
       console.log(`${customers} customers made in ${seconds(performance.now() - startedAt)}`);
       sized.push({ customers, figures: await measure(database, client, service, customers) });
@@ -113,6 +116,9 @@ async function measureLists(client: Client, service: Service): Promise<Figures> 
   for (const [name, path] of await listQueries(client)) {
     figures[`list: ${name}`] = await slowestOf(`${service.url}${path}`);
   }
+  for (const [name, path] of await searchQueries(client)) {
+    figures[name] = await slowestOf(`${service.url}${path}`);
+  }
   return figures;
 }
 
@@ -158,6 +164,8 @@ async function measureDeletion(
       ids,
     ]);
   }
+  // Customers on a test clock have no MRR.
+  await client.query('DELETE FROM mrr_change WHERE customer_id = ANY ($1)', [ids]);
   const startedAt = performance.now();
   const answer = await fetch(`${service.url}/v1/test-clocks/${clock.id}`, { method: 'DELETE' });
   if (!answer.ok) throw new Error(`The deletion answered ${answer.status}.`);

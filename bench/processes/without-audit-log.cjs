@@ -4,7 +4,7 @@
  */
 const { Client } = require('pg');
 
-const AUDIT = /entry AS \([\s\S]*?ON CONFLICT DO NOTHING\),\s*change AS \(([\s\S]*?)\) AS made\)/;
+const AUDIT = /entry AS \([\s\S]*?ON CONFLICT DO NOTHING\),[\s\S]*?UNBOUNDED FOLLOWING\)\)/;
 const original = Client.prototype.query;
 /** The statement without the audit log, by its text. Parameters must be named, or their types would be unknown. */
 const shortened = new Map();

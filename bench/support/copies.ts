@@ -9,18 +9,50 @@ const TABLES = [
   'coupon_redemption',
   'invoice',
   'invoice_line',
+  'credit_note',
+  'credit_grant',
+  'payment',
+  'refund',
+  'mrr_change',
   'ledger_transaction',
   'ledger_posting',
   'event',
 ] as const;
 
 /** Prefixes of ids that each copy has of its own; ids of plans, prices and coupons stay. */
-const OWN_PREFIXES = ['cus', 'sub', 'si', 'sp', 'red', 'inv', 'il', 'ltx', 'evt'];
+const OWN_PREFIXES = [
+  ...[
+    'cus',
+    'sub',
+    'si',
+    'sp',
+    'red',
+    'inv',
+    'il',
+    'cn',
+    'crd',
+    'pay',
+    'ref',
+    'mrrc',
+    'ltx',
+    'evt',
+  ],
+];
 
 const TAG_LENGTH = 10;
 
-/** Numbers of invoices are unique. */
-const NUMBER = `original.number || '-' || copy.n`;
+/** Letters that look like a word, from a digest of the copy's number, so that copies differ as customers do. */
+const word = (from: number): string =>
+  `initcap(translate(substr(md5(copy.n::text), ${from}, 8), '0123456789', 'aeioulnrst'))`;
+
+/** Columns whose values differ between copies: what has to be unique, and what people search for. */
+const OWN_VALUES: Readonly<Record<string, string>> = {
+  'customer.name': `${word(1)} || ' ' || ${word(9)}`,
+  'customer.email': `lower(${word(1)}) || '@example.com'`,
+  'invoice.number': `original.number || '-' || copy.n`,
+  'credit_note.number': `original.number || '-' || copy.n`,
+  'refund.idempotency_key': `original.idempotency_key || '-' || copy.n`,
+};
 
 /**
  * Copies all rows of the template customers, with ids of their own, so that copies from `first` to `last` exist. The ids of a
@@ -42,8 +74,8 @@ export async function copyCustomers(client: Client, first: number, last: number)
       [table],
     );
     const values = rows.map(({ name, is_id: isId }) => {
-      if (table === 'invoice' && name === 'number') return NUMBER;
-      return isId ? copiedId(`original."${name}"`) : `original."${name}"`;
+      const column = `original."${name}"`;
+      return OWN_VALUES[`${table}.${name}`] ?? (isId ? copiedId(column) : column);
     });
     await client.query(
       `INSERT INTO ${table} SELECT ${values.join(', ')}
@@ -55,6 +87,12 @@ export async function copyCustomers(client: Client, first: number, last: number)
   await client.query(`
     UPDATE coupon SET times_redeemed =
       (SELECT count(*) FROM coupon_redemption WHERE coupon_id = coupon.id)`);
+  await client.query(`
+    DELETE FROM ledger_total;
+    INSERT INTO ledger_total (account, currency, part, amount_minor, postings)
+      SELECT posting.account, posted.currency, 0, sum(posting.amount_minor), count(*)
+      FROM ledger_posting posting JOIN ledger_transaction posted ON posted.id = posting.transaction_id
+      GROUP BY posting.account, posted.currency`);
 }
 
 function isOwn(column: string): string {

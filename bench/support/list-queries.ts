@@ -22,7 +22,36 @@ const SAMPLES: Readonly<Record<string, string>> = {
   source_id: 'SELECT source_id AS id FROM ledger_transaction',
   object_id: 'SELECT object_id AS id FROM event',
   plan_id: 'SELECT plan_id AS id FROM subscription',
+  number: 'SELECT number AS id FROM invoice',
+  email: `SELECT email AS id FROM customer WHERE email > ''`,
+  q: 'SELECT name AS id FROM customer',
+  ids: 'SELECT id FROM customer',
 };
+
+/** A currency that all rows have, and one that none has. */
+const CURRENCIES = ['EUR', 'JPY'];
+
+/** Texts to search for, each from a row in the middle of a table. */
+const SEARCHED: Readonly<Record<string, string>> = {
+  'three letters of a name': `SELECT left(name, 3) AS id FROM customer`,
+  'a name': 'SELECT name AS id FROM customer',
+  'a surname': `SELECT split_part(name, ' ', 2) AS id FROM customer`,
+  'a number': 'SELECT number AS id FROM invoice',
+  'an id': 'SELECT id FROM subscription',
+  'what nothing matches': `SELECT 'qqqqq' AS id FROM customer`,
+};
+
+/** Returns the requests that try the search, by a name. */
+export async function searchQueries(
+  client: Client,
+): Promise<readonly (readonly [name: string, path: string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for (const [name, sql] of Object.entries(SEARCHED)) {
+    const typed = encodeURIComponent(await sampled(client, sql));
+    found.push([`search: ${name}`, `/v1/search?q=${typed}`]);
+  }
+  return found;
+}
 
 /** Returns the requests that try each list: without a filter, and with each filter, by a name without ids. */
 export async function listQueries(
@@ -42,30 +71,44 @@ export async function listQueries(
     for (const filter of parameters) {
       if (filter.name === 'limit' || filter.name === 'cursor') continue;
       for (const value of await valuesOf(client, filter)) {
-        (filter.required === true ? required : optional).push(`${filter.name}=${value}`);
+        const query = `${filter.name}=${value}`;
+        if (filter.required === true) required.push(query);
+        else if (/_(min|max)$/.test(filter.name)) {
+          optional.push(...CURRENCIES.map((currency) => `${query}&currency=${currency}`));
+        } else optional.push(query);
       }
     }
     for (const one of ['', ...optional]) {
       const query = [...required, one].filter(Boolean).join('&');
-      const name = `${path.slice(4)} ${query}`.trim().replaceAll(/=\w+_\w{26}/g, '');
+      const name = withoutSamples(`${path.slice(4)} ${query}`.trim());
       found.push([name, `${path}?${query}`]);
     }
   }
   return found;
 }
 
+/** Returns the name of a request without the sampled values, so that it is the same at each size. */
+function withoutSamples(name: string): string {
+  const sampledNames = Object.keys(SAMPLES).join('|');
+  return name.replaceAll(new RegExp(`\\b(${sampledNames})=[^&]*`, 'g'), '$1');
+}
+
 async function valuesOf(client: Client, { name, schema }: Parameter): Promise<readonly string[]> {
   const choices = schema?.enum ?? schema?.items?.enum;
   if (choices !== undefined) return choices;
   if (schema?.format === 'date-time') return ['2026-01-01T00:00:00Z'];
+  if (name === 'currency') return CURRENCIES;
   if (name === 'account') return ['accounts_receivable', 'customer_credit'];
   if (name === 'type') return ['invoice.finalized', 'invoice.*', 'refund.*'];
-  return [Object.hasOwn(SAMPLES, name) ? await sampled(client, name) : (schema?.example ?? 'none')];
+  const sql = SAMPLES[name];
+  return [
+    sql === undefined
+      ? (schema?.example ?? 'none')
+      : encodeURIComponent(await sampled(client, sql)),
+  ];
 }
 
-async function sampled(client: Client, name: string): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
-    `${SAMPLES[name] ?? ''} ORDER BY 1 LIMIT 1 OFFSET 100`,
-  );
+async function sampled(client: Client, sql: string): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(`${sql} ORDER BY 1 LIMIT 1 OFFSET 100`);
   return rows[0]?.id ?? 'none';
 }

@@ -73,4 +73,55 @@ describe('the console of meters', () => {
     expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
     await page.setViewportSize(WIDE);
   });
+
+  it('keeps groups apart whose values are the words for the rest and for no value', async () => {
+    const meter = await engine.teller.post('meters', {
+      key: 'words',
+      name: 'Words',
+      event_name: 'words',
+      aggregation: 'sum',
+      value_property: 'n',
+      group_by: ['word'],
+    });
+    const { id } = await engine.teller.post('customers', { name: 'Words Ltd' });
+    const used: [number, string | null][] = [
+      [1_000, 'all others'],
+      [500, 'none'],
+      [400, null],
+      [300, '"all others"'],
+      ...Array.from({ length: 20 }, (_, index): [number, string] => [1, `small ${index}`]),
+    ];
+    for (const [index, [n, word]] of used.entries()) {
+      await engine.teller.post('usage-events', {
+        idempotency_key: `words-${index}`,
+        customer_id: id,
+        event_name: 'words',
+        timestamp: new Date().toISOString(),
+        properties: { n, ...(word !== null && { word }) },
+      });
+    }
+    await engine.open(page, `/meters/${meter.id}`);
+    await page.getByLabel('Group by').selectOption('word');
+    const chart = page.locator('figure');
+    await chart.getByRole('img', { name: /^Words: 2,220, by word/ }).waitFor();
+    await chart.getByText('Show as a table').click();
+    const names = await chart.locator('thead th').allInnerTexts();
+    const totals = new Map<string, number>();
+    for (const row of await chart.locator('tbody tr').all()) {
+      const cells = await row.locator('th, td').allInnerTexts();
+      cells.forEach((cell, index) => {
+        const name = names[index]?.replace(' (words)', '') ?? '';
+        totals.set(name, (totals.get(name) ?? 0) + (Number(cell.replace(',', '')) || 0));
+      });
+    }
+    const shown = Object.fromEntries([...totals].filter(([, total]) => total >= 2));
+    expect(shown).toEqual({
+      '"all others"': 1_000,
+      '"none"': 500,
+      none: 400,
+      '"\\"all others\\""': 300,
+      // One of the twenty is among the five largest groups.
+      'all others': 19,
+    });
+  });
 });

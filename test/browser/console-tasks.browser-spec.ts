@@ -112,6 +112,13 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
     expect(hands.clicks).toBe(1);
   });
 
+  it('explains a whole invoice in 1 click', async () => {
+    await jumpTo(story.invoice, /TEST-/);
+    await hands.use(page.getByRole('link', { name: 'Explain', exact: true }));
+    await page.getByText('and all stored lines').waitFor();
+    expect(hands.clicks).toBe(1);
+  });
+
   it('refunds 25.00 with a reason in 2 clicks', async () => {
     await jumpTo(story.payment, /^Payment of/);
     await hands.use(button('Refund…'));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { PASSWORD } from '../support/admins';
 import { loadedFiles, openPage, type PageFaults, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
@@ -93,6 +93,19 @@ describe('the console', () => {
     await card.getByText('three', { exact: true }).waitFor();
     expect(page.url()).toContain('line=il_');
     expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('explains an invoice from its lines to the amount due', async () => {
+    await open(`/invoices/${story.invoice}`);
+    await page.getByRole('link', { name: 'Explain', exact: true }).click();
+    const card = page.getByRole('region', { name: 'Explanation of $29.03' });
+    await card.getByText('the stored total of $29.03').waitFor();
+    await card.getByText('Calls: $0.03').click();
+    await card.getByText('Tier 2: 2 × 1.25').waitFor();
+    await card.getByText('Exactly 2.5 minor units, rounded once to $0.03').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Close the explanation' }).click();
+    await card.waitFor({ state: 'detached' });
   });
 
   it('refunds a part of a payment once, by mouse', async () => {
@@ -221,6 +234,25 @@ describe('the console', () => {
     expect(await page.getByLabel('Email').inputValue()).toBe('grace@example.com');
   });
 
+  it('filters by amounts of a currency, and sorts customers by name', async () => {
+    await open('/invoices');
+    await page.getByText('More filters').click();
+    await page.getByLabel('Currency', { exact: true }).fill('USD');
+    await page.waitForURL('**?currency=USD');
+    await page.getByLabel('Total from').fill('29.01');
+    await page.waitForURL('**&total_min=29.01');
+    await page.getByLabel('Total to').fill('29.03');
+    await page.getByRole('status').filter({ hasText: '1 invoice: total $29.03' }).waitFor();
+    expect(page.url()).toContain('currency=USD&total_min=29.01&total_max=29.03');
+    await open('/customers?owing=true');
+    await page.getByText('Nothing matches the filters.').waitFor();
+    await open('/customers?sort=name');
+    const [first, last] = ['Customer 0', 'Grace Hopper'];
+    await page.getByRole('row').nth(1).getByText(first, { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.getByRole('row').nth(2).getByText(last).waitFor();
+  });
+
   it('has at most 60 rows of a long list in the document', async () => {
     await open('/customers');
     const rows = page.locator('tbody tr');
@@ -254,6 +286,19 @@ describe('the console', () => {
     }
   });
 
+  it('shows the names of customers and plans in lists without a request for each', async () => {
+    const asked: string[] = [];
+    const note = (request: Request): void => {
+      if (/\/v1\/(customers|plans)\/\w+$/.test(request.url())) asked.push(request.url());
+    };
+    page.on('request', note);
+    for (const path of ['/subscriptions', '/ledger', '/invoices', `/coupons/${story.coupon}`]) {
+      await open(path);
+    }
+    page.off('request', note);
+    expect(asked).toEqual([]);
+  });
+
   it('is accessible in light and dark and as narrow as a phone, on every page', async () => {
     const faultsByPage: string[] = [];
     for (const path of pagesOf(story)) {
@@ -285,6 +330,7 @@ function pagesOf(story: ConsoleStory): readonly string[] {
     `/subscriptions/${story.subscription}`,
     '/invoices',
     `/invoices/${story.invoice}`,
+    `/invoices/${story.invoice}?explained=true`,
     '/payments',
     `/payments/${story.payment}`,
     '/refunds',

@@ -11,6 +11,7 @@ import {
 import { createCustomer } from '../support/billing';
 import { checkedClient } from '../support/checked-client';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { EVENTS } from '../support/stored-events';
 
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const API = join(__dirname, '../support/api-process.ts');
@@ -430,7 +431,7 @@ describe('an entitlement of a customer', () => {
       customerId: string,
     ): Promise<readonly (string | number | undefined)[][]> {
       const rows = await engine.database.query<NotifiedRow>(
-        `SELECT type, data FROM event WHERE type LIKE 'entitlement.%' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
+        `SELECT type, data FROM ${EVENTS} WHERE type LIKE 'entitlement.%' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
         [customerId],
       );
       return rows.map(({ type, data }) => [type.replace('entitlement.', ''), data.object.percent]);

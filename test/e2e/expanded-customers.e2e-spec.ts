@@ -10,6 +10,7 @@ const LISTS = [
   'disputes',
   'subscriptions',
   'analytics/mrr/changes',
+  'ledger/transactions',
 ] as const;
 
 interface Listed {
@@ -66,11 +67,50 @@ describe('lists with the customer within each item', () => {
     expect(await read('?expand=customer')).toBe(await read(''));
   });
 
-  it.each(['expand=plan', 'expand=', 'expand=customer,customer'])('refuse %s', async (query) => {
-    for (const list of LISTS) {
-      const { body } = await engine.http.get(`/v1/${list}?${query}`);
-      expect(body).toMatchObject({ status: 400, code: 'validation_failed' });
+  it.each(['expand=plan', 'expand=coupon', 'expand=', 'expand=customer,customer'])(
+    'refuse %s',
+    async (query) => {
+      for (const list of LISTS) {
+        if (list === 'subscriptions' && query === 'expand=plan') continue;
+        const { body } = await engine.http.get(`/v1/${list}?${query}`);
+        expect(body).toMatchObject({ status: 400, code: 'validation_failed' });
+      }
+    },
+  );
+
+  it('are also those of the ledger, and of the redemptions of a coupon', async () => {
+    const posted = await get('ledger/transactions?expand=customer');
+    expect(posted.data.length).toBeGreaterThan(0);
+    for (const { customer_id, customer } of posted.data) {
+      expect(customer).toMatchObject({ id: customer_id, name: 'Ada Lovelace' });
     }
+    const create = async (path: string, body: object): Promise<string> =>
+      ((await engine.http.post(`/v1/${path}`).send(body).expect(201)).body as { id: string }).id;
+    const coupon = await create('coupons', {
+      code: 'ONCE',
+      type: 'percent',
+      percent_off: '10',
+      duration: 'once',
+    });
+    const plan = await create('plans', {
+      code: 'pro',
+      name: 'Pro',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 100 }],
+    });
+    const customer_id = await createCustomer(engine, { name: 'Grace' });
+    await create('subscriptions', {
+      customer_id,
+      plan_id: plan,
+      coupon: 'ONCE',
+      collection: 'send_invoice',
+    });
+    const path = `coupons/${coupon}/redemptions`;
+    expect((await get(`${path}?expand=customer`)).data).toMatchObject([
+      { customer: { id: customer_id, name: 'Grace', is_deleted: false } },
+    ]);
+    expect((await get(path)).data[0]).not.toHaveProperty('customer');
   });
 });
 
@@ -84,6 +124,19 @@ describe('customers within the items of lists', () => {
     };
     expect(await read('payments:read', 'customers:read')).toMatchObject({ data: [] });
     expect(await read('payments:read')).toMatchObject({ status: 403, code: 'forbidden' });
+    await engine.close();
+  });
+
+  it('who owe need the scope to read invoices', async () => {
+    const engine = await startTestApp({ environment: WITH_KEYS });
+    for (const path of ['/v1/customers', '/v1/customers/summary']) {
+      const read = async (...scopes: readonly string[]) => {
+        const { secret } = await createKey(engine, ...scopes);
+        return (await engine.http.get(`${path}?owing=true`).set(bearing(secret))).status;
+      };
+      expect(await read('customers:read', 'invoices:read')).toBe(200);
+      expect(await read('customers:read')).toBe(403);
+    }
     await engine.close();
   });
 });

@@ -1,55 +1,22 @@
 import { createCustomer, createPayment } from '../support/billing';
+import { type ListPage, Lists, type Row } from '../support/lists';
 import { startTestApp, type TestApp } from '../support/test-app';
-
-interface Row {
-  readonly id: string;
-  readonly [field: string]: unknown;
-}
-
-interface ListPage {
-  readonly data: readonly Row[];
-  readonly next_cursor: string | null;
-}
 
 describe('the filters of lists', () => {
   let engine: TestApp;
+  let lists: Lists;
 
   beforeAll(async () => {
     engine = await startTestApp();
+    lists = new Lists(engine);
   });
 
   afterAll(() => engine.close());
 
-  async function page(path: string): Promise<ListPage> {
-    const answer = await engine.http.get(`/v1/${path}`);
-    expect({ path, status: answer.status }).toEqual({ path, status: 200 });
-    return answer.body as ListPage;
-  }
-
-  async function ids(path: string): Promise<readonly string[]> {
-    return (await page(path)).data.map(({ id }) => id);
-  }
-
-  /** Reads every page of a list, two items at a time. */
-  async function walk(path: string): Promise<readonly string[]> {
-    const found: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const part: ListPage = await page(
-        `${path}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
-      );
-      expect(part.data.length).toBeLessThanOrEqual(2);
-      found.push(...part.data.map(({ id }) => id));
-      cursor = part.next_cursor;
-    }
-    return found;
-  }
-
-  async function post(path: string, body: object = {}): Promise<Row> {
-    const answer = await engine.http.post(`/v1/${path}`).send(body);
-    expect(answer.status).toBeLessThan(300);
-    return answer.body as Row;
-  }
+  const page = (path: string): Promise<ListPage> => lists.page(path);
+  const ids = (path: string): Promise<readonly string[]> => lists.ids(path);
+  const walk = (path: string): Promise<readonly string[]> => lists.walk(path);
+  const post = (path: string, body?: object): Promise<Row> => lists.post(path, body);
 
   async function invoiceOf(customer: string, amount: number, daysUntilDue = 0): Promise<string> {
     const { id } = await post('invoices', {
@@ -193,6 +160,52 @@ describe('the filters of lists', () => {
     expect(await ids('webhooks/deliveries?from=2000-01-01T00:00:00Z')).toEqual(sent);
     expect(await ids('webhooks/deliveries?to=2000-01-01T00:00:00Z')).toEqual([]);
     expect(await ids('webhooks/deliveries?status=succeeded')).toEqual([]);
+  });
+
+  it('keep the order of ids among rows made at the same time, over all pages', async () => {
+    const copied = await createCustomer(engine, { name: 'Filter copies' });
+    const invoice = await invoiceOf(copied, 77_000);
+    await post(`invoices/${invoice}/finalize`);
+    const [event] = (await page(`events?object_id=${invoice}`)).data;
+    const at = `from=${String(event?.['timestamp'])}`;
+    /** Copies the newest row of the customer, with ids that differ in their end alone. */
+    const copy = async (table: string, row: string, changes: string): Promise<void> => {
+      await engine.database.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(original, to_jsonb(original) || ${changes})).*
+         FROM ${table} AS original, unnest(string_to_array('7,3,9,1,5', ',')) AS place WHERE ${row}`,
+        [invoice],
+      );
+    };
+    const id = `jsonb_build_object('id', left(original.id, 14) || rpad(place, 16, '0')`;
+    await copy(
+      'invoice',
+      'original.id = $1',
+      `${id}, 'number', 'COPY-' || place, 'subscription_id', NULL)`,
+    );
+    await copy(
+      'event',
+      `original.object_id = $1 AND original.type = 'invoice.finalized'`,
+      `${id}, 'sequence', place::integer + 10)`,
+    );
+    const type = 'type=invoice.finalized';
+    for (const list of [
+      `invoices?customer_id=${copied}`,
+      `invoices?customer_id=${copied}&status=open,paid`,
+      `invoices?sort=-total&customer_id=${copied}`,
+      `events?object_id=${invoice}&${type}`,
+      `events?customer_id=${copied}&${type}`,
+      `events?customer_id=${copied}&${type}&${at}`,
+      `events?${type}`,
+      `events?${type}&${at}`,
+      `events?actor=${String(event?.['actor'])}&${type}`,
+    ]) {
+      const found = await walk(list);
+      expect({ list, found }).toEqual({ list, found: [...found].sort().reverse() });
+      expect({ list, found }).toEqual({ list, found: await ids(`${list}&limit=100`) });
+      expect(found.length).toBeGreaterThanOrEqual(6);
+    }
+    const ascending = await walk(`invoices?sort=total&customer_id=${copied}`);
+    expect(ascending).toEqual([...ascending].sort());
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { Allowances, createEntitlement } from '../support/allowances';
 import { checkedClient } from '../support/checked-client';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
+import { EVENTS } from '../support/stored-events';
 
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const API = join(__dirname, '../support/api-process.ts');
@@ -93,7 +94,7 @@ describe('metered usage of an entitlement', () => {
 
   async function notifiedOf(customerId: string): Promise<readonly unknown[]> {
     const rows = await engine.database.query<{ type: string; percent: number }>(
-      `SELECT type, data->'object'->'percent' AS percent FROM event
+      `SELECT type, data->'object'->'percent' AS percent FROM ${EVENTS}
       WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
       [customerId],
     );

@@ -1,12 +1,25 @@
-import { createCustomer } from '../support/billing';
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { createCustomer, createMeter } from '../support/billing';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const DAY_MS = 86_400_000;
+const SUM = { aggregation: 'sum', value_property: 'n' };
 
 interface Shown {
   readonly at: string;
-  readonly data: readonly { readonly currency: string; readonly total: string }[];
+  readonly data: readonly {
+    readonly currency: string;
+    readonly customer_id: string | null;
+    readonly total: string;
+  }[];
+}
+
+interface OwedInvoice {
+  readonly id: string;
+  readonly total: number;
+  readonly amount_remaining: number;
 }
 
 describe('receivables at an instant', () => {
@@ -93,7 +106,8 @@ describe('receivables at an instant', () => {
     engine.clock.advanceMs(200 * DAY_MS);
     for (const { total, byCustomer } of seen) {
       expect(await read(`at=${total.at}`)).toEqual(total);
-      expect(await read(`at=${total.at}&group_by=customer`)).toEqual(byCustomer);
+      const data = byCustomer.data.map((row) => ({ ...row, is_deleted: row.customer_id === bob }));
+      expect(await read(`at=${total.at}&group_by=customer`)).toEqual({ ...byCustomer, data });
     }
     expect(seen.map(({ total }) => total.data.map(({ total: owed }) => owed))).toEqual([
       [],
@@ -135,6 +149,100 @@ describe('receivables at an instant', () => {
       expect(await read(`at=${total.at}&group_by=customer`)).toEqual(byCustomer);
     }
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
+  it('count credit against the invoices that were open then, not a draft that was finalized since', async () => {
+    const on = (day: string): void => engine.clock.set(`2027-${day}T00:00:00Z`);
+    on('03-01');
+    const customer = await createCustomer(engine, { currency: 'NOK', invoice_grace_hours: 336 });
+    const price = { model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const plan = await post('plans', {
+      code: 'waiting',
+      name: 'Waiting',
+      currency: 'NOK',
+      interval: 'week',
+      prices: [{ ...price, name: 'Calls', meter_id: await createMeter(engine, SUM) }],
+    });
+    const addon = await post('addons', {
+      code: 'support',
+      name: 'Support',
+      currency: 'NOK',
+      prices: [{ name: 'Support', model: 'flat', timing: 'in_advance', amount: 700 }],
+    });
+    const { id } = await post('subscriptions', {
+      customer_id: customer,
+      plan_id: plan.id,
+      collection: 'send_invoice',
+    });
+    const invoices = async (): Promise<readonly OwedInvoice[]> => {
+      const { body } = await engine.http.get(`/v1/invoices?customer_id=${customer}`);
+      return (body as { data: OwedInvoice[] }).data.toReversed();
+    };
+    const newest = async (): Promise<string> => (await invoices()).at(-1)?.id ?? '';
+    const use = (key: string, n: number) =>
+      engine.http
+        .post('/v1/usage-events')
+        .send({
+          idempotency_key: key,
+          customer_id: customer,
+          event_name: 'api_call',
+          timestamp: engine.clock.now().toISOString(),
+          properties: { n },
+        })
+        .expect(200);
+    const renew = async (): Promise<void> => {
+      while (await engine.app.get(DueSubscriptions).runDue()) continue;
+    };
+
+    await use('first week', 100);
+    on('03-08');
+    await renew();
+    const first = await newest();
+    await post(`invoices/${first}/finalize`);
+    await post(`invoices/${first}/pay`, {
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_ok',
+    });
+    await use('second week', 50);
+    on('03-15');
+    await renew();
+    on('03-16');
+    await post(`subscriptions/${id}/change`, {
+      addons: [{ addon_id: addon.id, quantity: '1' }],
+      when: 'now',
+    });
+    await engine.http
+      .post('/v1/usage-events/void')
+      .send({ idempotency_key: 'first week' })
+      .expect(200);
+    on('03-22');
+    await renew();
+    await post(`invoices/${await newest()}/finalize`);
+    on('03-29');
+    while (await engine.app.get(DueDrafts).runDue()) continue;
+    const owed = (await invoices()).map(({ total, amount_remaining: left }) => [total, left]);
+    expect(owed).toEqual([
+      [1_000, 0],
+      [500, 500],
+      [600, 300],
+      [-300, 0],
+    ]);
+
+    on('04-20');
+    const ofCustomer = async (query: string) =>
+      (await read(`group_by=customer&${query}`)).data.filter(({ currency }) => currency === 'NOK');
+    const now = await ofCustomer('');
+    expect(now).toMatchObject([{ days_1_to_30: '500', days_31_to_60: '300', total: '800' }]);
+    expect(await ofCustomer('at=2027-04-20T00:00:00Z')).toEqual(now);
+    expect(await ofCustomer('at=2027-03-28T00:00:00Z')).toMatchObject([{ total: '300' }]);
+    expect(await ofCustomer('at=2027-03-21T00:00:00Z')).toMatchObject([{ total: '600' }]);
+    for (const day of ['03-09', '03-17', '03-23', '03-30', '04-20']) {
+      const at = `2027-${day}T00:00:00Z`;
+      const books = await engine.http.get(`/v1/ledger/accounts?customer_id=${customer}&at=${at}`);
+      const posted = (books.body as { data: { account: string; balance: string }[] }).data;
+      const balance = posted.find(({ account }) => account === 'accounts_receivable')?.balance;
+      expect((await ofCustomer(`at=${at}`))[0]?.total ?? '0').toBe(balance ?? '0');
+    }
   });
 
   it('are none before the first invoice, and age until an instant in the future', async () => {

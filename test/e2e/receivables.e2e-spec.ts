@@ -75,6 +75,7 @@ describe('receivables by age', () => {
         currency: 'USD',
         customer_id: null,
         customer_name: null,
+        is_deleted: null,
         invoices: 7,
         total: '654328',
         ...sums,
@@ -85,6 +86,7 @@ describe('receivables by age', () => {
       {
         customer_id: ada,
         customer_name: 'Ada',
+        is_deleted: false,
         total: '654321',
         ...ages(650_000, 4_000, 300, 20, 1),
       },

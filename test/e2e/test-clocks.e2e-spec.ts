@@ -1,4 +1,5 @@
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { EVENTS } from '../support/stored-events';
 
 describe('test clocks', () => {
   let engine: TestApp;
@@ -114,7 +115,7 @@ describe('test clocks', () => {
       await story.advance('2026-08-01T00:00:00.000Z');
       await story.command(id, 'cancel', { when: 'now', credit_unused: true });
       const events = await engine.database.query<{ type: string }>(
-        `SELECT type FROM event WHERE data::text LIKE '%' || $1 || '%' ORDER BY id`,
+        `SELECT type FROM ${EVENTS} WHERE data::text LIKE '%' || $1 || '%' ORDER BY id`,
         [story.customerId],
       );
       return { amounts: await story.amounts(), starts: await story.starts(), events };

@@ -35,6 +35,10 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
     reason: 'Partitions of coming months, and of months without one, are empty.',
   },
   {
+    fault: /^listAuditEntries\?.* audit_change_2026_03_position_idx and leaves out \(created_at/,
+    reason: 'Reads the pack of a change by its position. The time only chooses the partition.',
+  },
+  {
     fault: /^listEvents\?(customer_id|test_clock_id)=\w+&(from|to)=[^:]*:[^:]*:[^:]*: sorts/,
     reason: 'Sorts the events of one customer by time, after it has read them from their index.',
   },
@@ -80,12 +84,17 @@ function queriesOf({ operation }: Operation): readonly string[] {
     .filter(({ required: isRequired }) => isRequired)
     .map((one) => `${one.name}=${encodeURIComponent(valuesOf(one)[0] ?? '')}`);
   const each = filters.flatMap((one) =>
-    valuesOf(one).map((value) => `${one.name}=${encodeURIComponent(value)}`),
+    valuesOf(one).map((value) => `${one.name}=${encodeURIComponent(value)}${besides(one)}`),
   );
   const together = BY_TIME[operationId] ?? [];
   return ['', ...each, ...together].map((one) =>
     [...new Set([...required, one])].filter(Boolean).join('&'),
   );
+}
+
+/** Returns what a filter of amounts needs. */
+function besides({ name }: Parameter): string {
+  return /_(min|max)$/.test(name) ? '&currency=EUR' : '';
 }
 
 function valuesOf({ name, schema }: Parameter): readonly string[] {
@@ -222,9 +231,9 @@ describe('every list, over a million rows', () => {
   });
 
   it('is found to read more when the index of a filter is missing', async () => {
-    await engine.database.query('DROP INDEX invoice_status_index');
+    await engine.database.query('DROP INDEX invoice_status_time_index');
     expect(await faults()).toContainEqual(
-      expect.stringMatching(/^listInvoices\?status=open: reads invoice_pkey and leaves out/),
+      expect.stringMatching(/^listInvoices\?status=open: reads all of invoice/),
     );
   });
 });

@@ -1,3 +1,4 @@
+/** @own-modules Defines an event, which would be in the documents of other files. */
 import { CreditGrantEntity } from '../../src/modules/invoicing/credit-grant.entity';
 import { CustomerEntity } from '../../src/modules/customers/customer.entity';
 import type { Customer } from '../../src/modules/customers';

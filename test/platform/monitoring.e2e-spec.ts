@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import perfHooks from 'node:perf_hooks';
 import { MonitoringServer } from '../../src/platform/observability';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
@@ -49,6 +50,18 @@ describe('the monitoring port of a worker', () => {
   it('answers the probes without a credential', async () => {
     expect(await get('/health/live')).toEqual({ status: 200, text: 'ok\n' });
     expect(await get('/health/ready')).toEqual({ status: 200, text: 'ok\n' });
+  });
+
+  it('measures the process once, however many applications it starts', async () => {
+    const measurements = jest.spyOn(perfHooks, 'monitorEventLoopDelay');
+    const others = [await startTestApp(), await startTestApp()];
+    for (const other of others) {
+      const { text } = await other.uncheckedHttp.get('/metrics').expect(200);
+      expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+      expect(text).toMatch(/^database_connections/m);
+      await other.close();
+    }
+    expect(measurements.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
   it('answers the metrics, with the connections of the pool', async () => {

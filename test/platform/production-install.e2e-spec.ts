@@ -18,6 +18,7 @@ describe('the service with production dependencies alone', () => {
 
   it('starts, and answers requests that load further packages', async () => {
     const service = await RunningService.start(made.url, {
+      PACKAGES: 'installed',
       NODE_OPTIONS: `--require ${JSON.stringify(GUARD)}`,
     });
     try {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { previousRelease } from '../support/previous-release';
 import { type Receiver, startReceiver } from '../support/receiver';
@@ -175,22 +176,41 @@ describe('an upgrade from the previous release', () => {
     return plan.id;
   }
 
+  async function packs(): Promise<number> {
+    const observer = new Client({ connectionString: database.url });
+    await observer.connect();
+    try {
+      const { rows } = await observer.query<{ count: number }>(
+        'SELECT count(*)::integer AS count FROM event_pack',
+      );
+      return rows[0]?.count ?? 0;
+    } finally {
+      await observer.end();
+    }
+  }
+
   async function upgrade(directory: string): Promise<void> {
     const client = new RetryingClient();
     const former = await start(directory);
     client.services = [former];
     const planId = await planOf(client);
-    await client.post('webhooks/endpoints', { url: receiver.url, events: ['customer.created'] });
+    await client.post('webhooks/endpoints', {
+      url: receiver.url,
+      events: ['customer.created', 'invoice.finalized'],
+    });
 
     const load = new Load(client, planId);
     await load.servesFurther(5, 'the previous release works');
     const current = await start();
     client.services = [former, current];
     await load.servesFurther(20, 'both releases work');
+    expect(await packs()).toBe(0);
     client.services = [current, former];
     expect(await former.stop()).toBe(0);
     client.services = [current];
     await load.servesFurther(5, 'the new release works alone');
+    // A process of the previous release may run for two minutes without being seen: see `packed-events`.
+    expect(await packs()).toBe(0);
     await load.stop();
 
     expect(await client.get<{ ok: boolean }>('ledger/verify')).toMatchObject({ ok: true });
@@ -203,6 +223,8 @@ describe('an upgrade from the previous release', () => {
     await until('every customer is notified', () =>
       load.customers.every((id) => notified().has(id)),
     );
+    const { data } = await client.get<List<Thing>>('invoices?limit=100');
+    await until('of every invoice', () => data.every(({ id }) => notified().has(id)));
   }
 
   const { name, directory } = previous;

@@ -1,3 +1,4 @@
+/** @own-modules Wraps the methods of all services. */
 import { callsNotDown, recordModuleCalls } from '../support/module-calls';
 import { startTestApp, Story, type TestApp } from '../support/story';
 

@@ -7,6 +7,7 @@ import { createCustomer } from '../support/billing';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
 import { declined } from '../support/stripe/test-methods';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { EVENTS } from '../support/stored-events';
 
 const SECRET = 'whsec_scenarios';
 const MINUTE_MS = 60_000;
@@ -326,7 +327,7 @@ describe('with Stripe', () => {
       expect(answer.headers['cache-control']).toContain('no-store');
       const stored = await engine.database.query<{ text: string }>(
         `SELECT payment::text AS text FROM payment WHERE id = $1
-         UNION ALL SELECT data::text FROM event WHERE object_id = $1`,
+         UNION ALL SELECT data::text FROM ${EVENTS} WHERE object_id = $1`,
         [id],
       );
       expect(stored.every(({ text }) => !text.includes('_secret_'))).toBe(true);

@@ -35,10 +35,12 @@ const ROUTINES = `
 
 /**
  * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
- * indexes of trigrams and of JSON values.
+ * indexes of trigrams, of JSON values, of text in lower case and of the times of ids.
  */
 export function isBeyondEntities(line: string): boolean {
-  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>)/.test(line);
+  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\()/.test(
+    line,
+  );
 }
 
 /** Describes the schema of a database, one line per object, sorted, without the migration table and partitions. */

@@ -6,6 +6,7 @@ import {
 } from './allowance-model';
 import { Allowances } from './allowances';
 import { Story, type TestApp } from './story';
+import { EVENTS } from './stored-events';
 
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -310,7 +311,7 @@ export class PairedHistory {
   private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
     const rows = await this.checked.story.engine.database.query<{ notified: string }>(
       `SELECT type || ' ' || (data->'object'->>'percent') || ' ' || (data->'object'->>'period_start') AS notified
-      FROM event WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
+      FROM ${EVENTS} WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
       [story.customerId],
     );
     return rows.map(({ notified }) => notified);

@@ -3,78 +3,120 @@
  *
  *     node test/support/run-ts.cjs <file.ts> [arguments]
  *
- * Compiled on `require` by swc with the settings Jest uses, so that nothing has to be built first. Packages are not touched.
- * A test run starts many processes of some 900 files each, so compiled files are kept in `node_modules/.cache`.
+ * Compiled on `require` by swc with the settings Jest uses, so that nothing has to be built first. A test run starts some 100
+ * processes of up to 3,600 files each, so what they prepare is kept (see `loading-cache.cjs`), and ES modules of packages are
+ * compiled as well, as Jest does. With `PACKAGES=installed` packages are loaded as Node does without this file.
  */
 const { createHash } = require('node:crypto');
-const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { readFileSync } = require('node:fs');
 const Module = require('node:module');
-const { join, resolve, sep } = require('node:path');
+const { dirname, join, resolve, sep } = require('node:path');
+const { keep, keepPaths, keepScripts, read } = require('./loading-cache.cjs');
 
 const packages = `${sep}node_modules${sep}`;
-const cache = resolve(__dirname, '../../node_modules/.cache/run-ts');
 // Other settings, or another version of swc, compile other code.
 const compiler = createHash('sha256')
   .update(readFileSync(__filename))
   .update(readFileSync(require.resolve('@swc/core/package.json')))
   .digest('hex');
 
-/** Returns the code of a TypeScript file, compiled before or now. */
+/** Paths of source maps by file name. */
+const maps = new Map();
+
+/** Returns the code of a file as a CommonJS module, compiled before or now. */
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
   const digest = createHash('sha256').update(`${compiler}\0${filename}\0${source}`).digest('hex');
-  const file = join(cache, `${digest}.js`);
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    const code = transform(source, filename);
-    keep(file, code);
-    return code;
-  }
-}
-
-/** Writes the whole file or none: other processes read it meanwhile. Without the right to write, nothing is kept. */
-function keep(file, code) {
-  const unfinished = `${file}.${process.pid}`;
-  try {
-    mkdirSync(cache, { recursive: true });
-    writeFileSync(unfinished, code);
-    renameSync(unfinished, file);
-  } catch {
-    /* compiled again by the next process */
-  }
+  maps.set(filename, `${digest}.map`);
+  const known = read(`${digest}.js`);
+  if (known !== null) return known;
+  const { code, map } = transform(source, filename);
+  keep(`${digest}.map`, map);
+  keep(`${digest}.js`, code);
+  return code;
 }
 
 function transform(source, filename) {
   // Only when needed: loading it takes longer than reading all compiled files.
   const { transformSync } = require('@swc/core');
+  const isTypeScript = filename.endsWith('.ts');
   return transformSync(source, {
     filename,
     swcrc: false,
     configFile: false,
-    sourceMaps: 'inline',
+    sourceMaps: true,
     module: { type: 'commonjs' },
     jsc: {
-      parser: { syntax: 'typescript', decorators: true },
+      parser: { syntax: isTypeScript ? 'typescript' : 'ecmascript', decorators: isTypeScript },
       transform: { legacyDecorator: true, decoratorMetadata: true },
       target: 'es2023',
       keepClassNames: true,
     },
-  }).code;
+  });
 }
 
 const compileNatively = Module._extensions['.ts'];
 Module._extensions['.ts'] = (module, filename) => {
   if (filename.includes(packages) && compileNatively) compileNatively(module, filename);
-  else module._compile(compiled(filename), filename);
+  else module._compile(compiled(filename), filename, 'commonjs');
 };
 
-process.setSourceMapsEnabled(true);
+/** Compiles ES modules of packages to CommonJS: V8 keeps no compiled code of ES modules for another process. */
+function compileEsModules() {
+  const loadCommonJs = Module._extensions['.js'];
+  const folders = new Map();
+  const isEsFolder = (folder) => {
+    if (!folders.has(folder)) folders.set(folder, readType(folder));
+    return folders.get(folder);
+  };
+  const readType = (folder) => {
+    try {
+      return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).type === 'module';
+    } catch {
+      return folder !== dirname(folder) && isEsFolder(dirname(folder));
+    }
+  };
+  const load = (module, filename) => {
+    const isEsModule = filename.endsWith('.mjs') || isEsFolder(dirname(filename));
+    if (isEsModule) module._compile(compiled(filename), filename, 'commonjs');
+    else loadCommonJs(module, filename);
+  };
+  Module._extensions['.js'] = load;
+  Module._extensions['.mjs'] = load;
+}
+
+/** Shows the positions of the source in stack traces. Reads a source map when it is needed, not for each file. */
+function showSourcePositions() {
+  const parsed = new Map();
+  const mapOf = (filename) => {
+    if (parsed.has(filename)) return parsed.get(filename);
+    const map = maps.has(filename) ? read(maps.get(filename)) : null;
+    parsed.set(filename, map === null ? null : new Module.SourceMap(JSON.parse(map)));
+    return parsed.get(filename);
+  };
+  const shown = (site) => {
+    const entry = mapOf(site.getFileName())?.findEntry(
+      site.getLineNumber() - 1,
+      site.getColumnNumber() - 1,
+    );
+    if (entry?.originalLine === undefined) return String(site);
+    const position = `:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    return String(site).replace(/:\d+:\d+(?=\)?$)/, position);
+  };
+  Error.prepareStackTrace = (error, sites) =>
+    [String(error), ...sites.map((site) => `    at ${shown(site)}`)].join('\n');
+}
 
 if (require.main === module) {
   const [, , file, ...rest] = process.argv;
   if (!file) throw new Error('Usage: node test/support/run-ts.cjs <file.ts> [arguments]');
   const entry = resolve(file);
   process.argv.splice(1, process.argv.length, entry, ...rest);
+  showSourcePositions();
+  if (process.env.PACKAGES !== 'installed') {
+    compileEsModules();
+    keepPaths();
+    keepScripts();
+  }
   require(entry);
 }

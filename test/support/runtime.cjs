@@ -1,10 +1,12 @@
 /**
  * Runs the modules of a test file as Jest does, without preparing each of them again.
  *
- * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. Every test file runs all
- * of them in a context of its own, so that no state passes from one file to another. That stays so. But Jest also reads,
- * transforms, resolves and compiles them again for each file, which took more than half of the time of loading. Each worker now
- * keeps, for as long as it lives:
+ * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. In the environment of
+ * `environment.cjs`, the first test file of a worker that requires one of them runs it, and the others share it. Each file
+ * runs only its own code and the support of tests. A file that needs modules of its own begins with a comment
+ * `@own-modules` and the reason. `jest.mock` is refused in others, and one that leaves a shared class changed fails.
+ *
+ * For modules that are run again, each worker keeps, for as long as it lives:
  *
  * - the path that each `require` resolves to, for as long as Jest keeps its own resolver: until files are added or removed;
  * - the transformed source of each file, until its time of modification or its size changes;
@@ -13,23 +15,33 @@
  *
  * Mocks, `require.cache`, `instanceof` and stack traces are Jest's own. Coverage needs sources that Jest has instrumented:
  * with `--coverage` nothing is shared. The methods replaced here are internals of Jest: if a new version moves them, the
- * constructor throws, and removing `runtime` from jest.config.js runs the tests without this file.
+ * constructor throws, and removing `runtime` and `testEnvironment` from jest.config.js runs the tests without this file.
  */
 const { statSync } = require('node:fs');
 const { createRequire } = require('node:module');
+const { sep } = require('node:path');
 const { Script } = require('node:vm');
+const { ModuleRegistry } = require('./shared-modules.cjs');
 
 // The copy that Jest itself uses: replacing the methods of another one would have no effect.
 const jestCore = createRequire(require.resolve('jest')).resolve('@jest/core');
 const { default: Runtime } = createRequire(jestCore)('jest-runtime');
 
+const PACKAGES = `${sep}node_modules${sep}`;
+const OWN = 'Otherwise begin the file with a comment `@own-modules` and the reason.';
+
 /** Compiled scripts by file name. */
 const scripts = new Map();
+
+/** Paths of source maps by file name. A file that shares modules has not transformed them itself. */
+const sourceMaps = new Map();
 
 /** Resolved paths and transformed files by the resolver of a project. */
 const projects = new WeakMap();
 
 class SharingRuntime extends Runtime {
+  #shared = null;
+
   constructor(config, environment, resolver, ...rest) {
     super(config, environment, resolver, ...rest);
     const [, , { collectCoverage }] = rest;
@@ -39,7 +51,47 @@ class SharingRuntime extends Runtime {
     sharePaths(this._resolution, paths);
     shareFiles(this.transformCache, files);
     shareScripts(this.executor, environment);
+    this.transformCache.sourceMaps = sourceMaps;
+    if (environment.sharedModules) {
+      this.#shared = environment.sharedModules;
+      shareModules(this, this.#shared, config);
+    }
   }
+
+  setMock(...mock) {
+    if (this.#shared !== null) throw new Error(`jest.mock needs modules of the file's own. ${OWN}`);
+    super.setMock(...mock);
+  }
+
+  /** @throws if the file leaves a shared class changed. The next file then loads all modules again. */
+  teardown() {
+    super.teardown();
+    const changed = this.#shared?.methods.findChanged() ?? null;
+    if (changed === null) return;
+    this._environment.forgetModules();
+    throw new Error(`The test file leaves ${changed} changed. Restore it. ${OWN}`);
+  }
+}
+
+/** Gives the file the modules that others have loaded. */
+function shareModules(runtime, shared, { testEnvironmentOptions }) {
+  const { executor, registries, requireBuilder } = runtime;
+  if (!(registries.moduleRegistry instanceof Map)) throw new Error(movedIn('moduleRegistry'));
+  const patterns = testEnvironmentOptions.sharedModules.map((source) => new RegExp(source));
+  const isShared = (path) => patterns.some((pattern) => pattern.test(path));
+  registries.moduleRegistry = new ModuleRegistry(shared.byPath, isShared);
+  // A shared module requires others through the file that runs now, not through the one that loaded it.
+  shared.runtime = runtime;
+  methodOf(requireBuilder, 'requireDispatch');
+  requireBuilder.requireDispatch = (from, name) => shared.runtime.requireModuleOrMock(from, name);
+  const exec = methodOf(executor, 'exec');
+  executor.exec = (module, ...rest) => {
+    const outcome = exec(module, ...rest);
+    if (isShared(module.filename) && !module.filename.includes(PACKAGES)) {
+      shared.methods.record(module.exports);
+    }
+    return outcome;
+  };
 }
 
 function sharePaths(resolution, paths) {
@@ -95,15 +147,18 @@ function shareScripts(executor, environment) {
       }
       scripts.set(filename, known);
     }
-    return known.script.runInContext(context);
+    const isOwnContext = environment.global === globalThis;
+    return isOwnContext ? known.script.runInThisContext() : known.script.runInContext(context);
   };
 }
 
 function methodOf(object, name) {
-  if (typeof object?.[name] !== 'function') {
-    throw new Error(`This version of Jest has no ${name}(): see test/support/runtime.cjs.`);
-  }
+  if (typeof object?.[name] !== 'function') throw new Error(movedIn(name));
   return object[name].bind(object);
+}
+
+function movedIn(name) {
+  return `This version of Jest has no ${name}: see test/support/runtime.cjs.`;
 }
 
 module.exports = { __esModule: true, default: SharingRuntime };

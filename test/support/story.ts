@@ -213,8 +213,8 @@ export class Story {
   }
 
   /**
-   * Asserts the invariants at the end of a test: lines add up, each line agrees with its trace, and the ledger
-   * verifies.
+   * Asserts the invariants at the end of a test: lines add up, each invoice agrees with the traces of its lines, and the
+   * ledger verifies.
    */
   async verify(): Promise<void> {
     for (const invoice of await this.invoices()) {
@@ -223,11 +223,10 @@ export class Story {
       expect(sum(({ amount }) => amount)).toBe(invoice.subtotal);
       expect(sum(({ discount }) => discount)).toBe(invoice.discount);
       expect(invoice.subtotal - invoice.discount + invoice.tax).toBe(invoice.total);
-      for (const line of invoice.lines) {
-        const path = `/v1/invoices/${invoice.id}/lines/${line.id}/explanation`;
-        const { body } = await this.engine.http.get(path);
-        expect(body).toMatchObject({ matches: true, line: { id: line.id } });
-      }
+      const path = `/v1/invoices/${invoice.id}/explanation?limit=100`;
+      const { body } = await this.engine.http.get(path);
+      const lines = invoice.lines.slice(0, 100).map(({ id }) => ({ matches: true, line: { id } }));
+      expect(body).toMatchObject({ matches: true, data: lines });
     }
     const { body } = await this.engine.http.get('/v1/ledger/verify');
     const failed = (body as { checks: { ok: boolean }[] }).checks.filter(({ ok }) => !ok);

@@ -11,6 +11,7 @@ import { createLogger, NestLogger } from '../../src/platform/logging';
 import { checkedClient } from './checked-client';
 import { createTestDatabase, type TestDatabase } from './databases';
 import { ManualClock } from './manual-clock';
+import { EVENTS } from './stored-events';
 
 export interface TestApp {
   readonly app: NestExpressApplication;
@@ -93,7 +94,7 @@ export interface EventRow {
 /** Returns the events recorded about an object, in order. */
 export function eventsOf(testApp: TestApp, objectId: string): Promise<readonly EventRow[]> {
   return testApp.database.query<EventRow>(
-    'SELECT type, sequence, data FROM event WHERE object_id = $1 ORDER BY sequence',
+    `SELECT type, sequence, data FROM ${EVENTS} WHERE object_id = $1 ORDER BY sequence`,
     [objectId],
   );
 }

@@ -1,3 +1,4 @@
+export type { AmountRange } from './amount-range';
 export { allocate, allocateShares } from './allocate';
 export { digitsByCode, isCurrency, minorDigits } from './currency';
 export { multiplyByRatio, roundHalfAwayFromZero } from './rounding';

@@ -1,5 +1,5 @@
 export { chargeEvents, type ChargedEvents } from './percentage';
 export type { PercentagePrice, Price, Tier } from './price';
-export { rate, roundAtLine, type Usage } from './rate';
+export { exactAtLine, rate, roundAtLine, type Usage } from './rate';
 export { amountOfSteps, type TraceStep } from './trace';
 export { trueUp, withinLimits } from './true-up';

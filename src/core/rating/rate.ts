@@ -50,9 +50,14 @@ export function rate(price: Price, usage: Usage): RatedAmount {
   }
 }
 
-/** Returns `exact`, times the proration if any, rounded once to minor units, half away from zero. */
+/** Returns `exact`, times the proration if any: the amount of a line before it is rounded. */
+export function exactAtLine(exact: Rational, proration: Proration | null): Rational {
+  return proration === null ? exact : multiply(exact, factorOf(proration));
+}
+
+/** Returns {@link exactAtLine}, rounded once to minor units, half away from zero. */
 export function roundAtLine(exact: Rational, proration: Proration | null): bigint {
-  return roundToInteger(proration === null ? exact : multiply(exact, factorOf(proration)));
+  return roundToInteger(exactAtLine(exact, proration));
 }
 
 function ratePerUnit(price: PerUnitPrice, quantity: Rational): RatedAmount {

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Reports } from '../../platform/database';
+import type { LedgerTransaction } from '../../core/ledger';
+import { Database, Reports } from '../../platform/database';
+import { type LoweredInvoice, loweredLater, type LoweringCredit } from './domain/lowered';
 import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
@@ -46,59 +48,152 @@ export const OWED_POSTED = `
   SELECT ${DEBT} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
+/** Subscriptions of which credit lowered invoices at $1 or later. */
+const LOWERED_LATER = `
+  SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
+  WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
+
+/** All credit of these subscriptions. The part that was recovered lowered uncollectible invoices. */
+const CREDITS = `
+  SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
+      SELECT -sum(amount_minor) FROM ledger_transaction AS part JOIN ledger_posting ON transaction_id = part.id
+      WHERE part.source_id = posted.source_id AND account = 'accounts_receivable')::text AS amount
+  FROM invoice JOIN ledger_transaction AS posted ON source_id = invoice.id AND kind = 'credit_applied'
+  WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
+
+/** All invoices of these subscriptions that were lowered, by more than credit notes. */
+const LOWERED = `
+  SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
+    (amount_credited - coalesce((SELECT sum(to_receivable) FROM credit_note
+      WHERE invoice_id = invoice.id AND credit_note.status = 'issued'), 0))::text AS lowered
+  FROM invoice
+    JOIN ledger_transaction AS finalized ON finalized.source_id = invoice.id AND finalized.kind = 'invoice_finalized'
+    LEFT JOIN ledger_transaction AS written_off
+      ON written_off.source_id = invoice.id AND written_off.kind = 'write_off'
+  WHERE amount_credited > 0 AND subscription_id IN (${LOWERED_LATER}) ORDER BY invoice.id`;
+
+/** Invoices that could be owed at $1. */
+const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS NULL';
+
+type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
+
+/** Sources of transactions that post to the receivable of an invoice which was finalized before them. */
+const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
+  payment: ['payment'],
+  recovery: ['payment'],
+  credit_note: ['credit_note'],
+  write_off: ['invoice'],
+  void: ['invoice', 'payment', 'credit_note'],
+  // It posts what its own invoice owes.
+  invoice_finalized: [],
+  // Its source is the negative invoice, not those that it lowered.
+  credit_applied: [],
+  refund: [],
+  revenue_release: [],
+  dispute_withdrawn: [],
+  dispute_reinstated: [],
+  dispute_lost: [],
+};
+
+/** Postings at $1 or later to receivables of invoices finalized before, the other way round. */
+function postedLater(source: ReceivableSource): string {
+  const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
+  const invoiceId = source === 'invoice' ? 'id' : 'invoice_id';
+  return `
+    SELECT invoice.id, -amount_minor
+    FROM ledger_transaction AS posted JOIN ledger_posting ON transaction_id = posted.id
+      JOIN ${source} AS source ON source.id = source_id JOIN invoice ON invoice.id = source.${invoiceId}
+    WHERE occurred_at >= $1 AND kind IN (${kinds.map(([kind]) => `'${kind}'`).join(', ')})
+      AND account = 'accounts_receivable' AND ${FINALIZED_BEFORE}`;
+}
+
 /**
- * Amounts owed at $1, from the postings before it. Credit that a later invoice of a subscription gave is posted to that
- * invoice, which is negative here: it lowers the invoices of the subscription, the oldest first, as it did then.
+ * Amounts owed at $1: those owed now of the invoices finalized before, less the postings since. The posting of a credit does
+ * not name the invoices that it lowered: $2 and $3 have them, with the amounts.
  */
 const OPEN_AT = `
-  WITH posted AS (${POSTED} AND occurred_at < $1
-  ), balance AS (
-    SELECT invoice.id, invoice.customer_id, currency, due_at, ${DEBT} AS debt, sum(amount_minor) AS amount
-    FROM posted JOIN invoice ON invoice.id = invoice_id
-    WHERE test_clock_id IS NULL
-    GROUP BY invoice.id HAVING sum(amount_minor) <> 0
-  ), in_turn AS (
-    SELECT *, -coalesce(sum(amount) FILTER (WHERE amount < 0) OVER same_debt, 0) AS credit,
-      sum(greatest(amount, 0)) OVER (same_debt ORDER BY id) - amount AS older
-    FROM balance WINDOW same_debt AS (PARTITION BY debt, currency)
-  ), lowered AS (
-    SELECT customer_id, currency, due_at, amount - least(amount, greatest(credit - older, 0)) AS owed
-    FROM in_turn WHERE amount > 0
-  ), open AS (SELECT * FROM lowered WHERE owed > 0)`;
+  WITH owed AS (
+    SELECT id, amount_due - amount_paid - amount_credited AS amount
+    FROM invoice WHERE status = 'open' AND ${FINALIZED_BEFORE}
+    UNION ALL ${postedLater('invoice')}
+    UNION ALL ${postedLater('payment')}
+    UNION ALL ${postedLater('credit_note')}
+    UNION ALL SELECT * FROM unnest($2::text[], $3::bigint[])
+  ), total AS (
+    SELECT id, sum(amount) AS owed FROM owed GROUP BY id HAVING sum(amount) <> 0
+  ), open AS (
+    SELECT customer_id, currency, due_at, owed FROM total JOIN invoice USING (id) WHERE ${FINALIZED_BEFORE})`;
 
 const inTotal = (open: string): string => `
   ${open}
-  SELECT currency, NULL AS "customerId", NULL AS "customerName", ${SUMS}
+  SELECT currency, NULL AS "customerId", NULL AS "customerName", NULL AS "isDeleted", ${SUMS}
   FROM open GROUP BY currency ORDER BY currency`;
 
-const byCustomer = (open: string): string => `
+const byCustomer = (open: string, most: string): string => `
   ${open}, owing AS (
     SELECT currency, customer_id, ${SUMS},
       row_number() OVER (PARTITION BY currency ORDER BY sum(owed) DESC, customer_id) AS place
     FROM open GROUP BY currency, customer_id)
-  SELECT owing.*, customer_id AS "customerId", customer.name AS "customerName"
-  FROM owing JOIN customer ON customer.id = customer_id WHERE place <= $2
+  SELECT owing.*, customer_id AS "customerId", customer.name AS "customerName",
+    customer.deleted_at IS NOT NULL AS "isDeleted"
+  FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${most}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
 /** Instant of a report, and where its amounts come from. */
 export interface ReceivablesQuery {
   readonly at: Date;
-  /** False: the postings before `at`. */
+  /** False: those owed now, less the postings since `at`. */
   readonly isNow: boolean;
+}
+
+interface CreditRow extends Omit<LoweringCredit, 'amountMinor'> {
+  readonly amount: string;
+}
+
+interface LoweredRow extends Omit<LoweredInvoice, 'loweredMinor'> {
+  readonly lowered: string;
 }
 
 /** Reads the tables of other modules, and writes none. */
 @Injectable()
 export class ReceivablesRepository {
-  constructor(private readonly reports: Reports) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reports: Reports,
+  ) {}
 
   inTotal({ at, isNow }: ReceivablesQuery): Promise<readonly Receivables[]> {
-    return this.reports.query<Receivables>('analytics', inTotal(isNow ? OPEN_NOW : OPEN_AT), [at]);
+    return this.reports.run('analytics', async () =>
+      isNow
+        ? this.database.query<Receivables>(inTotal(OPEN_NOW), [at])
+        : this.database.query<Receivables>(inTotal(OPEN_AT), [
+            at,
+            ...(await this.loweredSince(at)),
+          ]),
+    );
   }
 
   /** Returns the customers that owe most of each currency. */
   byCustomer({ at, isNow }: ReceivablesQuery, most: number): Promise<readonly Receivables[]> {
-    const sql = byCustomer(isNow ? OPEN_NOW : OPEN_AT);
-    return this.reports.query<Receivables>('analytics', sql, [at, most]);
+    return this.reports.run('analytics', async () =>
+      isNow
+        ? this.database.query<Receivables>(byCustomer(OPEN_NOW, '$2'), [at, most])
+        : this.database.query<Receivables>(byCustomer(OPEN_AT, '$4'), [
+            at,
+            ...(await this.loweredSince(at)),
+            most,
+          ]),
+    );
+  }
+
+  /** Returns the ids of invoices that credit lowered since an instant, and the amounts in the same order. */
+  private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
+    const credits = await this.database.query<CreditRow>(CREDITS, [at]);
+    const invoices = await this.database.query<LoweredRow>(LOWERED, [at]);
+    const later = loweredLater(
+      credits.map(({ amount, ...credit }) => ({ ...credit, amountMinor: BigInt(amount) })),
+      invoices.map(({ lowered, ...invoice }) => ({ ...invoice, loweredMinor: BigInt(lowered) })),
+    );
+    return [[...later.keys()], Array.from(later.values(), String)];
   }
 }

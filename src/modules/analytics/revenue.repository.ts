@@ -49,6 +49,7 @@ const revenueBy = (key: string): string => `
     ) AS ranked WHERE place <= $5
   )
   SELECT currency, number, key, (SELECT name FROM customer WHERE id = key) AS name,
+    (SELECT deleted_at IS NOT NULL FROM customer WHERE id = key) AS "isDeleted",
     ${GROSS}::text AS gross, ${DISCOUNTS}::text AS discounts, (${GROSS} - ${DISCOUNTS})::text AS earned,
     ${sumOf('deferred_revenue', '-')}::text AS deferred, ${sumOf('refunds', '')}::text AS refunds,
     ${sumOf('bad_debt', '')}::text AS "writtenOff", ${sumOf('tax_payable', '-')}::text AS tax

@@ -14,6 +14,15 @@ export class AuditChangeEntity {
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
-  /** Type `json`, not `jsonb`, so that the sealed text stays as it was written. */
-  @Column({ type: 'json' }) readonly changes!: object;
+  /**
+   * Type `json`, not `jsonb`, so that the sealed text stays as it was written. Null for a packed change, whose values are in the
+   * pack of another change of the same commit, or of its own.
+   */
+  @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
+  /** The values of all changes of a pack, with its first change: PostgreSQL compresses large rows only. */
+  @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
+  /** Position of the change that has the pack. */
+  @Column({ type: 'bigint', nullable: true }) readonly packPosition!: string | null;
+  /** 1 for the first change of the pack. */
+  @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

@@ -87,7 +87,7 @@ export class AuditDropsRepository {
   async keepHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(
       `INSERT INTO audit_dropped_change (position, row_hash)
-       ${rowHashesSql(`audit_change_${month}`)} WHERE change.position > $1`,
+       ${rowHashesSql(`audit_change_${month}`, 'position > $1')}`,
       [position],
     );
     return this.keptDigest(position);

@@ -7,6 +7,7 @@ import type {
   AuditHead,
   ExportedChange,
 } from './domain/audit-entry';
+import { unpackedSql } from './unpacked-changes';
 
 interface HeadRow {
   readonly id: string;
@@ -23,7 +24,7 @@ interface ChangeRow {
   readonly position: string;
   readonly action: string;
   readonly object_id: string;
-  readonly changes: object;
+  readonly fields: object;
 }
 
 /** Changes that an entry of a list shows. */
@@ -47,21 +48,27 @@ const pageSql = ({ objectId }: AuditFilter): string => `
     AND ($6::varchar IS NULL OR entry.id < $6)
   ORDER BY entry.id DESC LIMIT $7`;
 
+const CHANGE =
+  'change.position, change.action, change.object_id, change.changes, change.pack_position, change.pack_place';
+
 const CHANGES = `
-  SELECT change.* FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
-    SELECT entry_id, position, action, object_id, changes FROM audit_change
-    WHERE entry_id = wanted.id ORDER BY position LIMIT ${MOST_CHANGES}) AS change`;
+  ${unpackedSql(`
+    SELECT ${CHANGE}, change.entry_id, change.created_at
+    FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
+      SELECT * FROM audit_change WHERE entry_id = wanted.id
+      ORDER BY position LIMIT ${MOST_CHANGES}) AS change`)}`;
 
 const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
 const AFTER = `
-  SELECT ${HEAD}, change.position, change.action, change.object_id, change.changes
-  FROM audit_change AS change
-  JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
-  WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
-  ORDER BY change.position LIMIT $7`;
+  ${unpackedSql(`
+    SELECT ${HEAD}, ${CHANGE} FROM audit_change AS change
+    JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
+    WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
+    ORDER BY change.position LIMIT $7`)}
+  ORDER BY position`;
 
 @Injectable()
 export class AuditLogRepository {
@@ -112,7 +119,7 @@ export class AuditLogRepository {
     for (const row of rows) changesOf.get(row.entry_id)?.push(toChange(row));
     return heads.map((head) => ({
       ...toHead(head),
-      changes: changesOf.get(head.id) ?? [],
+      changes: inOrder(changesOf.get(head.id) ?? []),
       changeCount: countOf.get(head.id) ?? 0,
     }));
   }
@@ -134,11 +141,15 @@ function toHead(row: HeadRow): AuditHead {
   };
 }
 
+function inOrder(changes: readonly AuditedChange[]): readonly AuditedChange[] {
+  return [...changes].sort((a, b) => (a.position < b.position ? -1 : 1));
+}
+
 function toChange(row: ChangeRow): AuditedChange {
   return {
     position: BigInt(row.position),
     action: row.action,
     objectId: row.object_id,
-    fields: row.changes,
+    fields: row.fields,
   };
 }

@@ -1,16 +1,19 @@
+import { unpackedSql } from './unpacked-changes';
+
 /**
  * Query of the positions and hashes of changes. Texts and numbers only, so that a hash does not depend on the settings of the
- * session.
+ * session, nor on whether the change is packed.
  * @param changes table or partition of the changes
+ * @param condition on `position`
  */
-export function rowHashesSql(changes: string): string {
+export function rowHashesSql(changes: string, condition: string): string {
   return `
     SELECT change.position, sha256(convert_to(json_build_array(
       change.position, change.entry_id, (extract(epoch FROM change.created_at) * 1000)::bigint,
-      change.action, change.object_id, change.changes::text,
+      change.action, change.object_id, change.fields::text,
       entry.actor_type, entry.actor_id, entry.operation, entry.request_id, entry.address
     )::text, 'UTF8')) AS row_hash
-    FROM "${changes}" AS change
+    FROM (${unpackedSql(`SELECT * FROM "${changes}" WHERE ${condition}`, changes)}) AS change
     LEFT JOIN audit_log AS entry
       ON entry.id = change.entry_id AND entry.created_at = change.created_at`;
 }

@@ -19,8 +19,7 @@ const CONTENT = `
   SELECT count(*)::integer AS count,
     encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS hash
   FROM (
-    ${rowHashesSql('audit_change')}
-    WHERE change.position > $1 AND change.position <= $2
+    ${rowHashesSql('audit_change', 'position > $1 AND position <= $2')}
     UNION ALL
     SELECT position, row_hash FROM audit_dropped_change WHERE position > $1 AND position <= $2
   ) AS hashed`;

@@ -16,7 +16,7 @@ import { AddonsRepository } from './addons.repository';
 import { addonNotFound } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
-import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
+import type { Plan, PlanEntitlement, PlanName, PlanVersion } from './domain/plan';
 import { type CatalogPrice, type PriceTerms, toPrice } from './domain/price';
 import { PlansRepository } from './plans.repository';
 import { PricesRepository } from './prices.repository';
@@ -131,6 +131,11 @@ export class CatalogService {
     return this.plans.findSold(id);
   }
 
+  /** Returns the names of plans, archived ones included, without missing ones. */
+  getPlanNames(ids: readonly string[]): Promise<readonly PlanName[]> {
+    return this.plans.findNames(ids);
+  }
+
   /**
    * Returns a version that is referred to, also of an archived plan. Versions are immutable and may be cached.
    * @throws {InvariantError} when it does not exist
@@ -163,6 +168,11 @@ export class CatalogService {
   /** Returns the price ids of all versions of plans, by plan id. Includes archived plans. */
   getPriceIdsOfPlans(planIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     return this.prices.idsOfPlans(planIds);
+  }
+
+  /** Returns the names of prices by id, those of archived plans and add-ons included. */
+  getPriceNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.prices.namesOf(ids);
   }
 
   /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */

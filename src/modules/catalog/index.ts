@@ -1,8 +1,10 @@
 export { priceTermsContradict } from './catalog.errors';
 export { CatalogModule } from './catalog.module';
 export { CatalogService } from './catalog.service';
+export { ExpandsPlans } from './expand-plans.interceptor';
 export type { Addon } from './domain/addon';
 export type { PlanEntitlement, PlanVersion } from './domain/plan';
 export type { CatalogPrice, PriceTerms } from './domain/price';
 export { toPrice } from './domain/price';
+export { withPlan } from './dto/expanded-plan.dto';
 export { PriceInputDto, toPriceTerms } from './dto/price-input.dto';

@@ -11,7 +11,7 @@ import {
 } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { planCodeTaken } from './catalog.errors';
-import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
+import type { Plan, PlanEntitlement, PlanName, PlanVersion } from './domain/plan';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
 import type { CatalogPrice } from './domain/price';
 import { PlanVersionEntity } from './plan-version.entity';
@@ -31,7 +31,7 @@ const LOCK_MODES = {
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
 
-/** Reads and writes plans. Only `findSold`, `findPrices` and reads of versions return archived plans. */
+/** Reads and writes plans. Only `findSold`, `findNames`, `findPrices` and reads of versions return archived plans. */
 @Injectable()
 export class PlansRepository {
   constructor(
@@ -67,6 +67,11 @@ export class PlansRepository {
   /** Returns the plan, archived or not. */
   async findSold(id: string): Promise<Plan | null> {
     return this.withVersionOrNull(await this.plans.findOneBy({ id }));
+  }
+
+  /** Returns the names of plans, archived or not. */
+  findNames(ids: readonly string[]): Promise<readonly PlanName[]> {
+    return this.database.select(PlanEntity, 'WHERE id = ANY ($1)', [ids]);
   }
 
   /** Locks the plan until the transaction ends. */

@@ -9,6 +9,8 @@ const IDS_OF_PLANS = `
   FROM plan_version version JOIN price ON price.plan_version_id = version.id
   WHERE version.plan_id = ANY ($1) GROUP BY version.plan_id`;
 
+const NAMES = 'SELECT id, name FROM price WHERE id = ANY ($1)';
+
 type Owner = 'addonId' | 'planVersionId';
 
 /** Inserts prices together with their owner and reads them. Prices are immutable. */
@@ -57,6 +59,13 @@ export class PricesRepository {
       [planIds],
     );
     return new Map(rows.map(({ plan_id: planId, ids }) => [planId, ids]));
+  }
+
+  /** Returns the names of prices, by id. */
+  async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.database.query<{ id: string; name: string }>(NAMES, [ids]);
+    return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
   private get prices() {

@@ -2,15 +2,19 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   IdPipe,
-  ListQueryDto,
   Operation,
   type PageDto,
   pageOf,
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import { couponNotFound } from './coupons.errors';
-import { CouponRedemptionDto, toCouponRedemptionDto } from './dto/coupon-redemption.dto';
+import {
+  CouponRedemptionDto,
+  ListCouponRedemptionsDto,
+  toCouponRedemptionDto,
+} from './dto/coupon-redemption.dto';
 import { RedemptionsService } from './redemptions.service';
 
 @ApiTags('Coupons')
@@ -19,16 +23,17 @@ export class CouponRedemptionsController {
   constructor(private readonly redemptions: RedemptionsService) {}
 
   @Get()
+  @ExpandsCustomers()
   @Operation({
     summary: 'List the redemptions of a coupon',
     description: 'Newest first, ended redemptions included.',
     access: 'coupons:read',
-    answer: pageOf(CouponRedemptionDto),
+    answer: pageOf(withCustomer(CouponRedemptionDto)),
     problems: [couponNotFound],
   })
   async listCouponRedemptions(
     @Param('id', new IdPipe('coup', couponNotFound)) id: string,
-    @Query() query: ListQueryDto,
+    @Query() query: ListCouponRedemptionsDto,
   ): Promise<PageDto<CouponRedemptionDto>> {
     const page = await this.redemptions.list(id, toPageRequest(query, 'red'));
     return toPageDto(page, toCouponRedemptionDto);

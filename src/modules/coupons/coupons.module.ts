@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CustomersModule } from '../customers';
 import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponsController } from './coupons.controller';
@@ -8,7 +9,7 @@ import { RedemptionsRepository } from './redemptions.repository';
 import { RedemptionsService } from './redemptions.service';
 
 @Module({
-  imports: [TestClocksModule],
+  imports: [CustomersModule, TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
     purgeProvider('redemptions', RedemptionsRepository, (from, customerIds) =>

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal, requireScope } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
 import { metadataTooLarge, referenceNotFound, tooManyReports } from '../../platform/errors';
 import {
@@ -55,11 +56,15 @@ export class CustomersController {
   @Get()
   @Operation({
     summary: 'List customers',
-    description: 'Deleted customers are not listed.',
+    description: 'Newest first. Deleted customers are not listed.',
     access: 'customers:read',
     answer: pageOf(CustomerDto),
   })
-  async listCustomers(@Query() query: ListCustomersDto): Promise<PageDto<CustomerDto>> {
+  async listCustomers(
+    @Query() query: ListCustomersDto,
+    @Caller() caller: Principal,
+  ): Promise<PageDto<CustomerDto>> {
+    requireInvoices(query, caller);
     const page = await this.customers.list(toCustomerFilter(query), toPageRequest(query, 'cus'));
     return toPageDto(page, toCustomerDto);
   }
@@ -72,7 +77,11 @@ export class CustomersController {
     answer: CustomerSummaryDto,
     problems: [tooManyReports],
   })
-  async summarizeCustomers(@Query() query: CustomerFilterDto): Promise<SummaryDto> {
+  async summarizeCustomers(
+    @Query() query: CustomerFilterDto,
+    @Caller() caller: Principal,
+  ): Promise<SummaryDto> {
+    requireInvoices(query, caller);
     return toSummaryDto(await this.customers.summarize(toCustomerFilter(query)));
   }
 
@@ -115,4 +124,9 @@ export class CustomersController {
       toCustomerDto,
     );
   }
+}
+
+/** Requires access to invoices for the filter that tells of them. */
+function requireInvoices({ owing }: CustomerFilterDto, caller: Principal): void {
+  if (owing !== undefined) requireScope(caller, 'invoices:read');
 }

@@ -7,6 +7,7 @@ import {
   onViolation,
   ListQuery,
   type ListSummary,
+  orderOf,
   type Page,
   type PageRequest,
   Reports,
@@ -30,6 +31,16 @@ const NO_CLOCK = 'none';
 
 /** Searched text of a customer, as the index of trigrams has it. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
+
+/** Order of names: upper and lower case are the same. Expression of an index. */
+const NAME_ORDER = 'lower(name)';
+
+/** Invoices of which an amount is to be paid. A higher module owns the table, but a page is one statement. */
+const OWED = {
+  table: 'invoice',
+  column: 'customer_id',
+  condition: `status = 'open' AND amount_due > amount_paid + amount_credited`,
+} as const;
 
 /** Reads and writes customers. Methods do not return deleted customers unless they say so. */
 @Injectable()
@@ -171,17 +182,22 @@ export class CustomersRepository {
 }
 
 function customerQuery(filter: CustomerFilter): ListQuery {
-  const { externalId, email, text, currency, testClockId, created } = filter;
+  const { ids, externalId, email, text, currency, created } = filter;
+  const clock = filter.testClockId === NO_CLOCK ? null : filter.testClockId;
+  const order = orderOf(filter.sort);
   const query = new ListQuery('customer')
     .when(true, 'deleted_at IS NULL')
+    .where('id = ANY ($)', ids)
     .where('external_id = $', externalId)
     .where('email = $', email)
     .where('currency = $', currency)
-    .when(testClockId === NO_CLOCK, 'test_clock_id IS NULL')
-    .where('test_clock_id = $', testClockId === NO_CLOCK ? null : testClockId)
-    .between('created_at', created);
+    .when(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
+    .where('test_clock_id = $', clock)
+    .between('created_at', created)
+    .orderBy(order?.column === 'name' ? { ...order, column: NAME_ORDER } : order);
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
-  return query;
+  const leavesFew = [ids, externalId, email, text, clock].some((one) => one !== null);
+  return filter.isOwing ? query.referredBy(OWED, { leavesFew }) : query;
 }

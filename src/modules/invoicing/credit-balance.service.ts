@@ -86,8 +86,8 @@ export class CreditBalanceService {
     await this.grants.add({ ...grant, remaining, reserved, refunded, lost });
   }
 
-  /** Returns what credits come from: invoices, credit notes and payments. */
-  sourcesOf(creditIds: readonly string[]): Promise<readonly string[]> {
+  /** Returns what credits come from, by credit id: invoices, credit notes and payments. */
+  sourcesOf(creditIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.grants.sourcesOf(creditIds);
   }
 

@@ -70,7 +70,7 @@ const RELEASE_RESERVED = `
 const REFUNDED = `
   SELECT source_id, (refunded + reserved + lost)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
 
-const SOURCES = 'SELECT source_id FROM credit_grant WHERE id = ANY ($1)';
+const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
 
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
@@ -129,11 +129,11 @@ export class CreditGrantsRepository {
     ]);
   }
 
-  /** Returns the sources of credits. */
-  async sourcesOf(ids: readonly string[]): Promise<readonly string[]> {
-    if (ids.length === 0) return [];
-    const rows = await this.database.query<{ source_id: string }>(SOURCES, [ids]);
-    return rows.map(({ source_id: id }) => id);
+  /** Returns the sources of credits, by credit id. */
+  async sourcesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.database.query<{ id: string; source_id: string }>(SOURCES, [ids]);
+    return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
   /** Returns what refunds gave back or have reserved, and disputes took, of the credit of sources, in minor units by source. */

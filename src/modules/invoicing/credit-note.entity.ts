@@ -16,6 +16,8 @@ import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-n
 @Index('credit_note_invoice_index', ['invoiceId', 'id'])
 @Index('credit_note_status_index', ['status', 'id'])
 @Index('credit_note_created_index', ['createdAt', 'id'])
+@Index('credit_note_currency_index', ['currency', 'id'])
+@Index('credit_note_currency_total_index', ['currency', 'total', 'id'])
 @Check('credit_note_status_check', `"status" IN ('issued', 'void')`)
 @Check('credit_note_void_check', `("status" = 'void') = ("voided_at" IS NOT NULL)`)
 @Check('credit_note_settle_check', `"settle" IN ('credit', 'refund')`)

@@ -34,7 +34,8 @@ export class CreditNotesController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List credit notes',
-    description: 'Newest first, void ones included.',
+    description:
+      'Newest first, void ones included. With a range of totals alone, the largest first.',
     access: 'invoices:read',
     answer: pageOf(withCustomer(CreditNoteDto)),
   })

@@ -65,6 +65,8 @@ function creditNoteQuery(filter: CreditNoteFilter): ListQuery {
   return new ListQuery('credit_note')
     .where('customer_id = $', filter.customerId)
     .where('invoice_id = $', filter.invoiceId)
+    .where('currency = $', filter.currency)
     .oneOf('status', filter.statuses)
-    .between('created_at', filter.created);
+    .between('created_at', filter.created)
+    .amounts('total', filter.total);
 }

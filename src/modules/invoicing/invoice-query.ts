@@ -4,17 +4,24 @@ import type { InvoiceFilter } from './domain/invoice-filter';
 /** Condition of an index. */
 export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
 
+/** Condition of an index, by which customers are found that have to pay. */
+export const OWED = `"status" = 'open' AND "amount_due" > "amount_paid" + "amount_credited"`;
+
 /** Returns the query of a list of invoices. */
 export function invoiceQuery(filter: InvoiceFilter): ListQuery {
-  return new ListQuery('invoice')
+  return new ListQuery('invoice', 'time')
     .where('customer_id = $', filter.customerId)
     .where('subscription_id = $', filter.subscriptionId)
     .where('number = $', filter.number)
+    .where('reason = $', filter.reason)
+    .where('collection = $', filter.collection)
+    .where('currency = $', filter.currency)
     .when(filter.isOverdue, OVERDUE)
     .when(filter.isInRealTime, 'test_clock_id IS NULL')
     .oneOf('status', filter.statuses)
     .between('created_at', filter.created)
     .between('finalized_at', filter.finalized)
     .between('due_at', filter.due)
+    .amounts('total', filter.total)
     .orderBy(orderOf(filter.sort));
 }

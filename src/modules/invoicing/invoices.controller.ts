@@ -78,7 +78,7 @@ export class InvoicesController {
   @Operation({
     summary: 'List invoices',
     description:
-      'Newest first, drafts and void invoices included. With a range of instants, by those instants; an invoice without one is left out.',
+      'Newest first, drafts and void invoices included. With a range of instants, by those instants; an invoice without one is left out. With a range of totals alone, the largest first.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
     answer: pageOf(withCustomer(InvoiceDto)),

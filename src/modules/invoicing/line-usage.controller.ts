@@ -9,6 +9,7 @@ import {
   pageOf,
   toOpaquePageRequest,
   toPageDto,
+  toPageRequest,
 } from '../../platform/http';
 import {
   ArchivedMonthDto,
@@ -17,6 +18,7 @@ import {
   toStoredUsageEventDto,
 } from '../metering';
 import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
+import { InvoiceExplanationDto, toInvoiceExplanationDto } from './dto/invoice-explanation.dto';
 import { invoiceLineNotFound, invoiceLineWithoutUsage, invoiceNotFound } from './invoicing.errors';
 import { LineUsageService } from './line-usage.service';
 
@@ -36,6 +38,26 @@ const lineId = new IdPipe('il', invoiceLineNotFound);
 export class LineUsageController {
   constructor(private readonly usage: LineUsageService) {}
 
+  @Get(':id/explanation')
+  @Operation({
+    summary: 'Explain an invoice',
+    description:
+      'Returns how the lines were calculated, as the explanation of a single line does, and how subtotal, discounts, taxes, ' +
+      'total, credit and amount due follow from them. Everything is evaluated again by the functions that made the invoice. ' +
+      'Lines come in pages, in the order of the invoice; the totals on every page are those of the whole invoice. A draft ' +
+      'shows its amounts as last calculated; its finalization calculates usage, coupons, taxes and credit again.',
+    access: 'invoices:read',
+    answer: InvoiceExplanationDto,
+    problems: [invoiceNotFound, invalidCursor],
+  })
+  async explainInvoice(
+    @Param('id', invoiceId) id: string,
+    @Query() query: ListQueryDto,
+  ): Promise<InvoiceExplanationDto> {
+    const page = toPageRequest(query, 'il');
+    return toInvoiceExplanationDto(await this.usage.explainInvoice(id, page));
+  }
+
   @Get(':id/lines/:line_id/explanation')
   @Operation({
     summary: 'Explain a line',
@@ -50,7 +72,7 @@ export class LineUsageController {
     @Param('id', invoiceId) id: string,
     @Param('line_id', lineId) line: string,
   ): Promise<ExplanationDto> {
-    return toExplanationDto(await this.usage.explain(id, line));
+    return toExplanationDto(await this.usage.explainLine(id, line));
   }
 
   @Get(':id/lines/:line_id/events')

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
+import { invalidCursor } from '../../platform/errors';
+import { CatalogService } from '../catalog';
 import { type ArchivedMonth, type EventPage, type UsageQuery, UsageService } from '../metering';
 import { MetersService } from '../meters';
-import { explain, type Explanation } from './domain/explain';
+import { CreditBalanceService } from './credit-balance.service';
+import { explain, type Explanation, type InvoiceExplanation } from './domain/explain';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
@@ -16,16 +19,27 @@ export interface LineEvents {
 
 /** How a line was calculated. */
 export interface ExplainedLine extends Explanation {
+  /** Null for a line without a price. */
+  readonly priceName: string | null;
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** Explains lines, and finds the events that they billed. */
+/** How an invoice was calculated, with a page of its lines. */
+export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
+  /** Sources of the credits that it used, by credit id. */
+  readonly creditSources: ReadonlyMap<string, string>;
+  readonly page: { readonly items: readonly ExplainedLine[]; readonly next: string | null };
+}
+
+/** Explains invoices and their lines, and finds the events that lines billed. */
 @Injectable()
 export class LineUsageService {
   constructor(
     private readonly invoices: InvoicesService,
+    private readonly catalog: CatalogService,
     private readonly meters: MetersService,
     private readonly usage: UsageService,
+    private readonly credit: CreditBalanceService,
   ) {}
 
   /**
@@ -34,48 +48,80 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`, `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
-    const { invoice, line } = await this.find(id, lineId);
+    const invoice = await this.invoices.get(id);
+    const line = invoice.lines.find((one) => one.id === lineId);
+    if (line === undefined) throw invoiceLineNotFound(lineId);
     if (line.trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
     const [part, ...others] = line.trace.parts;
     const group = part === undefined || others.length > 0 ? null : part.group;
-    const query = await this.queryOf(invoice, line.trace);
-    return {
-      page: await this.usage.listCounted(query, group, page),
-      archived: await this.usage.listArchived(query),
-    };
+    const [query] = await this.queriesOf(invoice, [line]);
+    invariant(query !== undefined, 'a line that bills usage names what it counted');
+    const [archived = []] = await this.usage.listArchived([query]);
+    return { page: await this.usage.listCounted(query, group, page), archived };
   }
 
   /**
    * Returns how a line was calculated, and the archived months with events that it counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
-  async explain(id: string, lineId: string): Promise<ExplainedLine> {
-    const { invoice, line } = await this.find(id, lineId);
-    const { trace } = line;
-    const archived =
-      trace.kind === 'usage'
-        ? await this.usage.listArchived(await this.queryOf(invoice, trace))
-        : [];
-    return { ...explain(invoice, line), archived };
+  async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
+    const { invoice, lines } = explain(await this.invoices.get(id));
+    const line = lines.filter((one) => one.line.id === lineId);
+    const [explained] = await this.withSources(invoice, line);
+    if (explained === undefined) throw invoiceLineNotFound(lineId);
+    return explained;
   }
 
-  private async find(
-    id: string,
-    lineId: string,
-  ): Promise<{ readonly invoice: Invoice; readonly line: InvoiceLine }> {
-    const invoice = await this.invoices.get(id);
-    const line = invoice.lines.find((one) => one.id === lineId);
-    if (line === undefined) throw invoiceLineNotFound(lineId);
-    return { invoice, line };
+  /**
+   * Returns how an invoice was calculated: its totals, and a page of its lines in their order.
+   * @param page after the id of a line
+   * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
+   */
+  async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
+    const { lines, ...explanation } = explain(await this.invoices.get(id));
+    const { invoice } = explanation;
+    const last = lines.findIndex(({ line }) => line.id === after);
+    if (after !== null && last < 0) throw invalidCursor();
+    const shown = lines.slice(last + 1, last + 1 + limit);
+    const hasMore = last + 1 + limit < lines.length;
+    return {
+      ...explanation,
+      creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
+      page: {
+        items: await this.withSources(invoice, shown),
+        next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
+      },
+    };
   }
 
-  private async queryOf(
+  /** Adds to lines the names of their prices and the archived months of their usage, with one query for each kind. */
+  private async withSources(
+    invoice: Invoice,
+    explained: readonly Explanation[],
+  ): Promise<readonly ExplainedLine[]> {
+    const lines = explained.map(({ line }) => line);
+    const names = await this.catalog.getPriceNames(lines.flatMap(({ priceId }) => priceId ?? []));
+    const metered = lines.filter(({ trace }) => trace.kind === 'usage');
+    const archived = await this.usage.listArchived(await this.queriesOf(invoice, metered));
+    const byLine = new Map(metered.map(({ id }, index) => [id, archived[index] ?? []]));
+    return explained.map((one) => ({
+      ...one,
+      priceName: names.get(one.line.priceId ?? '') ?? null,
+      archived: byLine.get(one.line.id) ?? [],
+    }));
+  }
+
+  /** Returns what each line that bills usage counted, in their order. */
+  private async queriesOf(
     { customerId }: Invoice,
-    trace: Extract<InvoiceLine['trace'], { readonly kind: 'usage' }>,
-  ): Promise<UsageQuery> {
-    const { period, countedFrom: heldSince, upToPosition } = trace;
-    const meter = (await this.meters.getAll([trace.meter.id])).get(trace.meter.id);
-    invariant(meter !== undefined, 'a meter that was billed exists');
-    return { customerId, meter, period, heldSince, upToPosition };
+    lines: readonly InvoiceLine[],
+  ): Promise<readonly UsageQuery[]> {
+    const traces = lines.flatMap(({ trace }) => (trace.kind === 'usage' ? [trace] : []));
+    const meters = await this.meters.getAll(traces.map(({ meter }) => meter.id));
+    return traces.map(({ meter: { id }, period, countedFrom: heldSince, upToPosition }) => {
+      const meter = meters.get(id);
+      invariant(meter !== undefined, 'a meter that was billed exists');
+      return { customerId, meter, period, heldSince, upToPosition };
+    });
   }
 }

@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
+import { ExpandsCustomers, withCustomer } from '../customers';
 import {
   LedgerAccountsDto,
   ListLedgerAccountsDto,
@@ -45,11 +46,12 @@ export class LedgerController {
   }
 
   @Get('transactions')
+  @ExpandsCustomers()
   @Operation({
     summary: 'List the transactions of the ledger',
     description: 'Newest first, each with its postings.',
     access: 'ledger:read',
-    answer: pageOf(LedgerTransactionDto),
+    answer: pageOf(withCustomer(LedgerTransactionDto)),
   })
   async listLedgerTransactions(
     @Query() query: ListLedgerTransactionsDto,

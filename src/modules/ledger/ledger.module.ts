@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CustomersModule } from '../customers';
 import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { LedgerChecks } from './ledger-checks';
 import { LedgerController } from './ledger.controller';
@@ -6,7 +7,7 @@ import { LedgerRepository } from './ledger.repository';
 import { LedgerService } from './ledger.service';
 
 @Module({
-  imports: [TestClocksModule],
+  imports: [CustomersModule, TestClocksModule],
   controllers: [LedgerController],
   providers: [
     purgeProvider('ledger', LedgerRepository, (from, customerIds) => from.removeOf(customerIds)),

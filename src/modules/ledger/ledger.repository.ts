@@ -143,10 +143,10 @@ export class LedgerRepository {
   }
 
   async page(filter: TransactionFilter, request: PageRequest): Promise<Page<PostedTransaction>> {
-    const { items, next } = await new ListQuery('ledger_transaction')
+    const { items, next } = await new ListQuery('ledger_transaction', 'time')
       .where('customer_id = $', filter.customerId)
       .where('source_id = $', filter.sourceId)
-      .where(POSTS_TO, filter.account)
+      .filter(POSTS_TO, filter.account)
       .where('currency = $', filter.currency)
       .oneOf('kind', filter.kinds)
       .between('occurred_at', filter.occurred)

@@ -79,15 +79,15 @@ export class PostgresUsageStore extends UsageStore {
     return this.events.counted(query, group, page);
   }
 
-  override archived({
-    customerId,
-    meter,
-    period,
-    heldSince,
-  }: UsageQuery): Promise<readonly ArchivedMonth[]> {
-    const startAt = heldFrom(meter, heldSince) ?? period.startAt;
-    const counted = { startAt, endAt: period.endAt };
-    return this.archive.monthsIn({ customerId, eventName: meter.eventName, period: counted });
+  override archived(
+    queries: readonly UsageQuery[],
+  ): Promise<readonly (readonly ArchivedMonth[])[]> {
+    return this.archive.monthsIn(
+      queries.map(({ customerId, meter, period, heldSince }) => {
+        const startAt = heldFrom(meter, heldSince) ?? period.startAt;
+        return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };
+      }),
+    );
   }
 
   override list(filter: EventFilter, page: EventPageRequest): Promise<EventPage> {

@@ -190,8 +190,8 @@ export abstract class UsageStore {
     page: EventPageRequest,
   ): Promise<EventPage>;
 
-  /** Returns the archived months with events that a reading counts; {@link counted} leaves these events out. */
-  abstract archived(query: UsageQuery): Promise<readonly ArchivedMonth[]>;
+  /** Returns the archived months with events that each reading counts; {@link counted} leaves these events out. */
+  abstract archived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]>;
 
   /**
    * Returns accepted events, voided or not, newest first, without those of archived months.

@@ -41,9 +41,9 @@ export class UsageService {
     return this.store.counted(query, group, page);
   }
 
-  /** Returns the archived months with events that a reading counts, which {@link listCounted} leaves out. */
-  listArchived(query: UsageQuery): Promise<readonly ArchivedMonth[]> {
-    return this.store.archived(query);
+  /** Returns the archived months with events that each reading counts, which {@link listCounted} leaves out. */
+  listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
+    return this.store.archived(queries);
   }
 
   /**
@@ -51,7 +51,7 @@ export class UsageService {
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(query: UsageQuery): Promise<void> {
-    const last = (await this.store.archived(query)).at(-1);
+    const last = (await this.store.archived([query])).flat().at(-1);
     if (last !== undefined) throw usageArchived(last.endAt);
   }
 }

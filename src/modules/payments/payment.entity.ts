@@ -48,6 +48,11 @@ import type { ProviderName } from './domain/payment-provider';
 @Index('payment_sent_index', ['provider', 'sentAt', 'id'], { where: `"status" = 'succeeded'` })
 @Index('payment_status_index', ['status', 'id'])
 @Index('payment_created_index', ['createdAt', 'id'])
+@Index('payment_currency_index', ['currency', 'id'])
+@Index('payment_currency_amount_index', ['currency', 'amount', 'id'])
+@Index('payment_failure_code_index', ['failureCode', 'id'], {
+  where: '"failure_code" IS NOT NULL',
+})
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('payment_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class PaymentEntity implements Payment {

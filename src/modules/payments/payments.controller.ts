@@ -42,7 +42,8 @@ export class PaymentsController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List payments',
-    description: 'Newest first, failed payments included.',
+    description:
+      'Newest first, failed payments included. With a range of amounts alone, the largest first.',
     access: 'payments:read',
     answer: pageOf(withCustomer(PaymentDto)),
   })

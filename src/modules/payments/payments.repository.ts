@@ -222,6 +222,9 @@ function paymentQuery(filter: PaymentFilter): ListQuery {
     .where('customer_id = $', filter.customerId)
     .where('invoice_id = $', filter.invoiceId)
     .when(filter.isInRealTime, IN_REAL_TIME)
+    .where('failure_code = $', filter.failureCode)
+    .where('currency = $', filter.currency)
     .oneOf('status', filter.statuses)
-    .between('created_at', filter.created);
+    .between('created_at', filter.created)
+    .amounts('amount', filter.amount);
 }

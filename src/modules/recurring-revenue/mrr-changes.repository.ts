@@ -35,6 +35,8 @@ const EARNING_AFTER_END = `
   GROUP BY subscription_id HAVING sum(after_minor - before_minor) <> 0
   ORDER BY subscription_id LIMIT $1`;
 
+const LAST_CHANGED_FIRST = { column: 'changed_at', isAscending: false } as const;
+
 @Injectable()
 export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
@@ -91,12 +93,11 @@ export class MrrChangesRepository {
     { customerId, currency, kinds, changed }: MrrChangeFilter,
     request: PageRequest,
   ): Promise<Page<MrrChange>> {
-    return new ListQuery('mrr_change')
+    return new ListQuery('mrr_change', 'id', LAST_CHANGED_FIRST)
       .where('customer_id = $', customerId)
       .where('currency = $', currency)
       .oneOf('kind', kinds)
       .between('changed_at', changed)
-      .orderBy({ column: 'changed_at', isAscending: false })
       .page(this.database, MrrChangeEntity, request);
   }
 

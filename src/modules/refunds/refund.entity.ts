@@ -34,6 +34,9 @@ import type { Refund, RefundSource, RefundStatus } from './domain/refund';
 @Index('refund_created_index', ['createdAt', 'id'], { where: `"status" = 'succeeded'` })
 @Index('refund_status_index', ['status', 'id'])
 @Index('refund_created_at_index', ['createdAt', 'id'])
+@Index('refund_currency_index', ['currency', 'id'])
+@Index('refund_currency_amount_index', ['currency', 'amount', 'id'])
+@Index('refund_failure_code_index', ['failureCode', 'id'], { where: '"failure_code" IS NOT NULL' })
 @Index('refund_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('refund_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class RefundEntity implements Refund {

@@ -32,7 +32,8 @@ export class RefundsController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List refunds',
-    description: 'Newest first, failed refunds included.',
+    description:
+      'Newest first, failed refunds included. With a range of amounts alone, the largest first.',
     access: 'refunds:read',
     answer: pageOf(withCustomer(RefundDto)),
   })

@@ -134,6 +134,9 @@ function refundQuery(filter: RefundFilter): ListQuery {
   return new ListQuery('refund')
     .where('customer_id = $', filter.customerId)
     .where('payment_id = $', filter.paymentId)
+    .where('failure_code = $', filter.failureCode)
+    .where('currency = $', filter.currency)
     .oneOf('status', filter.statuses)
-    .between('created_at', filter.created);
+    .between('created_at', filter.created)
+    .amounts('amount', filter.amount);
 }

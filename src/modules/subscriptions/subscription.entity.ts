@@ -16,12 +16,14 @@ import type {
   Subscription,
   SubscriptionStatus,
 } from './domain/subscription';
+import { RENEWS } from './subscription-query';
 
 @Entity('subscription')
 @Index('subscription_customer_index', ['customerId', 'id'])
 @Index('subscription_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
 @Index('subscription_status_index', ['status', 'id'])
 @Index('subscription_plan_index', ['planId', 'id'])
+@Index('subscription_renews_index', ['currentPeriodEndAt', 'id'], { where: RENEWS })
 @Index('subscription_due_index', ['nextBillingAt', 'id'], {
   where: '"next_billing_at" IS NOT NULL AND "test_clock_id" IS NULL',
 })

@@ -15,6 +15,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
+import { ExpandsPlans, withPlan } from '../catalog';
 import { ExpandsCustomers, withCustomer } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import {
@@ -44,11 +45,13 @@ export class SubscriptionsController {
 
   @Get()
   @ExpandsCustomers()
+  @ExpandsPlans()
   @Operation({
     summary: 'List subscriptions',
-    description: 'Newest first, canceled subscriptions included.',
+    description:
+      'Newest first, canceled subscriptions included. With `renews_from` or `renews_to`, by the end of the current period, the last first.',
     access: 'subscriptions:read',
-    answer: pageOf(withCustomer(SubscriptionDto)),
+    answer: pageOf(withPlan(withCustomer(SubscriptionDto))),
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
     const request = toPageRequest(query, 'sub');

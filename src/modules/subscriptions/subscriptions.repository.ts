@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import {
   Database,
-  ListQuery,
   type ListSummary,
   type Page,
   pageById,
@@ -17,20 +16,12 @@ import type {
   Subscription,
   SubscriptionItem,
   SubscriptionPeriod,
-  SubscriptionStatus,
 } from './domain/subscription';
 import { ScheduledChangeEntity } from './scheduled-change.entity';
 import { SubscriptionItemEntity } from './subscription-item.entity';
 import { SubscriptionPeriodEntity } from './subscription-period.entity';
+import { type SubscriptionFilter, subscriptionQuery } from './subscription-query';
 import { SubscriptionEntity } from './subscription.entity';
-
-export interface SubscriptionFilter {
-  readonly customerId: string | null;
-  readonly planId: string | null;
-  /** True to leave out customers on test clocks. */
-  readonly isInRealTime: boolean;
-  readonly statuses: readonly SubscriptionStatus[] | null;
-}
 
 /** Subscriptions with due work. */
 export const DUE_SUBSCRIPTIONS: DueTable<{ readonly id: string }> = {
@@ -293,12 +284,4 @@ export class SubscriptionsRepository {
   private get subscriptions() {
     return this.database.repository(SubscriptionEntity);
   }
-}
-
-function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
-  return new ListQuery('subscription')
-    .where('customer_id = $', filter.customerId)
-    .where('plan_id = $', filter.planId)
-    .when(filter.isInRealTime, 'test_clock_id IS NULL')
-    .oneOf('status', filter.statuses);
 }

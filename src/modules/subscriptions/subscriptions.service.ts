@@ -3,7 +3,8 @@ import { raise } from '../../platform/errors';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import type { ScheduledChange, Subscription } from './domain/subscription';
 import { subscriptionNotFound } from './subscriptions.errors';
-import { type SubscriptionFilter, SubscriptionsRepository } from './subscriptions.repository';
+import type { SubscriptionFilter } from './subscription-query';
+import { SubscriptionsRepository } from './subscriptions.repository';
 
 /** Reads subscriptions. */
 @Injectable()

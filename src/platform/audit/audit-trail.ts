@@ -30,9 +30,9 @@ export interface SilentChange {
 
 /**
  * Common table expressions that add `entry` and its changes to the audit log. Every commit of an operation sends the
- * same entry, and the first one inserts it.
+ * same entry, and the first one inserts it. The values of packed changes are stored with the first change of their pack.
  * @param entryAt number of the first of the parameters of `entryParameters`
- * @param changes SELECT of action, object_id and changes
+ * @param changes SELECT of action, object_id, changes, pack and place; a change without a pack is stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;
@@ -42,15 +42,25 @@ export function auditSql(entryAt: number, changes: string): string {
     VALUES (${at(0)}::varchar, ${at(1)}::timestamptz, ${at(2)}::varchar, ${at(3)}::varchar,
       ${at(4)}::varchar, ${at(5)}::varchar, ${at(6)}::varchar)
     ON CONFLICT DO NOTHING),
+  made AS MATERIALIZED (
+    SELECT nextval('audit_change_position') AS position, action, object_id, changes, pack, place
+    FROM (${changes}) AS made),
   change AS (
-    INSERT INTO audit_change (entry_id, position, created_at, action, object_id, changes)
-    SELECT ${at(0)}::varchar, nextval('audit_change_position'), ${at(1)}::timestamptz,
-      action, object_id, changes
-    FROM (${changes}) AS made)`;
+    INSERT INTO audit_change
+      (entry_id, position, created_at, action, object_id, changes, pack, pack_position, pack_place)
+    SELECT ${at(0)}::varchar, position, ${at(1)}::timestamptz, action, object_id,
+      CASE WHEN pack IS NULL THEN changes END,
+      CASE WHEN place = 1 THEN array_agg(changes) FILTER (WHERE pack IS NOT NULL) OVER whole END,
+      CASE WHEN pack IS NOT NULL THEN min(position) OVER whole END, place
+    FROM made
+    WINDOW whole AS (PARTITION BY pack ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING))`;
 }
 
 const RECORD = `
-  WITH ${auditSql(4, 'SELECT $1::varchar AS action, $2::varchar AS object_id, $3::json AS changes')}
+  WITH ${auditSql(
+    4,
+    'SELECT $1::varchar AS action, $2::varchar AS object_id, $3::json AS changes, NULL::integer AS pack, NULL::smallint AS place',
+  )}
   SELECT`;
 
 /**

@@ -1,3 +1,3 @@
 export { AuditTrail, auditSql } from './audit-trail';
 export { AuditTrailModule } from './audit.module';
-export { auditedFields } from './audited-fields';
+export { auditedFields, type FieldChanges } from './audited-fields';

@@ -13,6 +13,7 @@ export type { Statement } from './entity-sql';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
+export { idTime } from './id-time';
 export { MigrationLockError } from './migration-lock';
 export { keptFrom, oldestKept } from './partition-months';
 export { Partitions } from './partitions';

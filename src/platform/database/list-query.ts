@@ -1,11 +1,13 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
+import type { AmountRange } from '../../core/money';
 import type { InstantRange } from '../../core/time';
 import { invalidCursor } from '../errors';
 import type { Database } from './database';
+import { idTime } from './id-time';
 import type { Page, PageRequest } from './keyset';
 import type { Reports } from './reports';
 
-/** Order of a list: by a column, and by id among equal values. Rows without a value are left out. */
+/** Order of a list: by a column or an expression, and by id among equal values. Rows without a value are left out. */
 export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
@@ -17,20 +19,45 @@ export function orderOf(sort: string | null): ListOrder | null {
   return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };
 }
 
+/** Column with ids of the rows of a list, in another table. */
+interface ReferringColumn {
+  readonly table: string;
+  readonly column: string;
+  /** Condition of the rows, and of an index of the column. */
+  readonly condition: string;
+}
+
 const NEWEST_FIRST: ListOrder = { column: 'id', isAscending: false };
 
 /** Builds the statements of a list with filters: its pages, and sums over all its rows. */
 export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
-  /** Column of which several values are wanted. Its pages are merged from one page for each value. */
-  private merged: { readonly column: string; readonly values: readonly string[] } | null = null;
+  /** Column of which several values are wanted. */
+  private several: { readonly column: string; readonly values: readonly string[] } | null = null;
+  private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
+  /** True if a filter or an order has an index of its own. */
+  private isByIndex = false;
 
-  constructor(private readonly table: string) {}
+  /**
+   * @param indexEnd what the indexes of filters and orders end with: the id, or {@link idTime}
+   * @param usualOrder order of the pages unless a filter or the caller asks for another one
+   */
+  constructor(
+    private readonly table: string,
+    private readonly indexEnd: 'id' | 'time' = 'id',
+    private readonly usualOrder = NEWEST_FIRST,
+  ) {}
 
-  /** Adds a condition. `$` stands for the value. A null value adds nothing. */
+  /** Adds a condition that has an index. `$` stands for the value. A null value adds nothing. */
   where(condition: string, value: unknown): this {
+    if (value !== null) this.isByIndex = true;
+    return this.filter(condition, value);
+  }
+
+  /** Adds a condition without an index. */
+  filter(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
     this.conditions.push(condition.replaceAll('$', () => place));
@@ -43,11 +70,26 @@ export class ListQuery {
     return this;
   }
 
-  /** Filters by one or several values of a column; null for all. Call it for one column of a list. */
+  /**
+   * Filters by one or several values of a column; null for all. Call it for one column of a list. In the usual order, a page
+   * is merged from one page of each value, because an index has the column before that order.
+   */
   oneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
     if (values.length === 1) return this.where(`${column} = $`, values[0]);
-    this.merged = { column, values };
+    this.several = { column, values };
+    this.isByIndex = true;
+    return this;
+  }
+
+  /**
+   * Filters by the ids in a column of another table. In the usual order, a page steps from each id in the index of that column
+   * to the next one, so that it finds the rows however few or old they are. Where another filter leaves few rows, it begins
+   * with those.
+   */
+  referredBy(referring: ReferringColumn, { leavesFew }: { readonly leavesFew: boolean }): this {
+    if (leavesFew) return this.when(true, isReferredBy(referring));
+    this.referring = referring;
     return this;
   }
 
@@ -56,6 +98,13 @@ export class ListQuery {
     if (from === null && to === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, from).where(`${column} < $`, to);
+  }
+
+  /** Filters by a range of amounts, and then orders by them, the largest first, unless an order is given. */
+  amounts(column: string, { least, most }: AmountRange): this {
+    if (least === null && most === null) return this;
+    this.order ??= { column, isAscending: false };
+    return this.where(`${column} >= $`, least).where(`${column} <= $`, most);
   }
 
   /** Orders by a column instead; null leaves the order as it is. */
@@ -73,10 +122,11 @@ export class ListQuery {
     entity: EntityTarget<Entity>,
     { limit, after }: PageRequest,
   ): Promise<Page<Entity>> {
-    const order = this.order ?? NEWEST_FIRST;
+    const order = this.order ?? this.usualOrder;
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
     if (after !== null) await this.continueAfter(database, order, after);
-    const found = await database.select(entity, this.tailOf(order, limit + 1), this.parameters);
+    const tail = this.tailOf(order, after, limit + 1);
+    const found = await database.select(entity, tail, this.parameters);
     const items = found.slice(0, limit);
     return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
@@ -92,10 +142,7 @@ export class ListQuery {
     const sums = Object.entries(amounts).map(
       ([name, sql]) => `'${name}', coalesce(sum(${sql}), 0)::text`,
     );
-    if (this.merged !== null) {
-      const { column, values } = this.merged;
-      this.conditions.push(`${column} = ANY (${this.bind(values)})`);
-    }
+    this.addUnordered();
     return reports.query<ListSummary>(
       'summary',
       `SELECT currency, count(*)::integer AS count, json_build_object(${sums.join(', ')}) AS sums
@@ -106,30 +153,76 @@ export class ListQuery {
 
   private async continueAfter(database: Database, order: ListOrder, id: string): Promise<void> {
     const comparison = order.isAscending ? '>' : '<';
+    const last = `${this.bind(id)}::varchar`;
+    const end = this.hasTimes(order) ? [idTime(last), last] : [last];
     if (order.column === 'id') {
-      this.where(`id ${comparison} $`, id);
+      this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
     const sql = `SELECT ${order.column}::text AS value, pg_typeof(${order.column})::text AS type FROM ${this.table} WHERE id = $1`;
     const [row] = await database.query<{ value: string | null; type: string }>(sql, [id]);
     if (row === undefined || row.value === null) throw invalidCursor();
-    const place = `(${this.bind(row.value)}::${row.type}, ${this.bind(id)}::varchar)`;
-    this.conditions.push(`(${order.column}, id) ${comparison} ${place}`);
+    const place = [`${this.bind(row.value)}::${row.type}`, ...end];
+    this.conditions.push(
+      `(${[order.column, ...this.endOf(order)].join(', ')}) ${comparison} (${place.join(', ')})`,
+    );
+  }
+
+  /** Tests whether rows are read from an index that ends with the times of ids. */
+  private hasTimes({ column }: ListOrder): boolean {
+    return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
+  }
+
+  /** Returns the expressions that order rows with equal values. */
+  private endOf(order: ListOrder): readonly string[] {
+    return this.hasTimes(order) ? [idTime('id'), 'id'] : ['id'];
   }
 
   /** Returns the SQL after FROM and the table. */
-  private tailOf({ column, isAscending }: ListOrder, most: number): string {
+  private tailOf(order: ListOrder, after: string | null, most: number): string {
+    const { column, isAscending } = order;
     const direction = isAscending ? 'ASC' : 'DESC';
-    const order = `ORDER BY ${column === 'id' ? '' : `${column} ${direction}, `}id ${direction}`;
+    const ordered = [...(column === 'id' ? [] : [column]), ...this.endOf(order)];
+    const by = `ORDER BY ${ordered.map((one) => `${one} ${direction}`).join(', ')}`;
     const limit = `LIMIT ${this.bind(most)}`;
-    if (this.merged === null) return `${this.whole()} ${order} ${limit}`;
-    const values = this.bind(this.merged.values);
-    this.conditions.push(`${this.merged.column} = wanted.value`);
-    const columns = column === 'id' ? 'id' : `id, ${column}`;
-    return `WHERE id = ANY (ARRAY (
-      SELECT id FROM unnest(${values}::text[]) AS wanted (value) CROSS JOIN LATERAL (
-        SELECT ${columns} FROM ${this.table} ${this.whole()} ${order} ${limit}) AS matching
-      ${order} ${limit})) ${order}`;
+    if (isSameOrder(order, this.usualOrder)) {
+      if (this.referring !== null) {
+        return `WHERE id = ANY (ARRAY (${this.steppedIds(this.referring, after)} ${limit})) ${by}`;
+      }
+      if (this.several !== null) {
+        const values = this.bind(this.several.values);
+        this.conditions.push(`${this.several.column} = wanted.value`);
+        const columns = column === 'id' ? 'id' : `id, ${column}`;
+        return `WHERE id = ANY (ARRAY (
+          SELECT id FROM unnest(${values}::text[]) AS wanted (value) CROSS JOIN LATERAL (
+            SELECT ${columns} FROM ${this.table} ${this.whole()} ${by} ${limit}) AS matching
+          ${by} ${limit})) ${by}`;
+      }
+    }
+    this.addUnordered();
+    return `${this.whole()} ${by} ${limit}`;
+  }
+
+  /** Returns the SQL of the matching ids, from the last one on. Each step is one search in the index. */
+  private steppedIds({ table, column, condition }: ReferringColumn, after: string | null): string {
+    const last = `SELECT max(${column}) FROM ${table} WHERE ${condition}`;
+    this.conditions.push('id = candidate.id');
+    return `
+      WITH RECURSIVE candidate (id) AS (
+        ${last}${after === null ? '' : ` AND ${column} < ${this.bind(after)}`}
+        UNION ALL
+        SELECT (${last} AND ${column} < candidate.id) FROM candidate WHERE candidate.id IS NOT NULL)
+      SELECT matching.id FROM candidate CROSS JOIN LATERAL (
+        SELECT id FROM ${this.table} ${this.whole()} LIMIT 1) AS matching`;
+  }
+
+  /** Adds the conditions that a page in the usual order reads value by value. */
+  private addUnordered(): void {
+    if (this.several !== null) {
+      const { column, values } = this.several;
+      this.conditions.push(`${column} = ANY (${this.bind(values)})`);
+    }
+    if (this.referring !== null) this.conditions.push(isReferredBy(this.referring));
   }
 
   private whole(): string {
@@ -139,6 +232,14 @@ export class ListQuery {
   private bind(value: unknown): string {
     return `$${this.parameters.push(value)}`;
   }
+}
+
+function isReferredBy({ table, column, condition }: ReferringColumn): string {
+  return `id IN (SELECT ${column} FROM ${table} WHERE ${condition})`;
+}
+
+function isSameOrder(one: ListOrder, other: ListOrder): boolean {
+  return one.column === other.column && one.isAscending === other.isAscending;
 }
 
 /** Rows of one currency, with the sums of their amounts. The currency is null for rows that have none. */

@@ -109,7 +109,7 @@ export const invalidTransition = defineProblem({
   meaning:
     'The resource cannot change from its current state to the requested one. Nothing changed.',
   occurrence: (resource: string, from: string, to: string) => ({
-    detail: `A ${resource} that is ${from} cannot become ${to}.`,
+    detail: `The ${resource} is ${from} and cannot become ${to}.`,
     extensions: { from, to },
   }),
 });

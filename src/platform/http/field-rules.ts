@@ -88,7 +88,7 @@ export function IsCountry(): PropertyDecorator {
 }
 
 /** A whole number of minor units, as a JSON number. */
-export function IsMinorUnits(least: 0 | 1): PropertyDecorator {
+export function IsMinorUnits(least: number): PropertyDecorator {
   return rule(
     'isMinorUnits',
     (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= least,

@@ -140,23 +140,53 @@ export function EnumField(
   return Field({ enum: [...values] }, [IsIn(values)], description, options);
 }
 
+/** How the document describes such a list. Declared for queries only, which Nest types as properties. */
+const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
+
+/** Reads a query parameter as a list of texts that are separated by commas. */
+function listOfText(): readonly PropertyDecorator[] {
+  return [
+    IsArray(),
+    Omittable(),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' ? value.split(',') : value,
+    ),
+  ];
+}
+
 /** Filter of a list by one or several values, separated by commas. */
 export function EnumListFilter(values: readonly string[], description: string): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       enum: [...values],
       isArray: true,
-      // Declared for queries only, which Nest types as properties.
-      ...({ style: 'form', explode: false } as object),
+      ...SEPARATED_BY_COMMAS,
       description: `${description} Several values are separated by commas.`,
     }),
     IsIn(values, { each: true }),
     HasNoRepeats(),
-    IsArray(),
-    Omittable(),
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' ? value.split(',') : value,
-    ),
+    ...listOfText(),
+  );
+}
+
+/** Filter of a list by the ids of several resources, separated by commas; unknown ids are left out. */
+export function IdListFilter(
+  prefix: IdPrefix,
+  description: string,
+  { most }: Pick<ListLimits, 'most'>,
+): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({
+      type: [String],
+      maxItems: most,
+      ...SEPARATED_BY_COMMAS,
+      description: `${description} Several values are separated by commas, at most ${most}.`,
+      example: [`${prefix}_01h455vb4pex5vsknk084sn02q`],
+    }),
+    HasNoRepeats(),
+    IsIdOf(prefix, { each: true }),
+    ArrayMaxSize(most),
+    ...listOfText(),
   );
 }
 

@@ -16,6 +16,7 @@ export {
   FromField,
   IdField,
   IdListField,
+  IdListFilter,
   InstantField,
   IntegerField,
   KeyField,
@@ -49,11 +50,16 @@ export {
 } from './properties';
 export { pointerTo, toValidationError } from './faults';
 export { exampleOf } from './example';
+export { ExpandInterceptor, withFields } from './expand.interceptor';
 export { IdPipe } from './id.pipe';
 export {
+  LeastField,
   LimitField,
   ListQueryDto,
+  MostField,
   pageOf,
+  requireStatus,
+  toAmountRange,
   toInstantRange,
   toOpaquePageRequest,
   toPageDto,

@@ -2,10 +2,12 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, MaxLength } from 'class-validator';
+import type { AmountRange } from '../../core/money';
 import type { InstantRange } from '../../core/time';
 import type { Page, PageRequest } from '../database';
-import { invalidCursor } from '../errors';
+import { invalidCursor, validationFailed } from '../errors';
 import { type IdPrefix, isId } from '../ids';
+import { IsMinorUnits } from './field-rules';
 import { Field, IntegerField } from './fields';
 import { NestedListProperty, TextProperty } from './properties';
 
@@ -35,6 +37,73 @@ export function toInstantRange(from: string | undefined, to: string | undefined)
 
 function toInstant(text: string | undefined): Date | null {
   return text === undefined ? null : new Date(text);
+}
+
+/** Least amount of a filter, inclusive. */
+export function LeastField(what: string): PropertyDecorator {
+  return AmountField(`Least ${what}`);
+}
+
+/** Largest amount of a filter, inclusive. */
+export function MostField(what: string): PropertyDecorator {
+  return AmountField(`Largest ${what}`);
+}
+
+function AmountField(what: string): PropertyDecorator {
+  return applyDecorators(
+    Transform(toMinorUnits),
+    Field(
+      { type: 'integer' },
+      [IsMinorUnits(Number.MIN_SAFE_INTEGER)],
+      `${what}, inclusive, in minor units. Needs \`currency\`.`,
+      { optional: true, example: 5_000 },
+    ),
+  );
+}
+
+function toMinorUnits({ value }: { value: unknown }): unknown {
+  return typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+}
+
+/**
+ * Returns the range of the optional query parameters `<name>_min` and `<name>_max`.
+ * @throws {ProblemError} `validation_failed` without a currency, because amounts of several cannot be compared, or if the
+ * least amount is more than the largest one
+ */
+export function toAmountRange(
+  name: 'amount' | 'total',
+  currency: string | undefined,
+  least: number | undefined,
+  most: number | undefined,
+): AmountRange {
+  if (currency === undefined && (least !== undefined || most !== undefined)) {
+    const message = `is required with \`${name}_min\` and \`${name}_max\``;
+    throw validationFailed([{ pointer: '/currency', code: 'missing', message }]);
+  }
+  if (least !== undefined && most !== undefined && least > most) {
+    const message = `must not be more than \`${name}_max\``;
+    throw validationFailed([{ pointer: `/${name}_min`, code: 'contradiction', message }]);
+  }
+  return { least: toMinor(least), most: toMinor(most) };
+}
+
+function toMinor(amount: number | undefined): bigint | null {
+  return amount === undefined ? null : BigInt(amount);
+}
+
+/**
+ * Refuses a filter together with statuses that no row has which the filter matches.
+ * @param matched statuses of the rows that the filter can match
+ * @throws {ProblemError} `validation_failed`, which names the filter
+ */
+export function requireStatus<Status extends string>(
+  filter: string,
+  statuses: readonly Status[] | undefined,
+  matched: readonly Status[],
+): void {
+  if (statuses === undefined || statuses.some((status) => matched.includes(status))) return;
+  const message = `matches none of these statuses, only ${matched.join(', ')}`;
+  throw validationFailed([{ pointer: `/${filter}`, code: 'contradiction', message }]);
 }
 
 /** Query parameters of every list. */

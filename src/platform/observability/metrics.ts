@@ -8,10 +8,20 @@ import { Jobs } from '../jobs';
 /** A process that had a request this recently, health probes aside, leaves time to requests. */
 const RECENT_MS = 1_000;
 
-/** Metrics for Prometheus. One registry per application, so that tests can start several. */
+/** Observers of the process run until it ends, so there is one set of them, whatever number of applications it starts. */
+let ofProcess: Registry | null = null;
+
+function metricsOfProcess(): Registry {
+  if (ofProcess !== null) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
+}
+
+/** Metrics for Prometheus: those of the process, and those of one application, as tests start several. */
 @Injectable()
 export class Metrics {
-  readonly registry = new Registry();
+  readonly registry = Registry.merge([metricsOfProcess()]);
 
   private readonly requestSeconds = new Histogram({
     name: 'http_request_duration_seconds',
@@ -25,7 +35,6 @@ export class Metrics {
 
   constructor(jobs: Jobs, dataSource: DataSource) {
     jobs.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
-    collectDefaultMetrics({ register: this.registry });
     this.measurePool(dataSource);
   }
 

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, type PageRequest } from '../database';
+import { invariant } from '../../core/invariant';
+import { Database, idTime, type Page, type PageRequest } from '../database';
 import { invalidCursor } from '../errors';
 import { firstIdAt } from '../ids';
 import type { WaitingRows } from '../jobs';
+import { STORED_COLUMNS, withData } from './event-data';
 import { type EventLogCursor, type EventLogFilter, eventPage, isByTime } from './event-page';
 
 /** An event as it was recorded. */
@@ -31,8 +33,13 @@ interface EventHeadRow {
 }
 
 interface EventLogRow extends EventHeadRow {
-  readonly data: string;
+  /** Null only if the pack of the event is missing. */
+  readonly data: string | null;
   readonly actor: string | null;
+}
+
+interface PackRow {
+  readonly pack_id: string | null;
 }
 
 const HEAD = 'id, type, object_id, sequence, occurred_at';
@@ -59,14 +66,14 @@ const TAKE_MARKED = `
     SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING ${HEAD}`;
 
-const FIND = `SELECT ${HEAD}, actor, data::text AS data FROM event WHERE id = ANY ($1)`;
+const FIND = withData(`SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`);
 
 const KEEP = 'SELECT id FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE';
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
-const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
+const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
 const DELETABLE = `
@@ -87,7 +94,7 @@ const LOCK_OLDEST = `
 const DELETE_EVENTS = `
   WITH deleted AS (
     DELETE FROM event WHERE id = ANY ($1) AND ${DELETABLE}
-    RETURNING object_id, sequence
+    RETURNING object_id, sequence, pack_id
   ), last AS (
     INSERT INTO event_sequence AS known (object_id, sequence)
     SELECT object_id, max(sequence) FROM deleted
@@ -97,11 +104,17 @@ const DELETE_EVENTS = `
     ORDER BY object_id
     ON CONFLICT (object_id) DO UPDATE SET sequence = greatest(known.sequence, excluded.sequence)
   )
-  SELECT count(*)::int AS deleted FROM deleted`;
+  SELECT pack_id FROM deleted`;
+
+/** In this order, so that of two transactions that delete events of a pack the second sees what the first deleted. */
+const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+const REMOVE_PACKS = `
+  DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
 
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
-  WHERE (occurred_at, id) > ($1, $3) AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $4`;
+  WHERE (occurred_at, ${idTime('id')}, id) > ($1, ${idTime('$3::varchar')}, $3) AND occurred_at < $2
+  ORDER BY occurred_at, ${idTime('id')}, id LIMIT $4`;
 
 /** Reads recorded events, and takes them off the queue of the dispatcher. */
 @Injectable()
@@ -164,7 +177,7 @@ export class EventLog {
     this.database.requireTransaction();
     // First, so that it waits for a dispatcher that creates deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
-    await this.database.query(REMOVE, [objectIds]);
+    await this.removePacks(await this.database.query<PackRow>(REMOVE, [objectIds]));
     await this.database.query(REMOVE_SEQUENCES, [objectIds]);
   }
 
@@ -180,9 +193,18 @@ export class EventLog {
       ]);
       if (found.length === 0) return 0;
       const ids = found.map(({ id }) => id);
-      const [row] = await this.database.query<{ deleted: number }>(DELETE_EVENTS, [ids]);
-      return row?.deleted ?? 0;
+      const deleted = await this.database.query<PackRow>(DELETE_EVENTS, [ids]);
+      await this.removePacks(deleted);
+      return deleted.length;
     });
+  }
+
+  /** Deletes the packs of deleted events that have no other events. */
+  private async removePacks(deleted: readonly PackRow[]): Promise<void> {
+    const ids = [...new Set(deleted.flatMap(({ pack_id: id }) => id ?? []))];
+    if (ids.length === 0) return;
+    await this.database.query(LOCK_PACKS, [ids]);
+    await this.database.query(REMOVE_PACKS, [ids]);
   }
 
   /**
@@ -205,5 +227,6 @@ function toHead(row: EventHeadRow): EventHead {
 }
 
 function toEvent(row: EventLogRow): RecordedEvent {
+  invariant(row.data !== null, `The pack of the event ${row.id} has its data.`);
   return { ...toHead(row), data: row.data, actor: row.actor };
 }

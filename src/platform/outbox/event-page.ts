@@ -1,5 +1,6 @@
 import { isHiddenType } from '../../core/access';
-import type { Statement } from '../database';
+import { idTime, type Statement } from '../database';
+import { STORED_COLUMNS, withData } from './event-data';
 
 /** Filters of a list of events. */
 export interface EventLogFilter {
@@ -25,8 +26,6 @@ export interface EventLogCursor {
   readonly occurredAt: Date | null;
 }
 
-const COLUMNS = 'id, type, object_id, sequence, occurred_at, actor, data::text AS data';
-
 /** Steps from one type to the next in the index by type, because there are few types and many events. */
 const TYPES = `
   WITH RECURSIVE known AS (
@@ -35,13 +34,20 @@ const TYPES = `
     SELECT (SELECT min(event.type) FROM event WHERE event.type > known.type)
     FROM known WHERE known.type IS NOT NULL)`;
 
-/** Customer that an event is about, as `event_customer_index` has it: the object itself, or the customer that it names. */
+/** Customer that an event is about, as `event_customer_time_index` has it: the object itself, or the customer that it names. */
 const CUSTOMER = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
 /** Tests whether a list is in the order in which its events occurred, instead of that of their ids. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
+}
+
+/** Returns the end of the order of a list: all indexes but the primary key end with the time of the id. */
+function endOf(filter: EventLogFilter, id: string): readonly string[] {
+  const { type, customerIds, actor } = filter;
+  const isFiltered = type !== null || customerIds !== null || actor !== null;
+  return isFiltered || isByTime(filter) ? [idTime(id), id] : [id];
 }
 
 /**
@@ -58,7 +64,8 @@ export function eventPage(
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
   const { type, objectId, customerIds, actor, hiddenResources, from, to } = filter;
-  const order = isByTime(filter) ? 'occurred_at DESC, id DESC' : 'id DESC';
+  const keys = [...(isByTime(filter) ? ['occurred_at'] : []), ...endOf(filter, 'id')];
+  const order = keys.map((key) => `${key} DESC`).join(', ');
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
   if (actor !== null) conditions.push(`actor = ${bind(actor)}`);
   if (type !== null) {
@@ -69,13 +76,15 @@ export function eventPage(
   if (from !== null) conditions.push(`occurred_at >= ${bind(from)}`);
   if (to !== null) conditions.push(`occurred_at < ${bind(to)}`);
   if (after !== null) {
-    conditions.push(
-      isByTime(filter)
-        ? `(occurred_at, id) < (${bind(after.occurredAt)}::timestamptz, ${bind(after.id)}::varchar)`
-        : `id < ${bind(after.id)}`,
-    );
+    const time = isByTime(filter) ? [`${bind(after.occurredAt)}::timestamptz`] : [];
+    const place = [...time, ...endOf(filter, `${bind(after.id)}::varchar`)];
+    conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
   }
   const limit = bind(most);
+  const read = (sql: string): Statement => ({
+    sql: withData(sql, `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`),
+    parameters,
+  });
   const page = (columns: string, own: string | null, rows: string): string => {
     // OFFSET 0 keeps the planner from searching the events of one customer among those of all, in the order of time.
     const isApart = own !== null && isByTime(filter) && customerIds !== null;
@@ -90,20 +99,20 @@ export function eventPage(
     if (prefix !== null) conditions.push(`starts_with(type, ${prefix})`);
     const asked = `unnest(${bind(customerIds)}::text[]) AS asked (customer_id)`;
     const newest = page('id, occurred_at', `${CUSTOMER} = asked.customer_id`, '1');
-    const matching = page(COLUMNS, `${CUSTOMER} = chosen.customer_id`, limit);
+    const matching = page(STORED_COLUMNS, `${CUSTOMER} = chosen.customer_id`, limit);
     const sql = `
       WITH chosen AS MATERIALIZED (
         SELECT customer_id FROM ${asked} CROSS JOIN LATERAL (${newest}) AS newest
         ORDER BY ${order} LIMIT ${limit})
       SELECT matching.* FROM chosen CROSS JOIN LATERAL (${matching}) AS matching
       ORDER BY ${order} LIMIT ${limit}`;
-    return { sql, parameters };
+    return read(sql);
   }
-  if (prefix === null) return { sql: page(COLUMNS, null, limit), parameters };
+  if (prefix === null) return read(page(STORED_COLUMNS, null, limit));
   const sql = `
     ${TYPES}
-    SELECT matching.* FROM known CROSS JOIN LATERAL (${page(COLUMNS, 'type = known.type', limit)}) AS matching
+    SELECT matching.* FROM known CROSS JOIN LATERAL (${page(STORED_COLUMNS, 'type = known.type', limit)}) AS matching
     WHERE starts_with(known.type, ${prefix})
     ORDER BY ${order} LIMIT ${limit}`;
-  return { sql, parameters };
+  return read(sql);
 }

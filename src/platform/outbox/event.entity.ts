@@ -4,12 +4,13 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 /** A domain event, written in the transaction of the change. */
 @Entity('event')
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
-@Index('event_type_index', ['type', 'id'])
-@Index('event_type_occurred_at_index', ['type', 'occurredAt', 'id'])
-@Index('event_occurred_at_index', ['occurredAt', 'id'])
-// Of an expression, which entities cannot define.
-@Index('event_customer_index', { synchronize: false })
-@Index('event_actor_index', ['actor', 'id'], { where: '"actor" IS NOT NULL' })
+// Of expressions, which entities cannot define: they end with the time of the id.
+@Index('event_type_time_index', { synchronize: false })
+@Index('event_type_occurred_at_time_index', { synchronize: false })
+@Index('event_occurred_at_time_index', { synchronize: false })
+@Index('event_customer_time_index', { synchronize: false })
+@Index('event_actor_time_index', { synchronize: false })
+@Index('event_pack_index', ['packId'], { where: '"pack_id" IS NOT NULL' })
 @Index('event_undispatched_index', ['id'], { where: '"dispatched_at" IS NULL' })
 @Index('event_undispatched_object_index', ['objectId', 'sequence'], {
   where: `COALESCE("dispatched_at", 'infinity') = 'infinity'`,
@@ -20,7 +21,10 @@ export class EventEntity {
   @ReferenceColumn() readonly objectId!: string;
   /** Counts the events of an object, starting at 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
-  /** `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. */
+  /**
+   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. Of a packed event only what
+   * `event_customer_time_index` reads; the rest is in its pack.
+   */
   @Column({ type: 'json' }) readonly data!: object;
   /** Id of the principal that caused it, or `worker`. Null for events recorded by versions that did not know. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
@@ -30,4 +34,8 @@ export class EventEntity {
    * `event_dispatch` until then.
    */
   @InstantColumn({ nullable: true }) readonly dispatchedAt!: Date | null;
+  /** Pack that holds the data. Null for an event that is stored alone. */
+  @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
+  /** 1 for the first event of the pack. */
+  @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

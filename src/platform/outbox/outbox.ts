@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { currentActor } from '../access';
-import { auditedFields, auditSql, AuditTrail } from '../audit';
+import { auditedFields, auditSql, AuditTrail, type FieldChanges } from '../audit';
 import { Database } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
+import { PreviousRelease } from '../processes';
 import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
+import { type PackPlace, packPlaces } from './event-packs';
 
 /** Due work that creates deliveries for recorded events. Woken when events are recorded. */
 export const DISPATCH_WORK = 'dispatch-events';
@@ -30,23 +32,28 @@ export interface EventRecord {
 }
 
 /**
- * Numbers the events of one object in their order, also within one statement. Adds the events to the queue of the dispatcher
- * and the changes to the audit log in the same statement, which saves round trips.
+ * Numbers the events of one object in their order, also within one statement. Stores the data of packed events in their packs.
+ * Adds the events to the queue of the dispatcher and the changes to the audit log in the same statement, which saves round trips.
  */
 const INSERT = `
   WITH added AS (
     SELECT * FROM json_to_recordset($1::json) AS added
-      (id text, type text, object_id text, place integer, data json, fields json,
-        occurred_at timestamptz)),
-  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes FROM added')},
+      (id text, type text, object_id text, number integer, data json, fields json,
+        occurred_at timestamptz, pack integer, place smallint, indexed json)),
+  pack AS (
+    SELECT pack AS number, nextval('event_pack_id') AS id, array_agg(data ORDER BY place) AS data
+    FROM added WHERE pack IS NOT NULL GROUP BY pack),
+  packed AS (INSERT INTO event_pack (id, data) SELECT id, data FROM pack),
+  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes, pack, place FROM added')},
   recorded AS (
-    INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at)
-    SELECT id, type, object_id,
+    INSERT INTO event
+      (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at, pack_id, pack_place)
+    SELECT added.id, type, object_id,
       coalesce(greatest(
         (SELECT max(sequence) FROM event WHERE event.object_id = added.object_id),
-        (SELECT sequence FROM event_sequence WHERE event_sequence.object_id = added.object_id)), 0) + place,
-      data, occurred_at, $2::varchar, occurred_at
-    FROM added
+        (SELECT sequence FROM event_sequence WHERE event_sequence.object_id = added.object_id)), 0) + added.number,
+      coalesce(indexed, added.data), occurred_at, $2::varchar, occurred_at, pack.id, place
+    FROM added LEFT JOIN pack ON pack.number = added.pack
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
   SELECT id, type, object_id, sequence, occurred_at FROM recorded
@@ -61,6 +68,7 @@ export class Outbox {
     private readonly database: Database,
     private readonly signals: Signals,
     private readonly audit: AuditTrail,
+    private readonly previousRelease: PreviousRelease,
   ) {}
 
   /**
@@ -80,26 +88,11 @@ export class Outbox {
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
-    const places = new Map<string, number>();
-    const records = changes.map((change) => {
-      const { type, object, previous, occurredAt } = change;
-      const place = (places.get(object.id) ?? 0) + 1;
-      places.set(object.id, place);
-      const data = { object, previous };
-      return {
-        id: newId('evt'),
-        type,
-        object_id: object.id,
-        place,
-        data,
-        fields: auditedFields(change),
-        occurred_at: occurredAt,
-      };
-    });
+    const records = this.recordsOf(changes);
     const rows = await this.database.prepared<{ id: string; sequence: number }>(
       this.statementName(records.length),
       INSERT,
-      [JSON.stringify(records), currentActor(), ...this.audit.entryParameters()],
+      [jsonOf(records), currentActor(), ...this.audit.entryParameters()],
     );
     const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]));
     this.database.afterCommit(() => {
@@ -112,6 +105,12 @@ export class Outbox {
     });
   }
 
+  /** Packs events if all processes read packs. */
+  private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
+    const records = numbered(changes);
+    return this.previousRelease.hasEnded ? packed(records) : records;
+  }
+
   /**
    * Returns the name of the prepared statement. Planning the statement costs as much as running it, but its plan depends
    * on the size of the table: while that is small, it reads all of it. So each fourfold number of events gets a new name,
@@ -121,6 +120,56 @@ export class Outbox {
     this.recordedEvents += events;
     return `record_events_${Math.floor(Math.log2(this.recordedEvents) / 2)}`;
   }
+}
+
+/** An event to insert. Its data is JSON text. */
+interface InsertedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly object_id: string;
+  /** Counts the events of the object in the statement. */
+  readonly number: number;
+  readonly fields: FieldChanges;
+  readonly occurred_at: Date;
+  readonly data: string;
+  readonly customerId: unknown;
+  readonly packed: PackPlace | null;
+}
+
+function numbered(changes: readonly EventRecord[]): readonly InsertedEvent[] {
+  const numbers = new Map<string, number>();
+  return changes.map((change) => {
+    const { type, object, previous, occurredAt } = change;
+    const number = (numbers.get(object.id) ?? 0) + 1;
+    numbers.set(object.id, number);
+    const customerId: unknown = Reflect.get(object, 'customer_id');
+    return {
+      id: newId('evt'),
+      type,
+      object_id: object.id,
+      number,
+      fields: auditedFields(change),
+      occurred_at: occurredAt,
+      data: JSON.stringify({ object, previous }),
+      customerId,
+      packed: null,
+    };
+  });
+}
+
+function packed(records: readonly InsertedEvent[]): readonly InsertedEvent[] {
+  const places = packPlaces(records.map(({ data }) => data.length));
+  return records.map((record, index) => ({ ...record, packed: places[index] ?? null }));
+}
+
+/** Returns the records as the insertion reads them. The data is inserted as it is, so that it is written once. */
+function jsonOf(records: readonly InsertedEvent[]): string {
+  const rows = records.map(({ data, customerId, packed: at, ...record }) => {
+    const indexed = { object: { customer_id: customerId } };
+    const head = JSON.stringify(at === null ? record : { ...record, ...at, indexed });
+    return `${head.slice(0, -1)},"data":${data}}`;
+  });
+  return `[${rows.join(',')}]`;
 }
 
 /** Converts a change to the input of `recordAll`. */

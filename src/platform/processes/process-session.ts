@@ -17,6 +17,19 @@ const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
+/** Lock that every process of this release shares, and that the previous release does not know. */
+const RELEASE_LOCK = '720577, 1';
+
+/** Finds numbers whose process does not share the lock of this release. */
+const FORMER_PROCESSES = `
+  WITH held AS (
+    SELECT pid, classid, objid FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+  SELECT EXISTS (
+    SELECT FROM held WHERE classid = ${PROCESS_LOCK_CLASS}
+      AND pid NOT IN (SELECT pid FROM held WHERE (classid, objid) = (${RELEASE_LOCK}))) AS running`;
+
 /** Shows the rotation of encryption keys which key this process seals with. */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
@@ -100,6 +113,15 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /**
+   * Returns true if a process of the previous release has a session.
+   * @throws {Error} when there is no connection
+   */
+  async hasFormerProcesses(): Promise<boolean> {
+    const [row] = await this.query<{ running: boolean }>(FORMER_PROCESSES);
+    return row?.running === true;
+  }
+
   /** @throws {ConfigurationError} when this process must not seal with its key any more */
   private async connect(): Promise<void> {
     let client: Client | null = null;
@@ -115,6 +137,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       opened.on('end', () => {
         noteEnd(new Error('The connection ended.'));
       });
+      await opened.query(`SELECT pg_advisory_lock_shared(${RELEASE_LOCK})`);
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
       // Before it had the lock, the rotation of encryption keys may have retired the key of this process.

@@ -14,5 +14,5 @@ export type Invoice = Schemas['InvoiceWithCustomerDto'];
 export type Payment = Schemas['PaymentWithCustomerDto'];
 export type Price = Schemas['PriceDto'];
 export type Refund = Schemas['RefundDto'];
-export type Subscription = Schemas['SubscriptionWithCustomerDto'];
-export type Transaction = Schemas['LedgerTransactionDto'];
+export type Subscription = Schemas['SubscriptionWithCustomerAndPlanDto'];
+export type Transaction = Schemas['LedgerTransactionWithCustomerDto'];

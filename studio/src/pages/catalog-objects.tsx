@@ -85,7 +85,9 @@ export function CouponPage(): ReactNode {
   const id = useId();
   const path = { params: { path: { id } } };
   const { data, error } = $api.useQuery('get', '/v1/coupons/{id}', path);
-  const redemptions = $api.useQuery('get', '/v1/coupons/{id}/redemptions', path);
+  const redemptions = $api.useQuery('get', '/v1/coupons/{id}/redemptions', {
+    params: { path: { id }, query: { expand: ['customer'] } },
+  });
   if (data === undefined) return <PendingPage title="Coupon" error={error} />;
   return (
     <Page
@@ -114,7 +116,12 @@ export function CouponPage(): ReactNode {
           empty="Not redeemed yet."
           columns={[
             { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
-            { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+            {
+              title: 'Customer',
+              cell: ({ customer_id, customer }) => (
+                <CustomerLink id={customer_id} customer={customer} />
+              ),
+            },
             {
               title: 'Subscription',
               cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,

@@ -29,7 +29,9 @@ export function CustomerPage(): ReactNode {
   const [dialog, setDialog] = useState<'edit' | 'subscribe' | null>(null);
   const ofCustomer = { params: { query: { customer_id: id } } };
   const customer = $api.useQuery('get', '/v1/customers/{id}', { params: { path: { id } } });
-  const subscriptions = $api.useQuery('get', '/v1/subscriptions', ofCustomer);
+  const subscriptions = $api.useQuery('get', '/v1/subscriptions', {
+    params: { query: { customer_id: id, expand: ['plan'] } },
+  });
   const invoices = $api.useQuery('get', '/v1/invoices', ofCustomer);
   const payments = $api.useQuery('get', '/v1/payments', ofCustomer);
   const accounts = $api.useQuery('get', '/v1/ledger/accounts', ofCustomer);

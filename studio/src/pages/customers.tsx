@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { Customer } from '../api/objects';
 import { showDay, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { daysOf, type Filter } from '../ui/filters';
+import { CURRENCY, daysOf, type Filter } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import type { Column } from '../ui/table';
@@ -13,7 +13,8 @@ const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Name or part of it', kind: 'text' },
   { name: 'email', label: 'Email', kind: 'text' },
   { name: 'external_id', label: 'External id', kind: 'text' },
-  { name: 'currency', label: 'Currency', kind: 'text', placeholder: 'USD' },
+  { name: 'owing', label: 'Balance', kind: 'choice', options: [['true', 'Has to pay']] },
+  CURRENCY,
   { name: 'test_clock_id', label: 'Test clock id, or none', kind: 'text' },
   ...daysOf('created', 'Created'),
 ];
@@ -21,6 +22,7 @@ const FILTERS: readonly Filter[] = [
 const COLUMNS: readonly Column<Customer>[] = [
   {
     title: 'Name',
+    sort: 'name',
     full: ({ name }) => name,
     cell: ({ id, name }) => (
       <Link to="/customers/$id" params={{ id }}>
@@ -36,7 +38,7 @@ const COLUMNS: readonly Column<Customer>[] = [
   },
   { title: 'Currency', cell: ({ currency }) => showText(currency) },
   { title: 'Time zone', cell: ({ timezone }) => timezone },
-  { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
+  { title: 'Created (UTC)', sort: 'created_at', cell: ({ created_at }) => showDay(created_at) },
 ];
 
 export function CustomersPage(): ReactNode {

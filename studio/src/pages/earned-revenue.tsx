@@ -4,7 +4,7 @@ import { money, shortMoney } from '../format/money';
 import { showMonth } from '../format/text';
 import { StackedBars } from '../ui/chart';
 import { SelectInput } from '../ui/field';
-import { ObjectLink } from '../ui/links';
+import { NamedCustomer, ObjectLink } from '../ui/links';
 import { Card, Problem } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -44,8 +44,8 @@ const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<RevenueRepor
   customer: {
     title: 'Customer',
     full: ({ customer_name }) => customer_name ?? '',
-    cell: ({ customer_id, customer_name }) => (
-      <ObjectLink id={customer_id} label={customer_name ?? undefined} />
+    cell: ({ customer_id, customer_name, is_deleted }) => (
+      <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
     ),
   },
   account: { title: 'Account', cell: ({ account }) => account },

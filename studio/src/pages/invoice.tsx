@@ -13,6 +13,7 @@ import css from '../ui/ui.module.css';
 import { CreditNoteDialog } from './credit-note-dialog';
 import { INVOICE_ACTIONS, type InvoiceAction, InvoiceActionDialog } from './invoice-actions';
 import { PaymentTable } from './payment-table';
+import { InvoiceExplanation } from './invoice-explanation';
 import { Timeline } from './timeline';
 import { Why } from './why';
 
@@ -84,6 +85,7 @@ export function InvoicePage(): ReactNode {
   if (invoice.data === undefined) return <PendingPage title="Invoice" error={invoice.error} />;
   const { data } = invoice;
   const line = data.lines.find((one) => one.id === search['line']);
+  const isExplained = search['explained'] === 'true';
   return (
     <Page
       title={data.number ?? 'Draft'}
@@ -92,7 +94,20 @@ export function InvoicePage(): ReactNode {
       actions={<InvoiceActions invoice={data} />}
     >
       <Overview invoice={data} />
-      <Card title="Lines">
+      <Card
+        title="Lines"
+        aside={
+          <Link
+            to="."
+            className={css['button']}
+            search={(isExplained ? {} : { explained: true }) as never}
+            replace
+            resetScroll={false}
+          >
+            {isExplained ? 'Close the explanation' : 'Explain'}
+          </Link>
+        }
+      >
         <SmallTable
           label="Lines"
           rows={data.lines}
@@ -140,6 +155,11 @@ export function InvoicePage(): ReactNode {
       {line !== undefined && (
         <Card title={`Why ${money(line.amount, data.currency)}?`}>
           <Why invoiceId={id} lineId={line.id} currency={data.currency} />
+        </Card>
+      )}
+      {isExplained && (
+        <Card title={`Explanation of ${money(data.total, data.currency)}`}>
+          <InvoiceExplanation invoiceId={id} />
         </Card>
       )}
       <Card title="Payments">

@@ -1,11 +1,22 @@
 import type { ReactNode } from 'react';
 import type { Invoice } from '../api/objects';
-import { daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
+import { amountsOf, daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { INVOICE_COLUMNS } from './invoice-table';
 
 const STATUSES: readonly Invoice['status'][] = ['draft', 'open', 'paid', 'void', 'uncollectible'];
+
+const REASONS: readonly Invoice['reason'][] = [
+  'subscription_start',
+  'renewal',
+  'change',
+  'end',
+  'late_usage',
+  'one_off',
+];
+
+const COLLECTIONS: readonly Invoice['collection'][] = ['automatic', 'send_invoice'];
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
@@ -13,6 +24,9 @@ const FILTERS: readonly Filter[] = [
   { name: 'number', label: 'Number', kind: 'text', placeholder: 'INV-000001' },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'subscription_id', label: 'Subscription id', kind: 'text' },
+  { name: 'reason', label: 'Reason', kind: 'choice', options: optionsOf(REASONS) },
+  { name: 'collection', label: 'Collection', kind: 'choice', options: optionsOf(COLLECTIONS) },
+  ...amountsOf('total', 'Total'),
   ...daysOf('due', 'Due'),
   ...daysOf('finalized', 'Finalized'),
   ...daysOf('created', 'Created'),

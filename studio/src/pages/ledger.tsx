@@ -5,7 +5,7 @@ import type { Transaction } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { Button } from '../ui/button';
-import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { CURRENCY, daysOf, type Filter, optionsOf } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Card, Page, Problem } from '../ui/page';
@@ -32,7 +32,7 @@ const KINDS = [
 const FILTERS: readonly Filter[] = [
   { name: 'account', label: 'Account', kind: 'text', placeholder: 'accounts_receivable' },
   { name: 'kind', label: 'Kind', kind: 'choices', options: optionsOf(KINDS) },
-  { name: 'currency', label: 'Currency', kind: 'text', placeholder: 'USD' },
+  CURRENCY,
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'source_id', label: 'Source id', kind: 'text' },
   ...daysOf('occurred', 'Occurred'),
@@ -111,13 +111,19 @@ export function LedgerPage(): ReactNode {
       <h2>Transactions</h2>
       <ListView
         path="/v1/ledger/transactions"
+        expand="customer"
         label="Transactions"
         nouns={['transaction', 'transactions']}
         filters={FILTERS}
         columns={[
           { title: 'Occurred', cell: ({ occurred_at }) => showInstant(occurred_at) },
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
-          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
           { title: 'Source', cell: ({ source_id }) => <ObjectLink id={source_id} /> },
           { title: 'Postings', full: postingsText, cell: postingsText },
         ]}

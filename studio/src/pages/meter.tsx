@@ -4,7 +4,7 @@ import { $api, type Schemas } from '../api/client';
 import { showCode, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { TextInput } from '../ui/field';
-import { Id, ObjectLink } from '../ui/links';
+import { Id, NamedCustomer } from '../ui/links';
 import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
@@ -69,12 +69,9 @@ function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
             {
               title: 'Customer',
               full: ({ customer_name }) => customer_name ?? '',
-              cell: ({ customer_id, customer_name, is_deleted }) =>
-                is_deleted ? (
-                  `${customer_name ?? customer_id} (deleted)`
-                ) : (
-                  <ObjectLink id={customer_id} label={customer_name ?? undefined} />
-                ),
+              cell: ({ customer_id, customer_name, is_deleted }) => (
+                <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
+              ),
             },
             { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
           ]}

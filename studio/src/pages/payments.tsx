@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Payment } from '../api/objects';
-import { daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
+import { amountsOf, daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { paymentColumns } from './payment-table';
@@ -19,6 +19,8 @@ const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
   { name: 'invoice_id', label: 'Invoice id', kind: 'text' },
+  { name: 'failure_code', label: 'Failure code', kind: 'text', placeholder: 'card_declined' },
+  ...amountsOf('amount', 'Amount'),
   ...daysOf('created', 'Created'),
   REAL_TIME,
 ];

@@ -3,7 +3,7 @@ import { $api, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber } from '../format/text';
 import { TextInput } from '../ui/field';
-import { ObjectLink } from '../ui/links';
+import { NamedCustomer } from '../ui/links';
 import { Card, Problem } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -67,8 +67,8 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
             ? {
                 title: 'Customer',
                 full: ({ customer_name }) => customer_name ?? '',
-                cell: ({ customer_id, customer_name }) => (
-                  <ObjectLink id={customer_id} label={customer_name ?? undefined} />
+                cell: ({ customer_id, customer_name, is_deleted }) => (
+                  <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
                 ),
               }
             : { title: 'Currency', cell: ({ currency }) => currency },

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { money } from '../format/money';
 import { showCode, showDay, showInstant, showText } from '../format/text';
-import { daysOf, type Filter, optionsOf } from '../ui/filters';
+import { amountsOf, daysOf, type Filter, optionsOf } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
@@ -21,6 +21,7 @@ const CREDIT_NOTE_FILTERS: readonly Filter[] = [
   statuses('issued', 'void'),
   CUSTOMER,
   { name: 'invoice_id', label: 'Invoice id', kind: 'text' },
+  ...amountsOf('total', 'Total'),
   ...daysOf('created', 'Created'),
 ];
 
@@ -28,6 +29,8 @@ const REFUND_FILTERS: readonly Filter[] = [
   statuses('pending', 'succeeded', 'failed', 'canceled'),
   CUSTOMER,
   PAYMENT,
+  { name: 'failure_code', label: 'Failure code', kind: 'text' },
+  ...amountsOf('amount', 'Amount'),
   ...daysOf('created', 'Created'),
 ];
 

@@ -7,7 +7,9 @@ import { type Column, SmallTable } from '../ui/table';
 
 const PLAN: Column<Subscription> = {
   title: 'Plan',
-  cell: ({ id, plan_id }) => <ObjectLink id={id} label={<PlanName id={plan_id} />} />,
+  cell: ({ id, plan_id, plan }) => (
+    <ObjectLink id={id} label={<PlanName id={plan_id} plan={plan} />} />
+  ),
 };
 
 const REST: readonly Column<Subscription>[] = [

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Subscription } from '../api/objects';
-import { type Filter, optionsOf, REAL_TIME } from '../ui/filters';
+import { daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { SUBSCRIPTION_COLUMNS } from './subscription-table';
@@ -20,6 +20,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', kind: 'choices', options: optionsOf(STATUSES) },
   { name: 'plan_id', label: 'Plan id', kind: 'text' },
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  ...daysOf('renews', 'Renews'),
   REAL_TIME,
 ];
 
@@ -28,7 +29,7 @@ export function SubscriptionsPage(): ReactNode {
     <Page title="Subscriptions">
       <ListView
         path="/v1/subscriptions"
-        expand="customer"
+        expand="customer,plan"
         label="Subscriptions"
         nouns={['subscription', 'subscriptions']}
         columns={SUBSCRIPTION_COLUMNS}

@@ -34,11 +34,20 @@ function keyOf(instant: string, window: UsageWindow): string {
     : `${instant.slice(0, 10)} ${instant.slice(11, 13)}:00`;
 }
 
+const REST = 'all others';
+const NO_VALUE = 'none';
+
+/** Returns the value of a property, in quotes if it could be taken for another series. */
+function showValue(value: unknown): string {
+  if (typeof value !== 'string') return NO_VALUE;
+  const isTaken = [REST, NO_VALUE, ''].includes(value) || /^"|, /.test(value);
+  return isTaken ? JSON.stringify(value) : value;
+}
+
+/** Returns the name of the series of a group; different groups have different names. */
 function seriesOf(group: object | null | undefined): string {
-  if (group === null) return 'all others';
-  const values = Object.values(group ?? {}).map((value: unknown) =>
-    typeof value === 'string' ? value : 'none',
-  );
+  if (group === null) return REST;
+  const values = Object.values(group ?? {}).map(showValue);
   return values.length === 0 ? 'all' : values.join(', ');
 }
 

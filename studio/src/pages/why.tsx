@@ -9,6 +9,7 @@ import css from '../ui/ui.module.css';
 
 const EVENTS_SHOWN = 50;
 
+type LineExplanation = Schemas['ExplanationDto'];
 type TraceStep = Schemas['TraceStepDto'];
 type Proration = Schemas['TracedProrationDto'];
 
@@ -57,45 +58,10 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
       </div>
     );
   }
-  const { line, evaluated, matches, full_period_start, full_period_end, time_zone } =
-    explanation.data;
   const { trace } = explanation.data;
   return (
     <div className={css['body']}>
-      <ol className={css['steps']}>
-        {trace.kind === 'usage' && (
-          <li>
-            Usage of the meter {trace.meter.key}, {trace.meter.aggregation} of its events,{' '}
-            {showPeriod(full_period_start, full_period_end)} ({time_zone ?? 'UTC'}).
-          </li>
-        )}
-        {trace.kind === 'usage' &&
-          trace.parts.map((part) => (
-            <li key={JSON.stringify(part.group)}>
-              {showNumber(part.events)} events{groupText(part.group, trace.meter.group_by)}:
-              quantity {part.quantity}.
-              <StepList steps={part.steps} />
-            </li>
-          ))}
-        {trace.kind === 'rated' && (
-          <li>
-            Quantity {trace.quantity}, for the full period:
-            <StepList steps={trace.steps} />
-          </li>
-        )}
-        {(trace.kind === 'rated' || trace.kind === 'true_up') && trace.proration !== null && (
-          <li>Prorated: {shareText(trace.proration)}.</li>
-        )}
-        {trace.kind === 'credit' && <li>Credits the unused {shareText(trace.unused)}.</li>}
-        <li>
-          Rounded once to <strong>{money(evaluated.amount, currency)}</strong>; discount{' '}
-          {money(evaluated.discount, currency)}, tax {money(evaluated.tax, currency)}.
-        </li>
-        <li>
-          Computed again just now: <strong>{matches ? '✓ equals' : '✗ differs from'}</strong> the
-          stored {money(line.amount, currency)}.
-        </li>
-      </ol>
+      <LineSteps explanation={explanation.data} currency={currency} />
       {trace.kind === 'usage' && <CountedEvents invoiceId={invoiceId} lineId={lineId} />}
       <details>
         <summary>All stored terms</summary>
@@ -104,6 +70,56 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
         </pre>
       </details>
     </div>
+  );
+}
+
+/** Lists how the amount of a line came about. */
+export function LineSteps({
+  explanation,
+  currency,
+}: {
+  readonly explanation: LineExplanation;
+  readonly currency: string;
+}): ReactNode {
+  const { line, trace, price_name, exact_amount, evaluated, matches } = explanation;
+  const { full_period_start, full_period_end, time_zone } = explanation;
+  return (
+    <ol className={css['steps']}>
+      {price_name !== null && <li>Price {price_name}.</li>}
+      {trace.kind === 'usage' && (
+        <li>
+          Usage of the meter {trace.meter.key}, {trace.meter.aggregation} of its events,{' '}
+          {showPeriod(full_period_start, full_period_end)} ({time_zone ?? 'UTC'}).
+        </li>
+      )}
+      {trace.kind === 'usage' &&
+        trace.parts.map((part) => (
+          <li key={JSON.stringify(part.group)}>
+            {showNumber(part.events)} events{groupText(part.group, trace.meter.group_by)}: quantity{' '}
+            {part.quantity}.
+            <StepList steps={part.steps} />
+          </li>
+        ))}
+      {trace.kind === 'rated' && (
+        <li>
+          Quantity {trace.quantity}, for the full period:
+          <StepList steps={trace.steps} />
+        </li>
+      )}
+      {(trace.kind === 'rated' || trace.kind === 'true_up') && trace.proration !== null && (
+        <li>Prorated: {shareText(trace.proration)}.</li>
+      )}
+      {trace.kind === 'credit' && <li>Credits the unused {shareText(trace.unused)}.</li>}
+      <li>
+        {exact_amount === null ? 'Rounded' : `Exactly ${exact_amount} minor units, rounded`} once to{' '}
+        <strong>{money(evaluated.amount, currency)}</strong>; discount{' '}
+        {money(evaluated.discount, currency)}, tax {money(evaluated.tax, currency)}.
+      </li>
+      <li>
+        Computed again just now: <strong>{matches ? '✓ equals' : '✗ differs from'}</strong> the
+        stored {money(line.amount, currency)}.
+      </li>
+    </ol>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { parseMoney } from '../format/money';
 import { showCode } from '../format/text';
 import { Button } from './button';
 import { TYPING_MS } from './settled';
@@ -14,6 +15,8 @@ export type Filter = {
   | { readonly kind: 'text'; readonly placeholder?: string }
   /** A day in the address, midnight UTC in the request. */
   | { readonly kind: 'date' }
+  /** A decimal amount of the currency that is filtered by, minor units in the request. */
+  | { readonly kind: 'amount' }
   | { readonly kind: 'choice'; readonly options: Options }
   /** Any number of values, separated by commas. */
   | { readonly kind: 'choices'; readonly options: Options }
@@ -39,14 +42,31 @@ export const daysOf = (name: string, label: string): readonly Filter[] => [
   { name: `${name}_to`, label: `${label} before (UTC)`, kind: 'date' },
 ];
 
-/** Returns the values as parameters of a request. */
+/** Filter by an ISO 4217 code. */
+export const CURRENCY: Filter = {
+  name: 'currency',
+  label: 'Currency',
+  kind: 'text',
+  placeholder: 'USD',
+};
+
+/** Returns the currency and the amounts between which an amount lies, such as `total_min` and `total_max`. */
+export const amountsOf = (name: string, label: string): readonly Filter[] => [
+  CURRENCY,
+  { name: `${name}_min`, label: `${label} from (with a currency)`, kind: 'amount' },
+  { name: `${name}_max`, label: `${label} to (with a currency)`, kind: 'amount' },
+];
+
+/** Returns the values as parameters of a request. The service refuses an amount that cannot be read. */
 export function parametersOf(filters: readonly Filter[], values: FilterValues): FilterValues {
-  const days = new Set(filters.filter(({ kind }) => kind === 'date').map(({ name }) => name));
+  const kinds = new Map(filters.map(({ name, kind }) => [name, kind]));
+  const currency = values['currency'] ?? '';
+  const sent = (name: string, value: string): string => {
+    if (kinds.get(name) === 'date') return `${value}T00:00:00Z`;
+    return kinds.get(name) === 'amount' ? String(parseMoney(value, currency) ?? value) : value;
+  };
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      days.has(name) ? `${value}T00:00:00Z` : value,
-    ]),
+    Object.entries(values).map(([name, value]) => [name, sent(name, value)]),
   );
 }
 
@@ -157,8 +177,12 @@ function FilterInput({ filter, value, onChange }: FilterInputProps): ReactNode {
   return (
     <label>
       {filter.label}
-      {filter.kind === 'text' && (
-        <TypedText value={value} placeholder={filter.placeholder} onChange={onChange} />
+      {(filter.kind === 'text' || filter.kind === 'amount') && (
+        <TypedText
+          value={value}
+          placeholder={filter.kind === 'text' ? filter.placeholder : '29.00'}
+          onChange={onChange}
+        />
       )}
       {filter.kind === 'date' && (
         <input type="date" value={value} onChange={({ target }) => onChange(target.value)} />

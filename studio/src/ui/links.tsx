@@ -42,10 +42,34 @@ export function CustomerLink({ id, customer }: CustomerLinkProps): ReactNode {
   return <ObjectLink id={id} label={customer?.name ?? data?.name} />;
 }
 
+export interface NamedCustomerProps {
+  readonly id: string | null;
+  /** Null for sessions that may not read customers. */
+  readonly name: string | null;
+  readonly isDeleted: boolean | null;
+}
+
+/** A link to a customer of a report, or only its name where it is deleted. */
+export function NamedCustomer({ id, name, isDeleted }: NamedCustomerProps): ReactNode {
+  if (isDeleted === true) return `${name ?? id ?? ''} (deleted)`;
+  return <ObjectLink id={id} label={name ?? undefined} />;
+}
+
+export interface PlanNameProps {
+  readonly id: string;
+  /** The plan, where the list shows it; otherwise it is read. */
+  readonly plan?: Schemas['ExpandedPlanDto'] | undefined;
+}
+
 /** The name of a plan, or its id until the name is read. */
-export function PlanName({ id }: { readonly id: string }): ReactNode {
-  const { data } = $api.useQuery('get', '/v1/plans/{id}', { params: { path: { id } } });
-  return data?.name ?? id;
+export function PlanName({ id, plan }: PlanNameProps): ReactNode {
+  const { data } = $api.useQuery(
+    'get',
+    '/v1/plans/{id}',
+    { params: { path: { id } } },
+    { enabled: plan === undefined },
+  );
+  return plan?.name ?? data?.name ?? id;
 }
 
 export function PlanLink({ id }: { readonly id: string }): ReactNode {

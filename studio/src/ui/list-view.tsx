@@ -32,8 +32,8 @@ export interface ListViewProps<Path extends ListPath> {
   readonly sums?: readonly (readonly [field: string, name: string])[];
   readonly keyOf?: (row: RowOf<Path>) => string;
   readonly empty: ReactNode;
-  /** Shows the customer within each row. */
-  readonly expand?: 'customer';
+  /** Objects to show within each row. */
+  readonly expand?: 'customer' | 'customer,plan';
   /** Actions on the rows that the filters leave. */
   readonly actions?: (values: FilterValues) => ReactNode;
 }

@@ -4,6 +4,8 @@ export interface Receivables {
   /** Null for the sums of all customers. */
   readonly customerId: string | null;
   readonly customerName: string | null;
+  /** Null for the sums of all customers. */
+  readonly isDeleted: boolean | null;
   readonly invoices: number;
   readonly total: string;
   readonly notDue: string;

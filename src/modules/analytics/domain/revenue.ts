@@ -11,6 +11,8 @@ export interface RevenueRow {
   readonly key: string | null;
   /** Only of customers. */
   readonly name: string | null;
+  /** Only of customers. */
+  readonly isDeleted: boolean | null;
   readonly gross: string;
   readonly discounts: string;
   /** Gross less discounts. */

@@ -1,5 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import {
+  BooleanProperty,
   EnumField,
   IntegerProperty,
   LimitField,
@@ -45,6 +46,10 @@ export class RevenueRowDto extends ReportWindowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
+  @BooleanProperty('If the customer is deleted, and can be read no more; null for all.', null, {
+    nullable: true,
+  })
+  readonly is_deleted!: boolean | null;
   @TextProperty('Account of the ledger; null for all.', null, { nullable: true })
   readonly account!: string | null;
   @TextProperty(`Revenue before discounts: credits less debits of \`revenue\`. ${AS_TEXT}`, '59500')
@@ -101,6 +106,7 @@ export function toRevenueDto(
       plan_id: group === 'plan' ? row.key : null,
       customer_id: group === 'customer' ? row.key : null,
       customer_name: group === 'customer' && showsNames ? row.name : null,
+      is_deleted: group === 'customer' ? row.isDeleted : null,
       account: group === 'account' ? row.key : null,
       gross: row.gross,
       discounts: row.discounts,

@@ -1,4 +1,5 @@
 import {
+  BooleanProperty,
   EnumField,
   InstantField,
   InstantProperty,
@@ -13,7 +14,7 @@ import type { Receivables } from '../domain/receivables';
 
 export class ReceivablesQueryDto {
   @InstantField(
-    'What was owed by the postings before this instant, and how old it was then, such as the end of a month. In the future: what is owed now, and how old it will be. Default: now.',
+    'What was owed by the transactions before this instant, and how old it was then, such as the end of a month. In the future: what is owed now, and how old it will be. Default: now.',
     { optional: true },
   )
   readonly at?: string;
@@ -38,6 +39,10 @@ export class ReceivablesRowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
+  @BooleanProperty('If the customer is deleted, and can be read no more; null for all.', null, {
+    nullable: true,
+  })
+  readonly is_deleted!: boolean | null;
   @IntegerProperty('Number of invoices that are owed.', 3) readonly invoices!: number;
   @TextProperty(
     'Sum of what is still to be paid, in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',

@@ -73,6 +73,9 @@ export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
     PlanVersionTerms[Field] | undefined;
 };
 
+/** Fields of a plan that objects which refer to it show. */
+export type PlanName = Pick<Plan, 'id' | 'code' | 'name' | 'archivedAt'>;
+
 /** Fields of a new plan. */
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 

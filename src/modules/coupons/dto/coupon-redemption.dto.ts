@@ -2,11 +2,17 @@ import {
   IdProperty,
   InstantProperty,
   IntegerProperty,
+  ListQueryDto,
   TextProperty,
   toWireAmount,
   toWireInstant,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import type { RedeemedTerms } from '../domain/redemption';
+
+export class ListCouponRedemptionsDto extends ListQueryDto {
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+}
 
 export class CouponRedemptionDto {
   @IdProperty('red_01h455vb4pex5vsknk084sn02q') readonly id!: string;

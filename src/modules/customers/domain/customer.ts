@@ -70,8 +70,13 @@ export type CustomerChange = {
   readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
 };
 
-/** Filter of a list; null: no filter. */
+/** Names by which a list of customers can be ordered. */
+export const CUSTOMER_SORTS = ['name', 'created_at'] as const;
+type CustomerSort = (typeof CUSTOMER_SORTS)[number];
+
+/** Filter of a list, and its order; null: no filter. */
 export interface CustomerFilter {
+  readonly ids: readonly string[] | null;
   readonly externalId: string | null;
   readonly email: string | null;
   /** Words of name, e-mail address and external id. */
@@ -79,7 +84,10 @@ export interface CustomerFilter {
   readonly currency: string | null;
   /** `none` for customers in real time. */
   readonly testClockId: string | null;
+  /** True for customers with an open invoice of which an amount is still to be paid. */
+  readonly isOwing: boolean;
   readonly created: InstantRange;
+  readonly sort: CustomerSort | `-${CustomerSort}` | null;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { IntersectionType } from '@nestjs/swagger';
 import {
   BooleanProperty,
   EnumListFilter,
   IdProperty,
   NestedProperty,
   TextProperty,
+  withFields,
 } from '../../../platform/http';
 
 /** Customer within an object that refers to it. */
@@ -33,8 +33,5 @@ export function ExpandCustomerField(): PropertyDecorator {
 
 /** Returns the class that describes an item with its customer in OpenAPI. */
 export function withCustomer<Item extends object>(item: Type<Item>): Type<Item & WithCustomerDto> {
-  const expanded = IntersectionType(item, WithCustomerDto) as Type<Item & WithCustomerDto>;
-  const name = item.name.replace(/Dto$/, 'WithCustomerDto');
-  Object.defineProperty(expanded, 'name', { value: name });
-  return expanded;
+  return withFields(item, WithCustomerDto, item.name.replace(/Dto$/, 'WithCustomerDto'));
 }

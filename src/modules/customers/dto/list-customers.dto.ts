@@ -1,20 +1,26 @@
 import {
   CurrencyField,
+  EnumField,
   FromField,
+  IdListFilter,
   ReferenceFilter,
+  SortField,
   TextField,
   ToField,
   toInstantRange,
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
-import type { CustomerFilter } from '../domain/customer';
+import { CUSTOMER_SORTS, type CustomerFilter } from '../domain/customer';
 import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
 
 const LONGEST_QUERY = 200;
+const MOST_IDS = 100;
 
 /** Filter of a list of customers and of its summary. */
 export class CustomerFilterDto {
+  @IdListFilter('cus', 'Only customers with these ids.', { most: MOST_IDS })
+  readonly ids?: readonly string[];
   @TextField('Only the customer with this external id.', {
     most: LONGEST_EXTERNAL_ID,
     optional: true,
@@ -36,20 +42,35 @@ export class CustomerFilterDto {
   readonly currency?: string;
   @ReferenceFilter('Only customers on this test clock; `none` for customers in real time.')
   readonly test_clock_id?: string;
+  @EnumField(
+    ['true'],
+    'Only customers with an open invoice that is not fully paid. Needs the scope `invoices:read`.',
+    {
+      optional: true,
+    },
+  )
+  readonly owing?: 'true';
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }
 
-export class ListCustomersDto extends WithPaging(CustomerFilterDto) {}
+export class ListCustomersDto extends WithPaging(CustomerFilterDto) {
+  @SortField(CUSTOMER_SORTS) readonly sort?: NonNullable<CustomerFilter['sort']>;
+}
 
-export function toCustomerFilter(query: CustomerFilterDto): CustomerFilter {
+export function toCustomerFilter(
+  query: CustomerFilterDto & Pick<ListCustomersDto, 'sort'>,
+): CustomerFilter {
   return {
+    ids: query.ids ?? null,
     externalId: query.external_id ?? null,
     email: query.email ?? null,
     text: query.q ?? null,
     currency: query.currency ?? null,
     testClockId: query.test_clock_id ?? null,
+    isOwing: query.owing === 'true',
     created: toInstantRange(query.created_from, query.created_to),
+    sort: query.sort ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
+import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
 import { type HeldByInvoice, mostCredited } from './given-back';
@@ -12,6 +13,8 @@ export interface CreditNoteFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
   readonly statuses: readonly CreditNoteStatus[] | null;
+  readonly currency: string | null;
+  readonly total: AmountRange;
   readonly created: InstantRange;
 }
 

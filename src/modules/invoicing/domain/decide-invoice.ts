@@ -88,8 +88,9 @@ export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
   const terms = termsOf(context, draft.lines);
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
   const amounts = assembled(draft.currency, made, terms);
+  const byId = new Map(draft.lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId }) => {
-    const line = draft.lines.find(({ id }) => id === lineId);
+    const line = byId.get(lineId);
     invariant(line !== undefined, 'what is decided again has the lines it had');
     return line;
   });
@@ -101,26 +102,25 @@ export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
 }
 
 /**
- * Assembles the invoice again from its stored line traces, coupons and rates. The result must equal the stored amounts;
- * a difference is a defect.
+ * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that it used. The result
+ * must equal the stored amounts; a difference is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = limitedOf(invoice.lines);
+  const { currency, createdAt } = invoice;
   return assembleInvoice({
-    currency: invoice.currency,
-    lines: charges.map((line) => ({
-      lineId: line.id,
-      kind: line.kind,
-      amountMinor: evaluate(line.trace),
-      currency: invoice.currency,
-      taxRateIds: line.taxRateIds,
-      ...creditTax(line.trace, evaluate(line.trace)),
-    })),
+    currency,
+    lines: charges.map(({ id: lineId, kind, taxRateIds, trace }) => {
+      const amountMinor = evaluate(trace);
+      return { lineId, kind, amountMinor, currency, taxRateIds, ...creditTax(trace, amountMinor) };
+    }),
     commitments,
     coupons: invoice.coupons.map((coupon) => redeemed(coupon, priceIdsOf(invoice.lines))),
     taxRates: invoice.taxRates,
     taxTreatment: invoice.taxTreatment,
-    creditGrants: [],
+    creditGrants: invoice.credits.map(({ creditId, amountMinor: remainingMinor }) => {
+      return { creditId, remainingMinor, currency, createdAt };
+    }),
   });
 }
 
@@ -167,8 +167,9 @@ function priced(
   const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
   const priceOf = [...priceIdsOf(lines), ...trueUps];
   const amounts = assembled(currency, { lines, priceOf, commitments }, terms);
+  const byId = new Map(lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
-    const draft = lines.find(({ id }) => id === lineId);
+    const draft = byId.get(lineId);
     if (draft !== undefined) return draft;
     const commitment = commitments.find((one) => one.lineId === lineId);
     invariant(commitment !== undefined, 'a line is ordered or trues up one that is');

@@ -1,29 +1,95 @@
+import type { Rational } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
+import type { AssembledInvoice } from '../../../core/invoice';
 import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
-import { evaluate } from './trace';
+import { evaluate, exactAmountOf } from './trace';
 
 /** A line, and what comes of its trace when it is evaluated again. */
 export interface Explanation {
-  readonly invoice: Invoice;
   readonly line: InvoiceLine;
+  /** Amount before rounding; null for an amount that is taken back from earlier lines. */
+  readonly exact: Rational | null;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
   /** True if all three equal the stored amounts. */
   readonly matches: boolean;
 }
 
-/** Explains a line. Its trace gives its amount; the invoice, assembled again, gives its discount and its tax. */
-export function explain(invoice: Invoice, line: InvoiceLine): Explanation {
-  const assembled = evaluateInvoice(invoice).lines.find(({ lineId }) => lineId === line.id);
-  invariant(assembled !== undefined, 'every line is assembled again');
-  const evaluated = {
-    amount: evaluate(line.trace),
-    discount: assembled.discountMinor,
-    tax: assembled.taxMinor,
-  };
+const TOTALS = [
+  'subtotal',
+  'discount',
+  'tax',
+  'inclusiveTax',
+  'total',
+  'creditApplied',
+  'creditedToBalance',
+  'amountDue',
+] as const;
+
+/** Amounts of an invoice that its lines, coupons, rates and credits give. */
+export type InvoiceTotals = Pick<Invoice, (typeof TOTALS)[number]>;
+
+/** An invoice, and what comes of it when it is assembled again. */
+export interface InvoiceExplanation {
+  readonly invoice: Invoice;
+  /** In the order of the invoice. */
+  readonly lines: readonly Explanation[];
+  readonly evaluated: InvoiceTotals;
+  /** True if the totals and all lines, coupons and rates equal the stored amounts. */
+  readonly matches: boolean;
+}
+
+/** Explains an invoice: each trace gives the amount of its line; the lines, assembled again, give everything else. */
+export function explain(invoice: Invoice): InvoiceExplanation {
+  const assembled = evaluateInvoice(invoice);
+  const byId = new Map(assembled.lines.map((line) => [line.lineId, line]));
+  const lines = invoice.lines.map((line) => {
+    const { trace } = line;
+    const again = byId.get(line.id);
+    invariant(again !== undefined, 'every line is assembled again');
+    const evaluated = {
+      // The assembly calculates a true-up from the other lines, not from its trace.
+      amount: trace.kind === 'true_up' ? evaluate(trace) : again.amountMinor,
+      discount: again.discountMinor,
+      tax: again.taxMinor,
+    };
+    const matches =
+      evaluated.amount === line.amount &&
+      evaluated.discount === line.discount &&
+      evaluated.tax === line.tax;
+    return { line, exact: exactAmountOf(trace), evaluated, matches };
+  });
+  const evaluated = totalsOf(assembled);
   const matches =
-    evaluated.amount === line.amount &&
-    evaluated.discount === line.discount &&
-    evaluated.tax === line.tax;
-  return { invoice, line, evaluated, matches };
+    TOTALS.every((name) => evaluated[name] === invoice[name]) &&
+    lines.every((line) => line.matches) &&
+    sharesMatch(invoice, assembled);
+  return { invoice, lines, evaluated, matches };
+}
+
+function totalsOf(assembled: AssembledInvoice): InvoiceTotals {
+  return {
+    subtotal: assembled.subtotalMinor,
+    discount: assembled.discountMinor,
+    tax: assembled.exclusiveTaxMinor,
+    inclusiveTax: assembled.inclusiveTaxMinor,
+    total: assembled.totalMinor,
+    creditApplied: assembled.creditAppliedMinor,
+    creditedToBalance: assembled.creditedToBalanceMinor,
+    amountDue: assembled.amountDueMinor,
+  };
+}
+
+function sharesMatch({ coupons, taxRates }: Invoice, assembled: AssembledInvoice): boolean {
+  const discounts = new Map(
+    assembled.coupons.map(({ redemptionId, amountMinor }) => [redemptionId, amountMinor]),
+  );
+  const taxes = new Map(assembled.taxRates.map((rate) => [rate.taxRateId, rate]));
+  return (
+    coupons.every((coupon) => coupon.amountMinor === (discounts.get(coupon.redemptionId) ?? 0n)) &&
+    taxRates.every(({ taxRateId, taxableMinor, taxMinor }) => {
+      const again = taxes.get(taxRateId);
+      return taxableMinor === (again?.taxableMinor ?? 0n) && taxMinor === (again?.taxMinor ?? 0n);
+    })
+  );
 }

@@ -1,5 +1,6 @@
+import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
-import type { InvoiceStatus } from './invoice';
+import type { Collection, InvoiceReason, InvoiceStatus } from './invoice';
 
 /** Columns by which a list of invoices can be ordered. */
 export const INVOICE_SORTS = ['total', 'due_at', 'finalized_at'] as const;
@@ -11,6 +12,10 @@ export interface InvoiceFilter {
   readonly subscriptionId: string | null;
   readonly statuses: readonly InvoiceStatus[] | null;
   readonly number: string | null;
+  readonly reason: InvoiceReason | null;
+  readonly collection: Collection | null;
+  readonly currency: string | null;
+  readonly total: AmountRange;
   readonly isOverdue: boolean;
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;

@@ -1,9 +1,10 @@
-import { parseExact, ZERO, type Rational } from '../../../core/decimal';
+import { parseExact, rational, subtract, ZERO, type Rational } from '../../../core/decimal';
 import { takeBack, unusedShare, type PrepaidLine, type TakenBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
 import {
   amountOfSteps,
+  exactAtLine,
   rate,
   roundAtLine,
   trueUp,
@@ -12,7 +13,7 @@ import {
 } from '../../../core/rating';
 import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
-import { evaluateUsage, type UsageTrace } from './usage';
+import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
 
 /** How the amount of a line came about: evaluated again by the same functions, it gives the amount again. */
 export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
@@ -61,10 +62,8 @@ export interface FixedTrace {
 /** The amount of a line, in minor units, from its trace alone. */
 export function evaluate(trace: LineTrace): bigint {
   switch (trace.kind) {
-    case 'rated': {
-      const quantity = parseDecimal(trace.quantity);
-      return roundAtLine(rate(trace.price, { kind: 'quantity', quantity }).amount, trace.proration);
-    }
+    case 'rated':
+      return roundAtLine(fullPrice(trace), trace.proration);
     case 'usage':
       return evaluateUsage(trace);
     case 'credit':
@@ -74,6 +73,34 @@ export function evaluate(trace: LineTrace): bigint {
     case 'fixed':
       return trace.amountMinor;
   }
+}
+
+/**
+ * Returns the exact amount that a line was rounded from, in minor units. Null for a credit and for a correction of usage:
+ * they take back shares of amounts that were rounded before.
+ */
+export function exactAmountOf(trace: LineTrace): Rational | null {
+  switch (trace.kind) {
+    case 'rated':
+      return exactAtLine(fullPrice(trace), trace.proration);
+    case 'usage':
+      return trace.corrects === null ? exactUsage(trace) : null;
+    case 'credit':
+      return null;
+    case 'true_up': {
+      const found = trueUp(trace.billedMinor, trace, trace.proration);
+      const limitMinor = found?.kind === 'minimum' ? trace.minimumMinor : trace.maximumMinor;
+      if (found === null || limitMinor === null) return ZERO;
+      const limit = exactAtLine(rational(limitMinor), trace.proration);
+      return subtract(limit, rational(trace.billedMinor));
+    }
+    case 'fixed':
+      return rational(trace.amountMinor);
+  }
+}
+
+function fullPrice({ price, quantity }: RatedTrace): Rational {
+  return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
 }
 
 /**

@@ -34,6 +34,7 @@ export function billOf(
       period?.startAt.getTime() === order.period.startAt.getTime() &&
       period.endAt.getTime() === order.period.endAt.getTime(),
   );
+  const byGroup = linesByGroup(ofPeriod);
   return {
     meter: reading.meter,
     itemId: order.itemId,
@@ -45,7 +46,7 @@ export function billOf(
       group: group ?? [],
       quantity,
       events,
-      lineId: (billed === null ? lineOf(ofPeriod, group) : ofPeriod[0])?.id ?? null,
+      lineId: (billed === null ? byGroup.get(JSON.stringify(group)) : ofPeriod[0])?.id ?? null,
     })),
   };
 }
@@ -55,9 +56,13 @@ export function toUsageOrder(kept: unknown): UsageOrder {
   return kept as UsageOrder;
 }
 
-function lineOf(lines: readonly InvoiceLine[], group: UsageGroup | null): InvoiceLine | undefined {
-  return lines.find(
-    ({ trace }) =>
-      trace.kind === 'usage' && JSON.stringify(trace.parts[0]?.group) === JSON.stringify(group),
-  );
+/** Returns the lines of usage by the JSON of the group that each bills first, the first line of each. */
+function linesByGroup(lines: readonly InvoiceLine[]): ReadonlyMap<string, InvoiceLine> {
+  const found = new Map<string, InvoiceLine>();
+  for (const line of lines) {
+    if (line.trace.kind !== 'usage') continue;
+    const group = JSON.stringify(line.trace.parts[0]?.group);
+    if (!found.has(group)) found.set(group, line);
+  }
+  return found;
 }

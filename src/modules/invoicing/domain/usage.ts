@@ -4,14 +4,16 @@ import {
   formatExact,
   parseExact,
   rational,
+  roundToInteger,
+  sum,
   type Rational,
 } from '../../../core/decimal';
 import { ZERO } from '../../../core/decimal';
 import { takeBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import {
+  exactAtLine,
   rate,
-  roundAtLine,
   trueUp,
   type ChargedEvents,
   type Price,
@@ -130,15 +132,17 @@ export function ratePart(
   price: Price,
   part: UsagePart,
   zeroUsageProration: Proration | null,
-): { readonly amountMinor: bigint; readonly traced: TracedPart } {
+): { readonly amountMinor: bigint; readonly exact: Rational; readonly traced: TracedPart } {
   const { group, quantity, events, charged } = part;
   const rated = rate(
     price,
     charged === null ? { kind: 'quantity', quantity } : { kind: 'charged', charged },
   );
   const isUnused = compare(quantity, ZERO) <= 0;
+  const exact = exactAtLine(rated.amount, isUnused ? zeroUsageProration : null);
   return {
-    amountMinor: roundAtLine(rated.amount, isUnused ? zeroUsageProration : null),
+    amountMinor: roundToInteger(exact),
+    exact,
     traced: {
       group,
       quantity: formatExact(quantity),
@@ -184,11 +188,17 @@ export function evaluateUsage(trace: UsageTrace): bigint {
 }
 
 /** The usage of a line rated from its trace, before limits, in minor units. */
-export function ratedAgain({ price, parts, zeroUsageProration = null }: UsageTrace): bigint {
-  return parts.reduce(
-    (total, traced) => total + ratePart(price, partOf(traced), zeroUsageProration).amountMinor,
-    0n,
-  );
+export function ratedAgain(trace: UsageTrace): bigint {
+  return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
+}
+
+/** The same before each part is rounded. */
+export function exactUsage(trace: UsageTrace): Rational {
+  return sum(partsAgain(trace).map(({ exact }) => exact));
+}
+
+function partsAgain({ price, parts, zeroUsageProration = null }: UsageTrace) {
+  return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
 /** A correction of usage: what its line says, and what it is made of. */

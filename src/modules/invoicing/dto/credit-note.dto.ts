@@ -1,5 +1,6 @@
 import {
   ActorProperty,
+  CurrencyField,
   EnumField,
   EnumListFilter,
   EnumProperty,
@@ -8,12 +9,15 @@ import {
   IdProperty,
   InstantProperty,
   IntegerProperty,
+  LeastField,
   MinorUnitsField,
+  MostField,
   NestedListField,
   NestedListProperty,
   ReferenceFilter,
   TextField,
   TextProperty,
+  toAmountRange,
   toDto,
   ToField,
   toInstantRange,
@@ -87,6 +91,10 @@ export class CreditNoteFilterDto {
   @ReferenceFilter('Only the credit notes of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(CREDIT_NOTE_STATUSES, 'Only credit notes with one of these statuses.')
   readonly status?: readonly CreditNoteStatus[];
+  @CurrencyField('Only credit notes in this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @LeastField('total') readonly total_min?: number;
+  @MostField('total') readonly total_max?: number;
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }
@@ -100,6 +108,8 @@ export function toCreditNoteFilter(query: CreditNoteFilterDto): CreditNoteFilter
     customerId: query.customer_id ?? null,
     invoiceId: query.invoice_id ?? null,
     statuses: query.status ?? null,
+    currency: query.currency ?? null,
+    total: toAmountRange('total', query.currency, query.total_min, query.total_max),
     created: toInstantRange(query.created_from, query.created_to),
   };
 }

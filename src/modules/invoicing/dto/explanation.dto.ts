@@ -1,4 +1,5 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { formatExact, rational, subtract } from '../../../core/decimal';
 import {
   BooleanProperty,
   InstantProperty,
@@ -29,6 +30,10 @@ export class EvaluatedDto {
 @ApiExtraModels(...LINE_TRACES)
 export class ExplanationDto {
   @NestedProperty(InvoiceLineDto, 'The line as it is stored.') readonly line!: InvoiceLineDto;
+  @TextProperty('Name of the price that was billed; null for a line without one.', 'Seats', {
+    nullable: true,
+  })
+  readonly price_name!: string | null;
   @ApiProperty({
     oneOf: LINE_TRACES.map((trace) => ({ $ref: getSchemaPath(trace) })),
     description:
@@ -38,6 +43,20 @@ export class ExplanationDto {
     example: { kind: 'fixed', amount: '4500' },
   })
   readonly trace!: LineTraceDto;
+  @TextProperty(
+    'Minor units before rounding, before discount and tax: a decimal, or a fraction such as `67500/31`. Null for a credit and ' +
+      'for late usage, which take back shares of amounts that were rounded before.',
+    '4499.5',
+    { nullable: true },
+  )
+  readonly exact_amount!: string | null;
+  @TextProperty(
+    'Minor units that rounding added to `exact_amount`, negative where it took some away. Each group of usage is rounded once, ' +
+      'half away from zero.',
+    '0.5',
+    { nullable: true },
+  )
+  readonly rounding!: string | null;
   @TextProperty('IANA zone in which dates were counted.', 'Europe/Paris', { nullable: true })
   readonly time_zone!: string | null;
   @InstantProperty(
@@ -68,13 +87,19 @@ export class ExplanationDto {
 
 export function toExplanationDto({
   line,
+  priceName,
+  exact,
   evaluated,
   archived,
   matches,
 }: ExplainedLine): ExplanationDto {
+  const rounding = exact === null ? null : subtract(rational(evaluated.amount), exact);
   return {
     line: toInvoiceLineDto(line),
+    price_name: priceName,
     trace: toLineTraceDto(line.trace),
+    exact_amount: exact === null ? null : formatExact(exact),
+    rounding: rounding === null ? null : formatExact(rounding),
     time_zone: line.timeZone,
     full_period_start: toWireInstant(line.fullPeriod?.startAt ?? null),
     full_period_end: toWireInstant(line.fullPeriod?.endAt ?? null),

@@ -19,10 +19,11 @@ import {
   INVOICE_STATUSES,
   type InvoiceReason,
   type InvoiceStatus,
+  type InvoiceTaxRate,
 } from '../domain/invoice';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
-const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
+export const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
 
 export class InvoiceTaxDto {
   @TextProperty('The rate.', 'txr_01h455vb4pex5vsknk084sn02q') readonly tax_rate_id!: string;
@@ -128,15 +129,17 @@ function computedFields(invoice: Invoice) {
     periodStart: invoice.periodStartAt,
     periodEnd: invoice.periodEndAt,
     amountRemaining: amountRemaining(invoice),
-    taxes: invoice.taxRates.map((rate) =>
-      toDto(InvoiceTaxDto, { ...rate, taxable: rate.taxableMinor, tax: rate.taxMinor }),
-    ),
-    taxNote: taxNoteOf(invoice),
+    taxes: invoice.taxRates.map(toInvoiceTaxDto),
+    taxNote: toTaxNote(invoice),
     lines: invoice.lines.map(toInvoiceLineDto),
   };
 }
 
-function taxNoteOf({ taxTreatment }: Invoice): string | null {
+export function toInvoiceTaxDto(rate: InvoiceTaxRate): InvoiceTaxDto {
+  return toDto(InvoiceTaxDto, { ...rate, taxable: rate.taxableMinor, tax: rate.taxMinor });
+}
+
+export function toTaxNote({ taxTreatment }: Invoice): string | null {
   switch (taxTreatment) {
     case 'none':
       return null;

@@ -1,17 +1,28 @@
 import {
+  CurrencyField,
   EnumField,
   EnumListFilter,
   FromField,
+  LeastField,
+  MostField,
   ReferenceFilter,
   SortField,
   TextField,
+  toAmountRange,
   ToField,
   toInstantRange,
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
-import { INVOICE_STATUSES, type InvoiceStatus } from '../domain/invoice';
+import {
+  type Collection,
+  COLLECTIONS,
+  INVOICE_REASONS,
+  INVOICE_STATUSES,
+  type InvoiceReason,
+  type InvoiceStatus,
+} from '../domain/invoice';
 import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
 
 /** Filter of a list of invoices and of its summary. */
@@ -22,6 +33,14 @@ export class InvoiceFilterDto {
   readonly status?: readonly InvoiceStatus[];
   @TextField('Only the invoice with this number.', { most: 40, optional: true })
   readonly number?: string;
+  @EnumField(INVOICE_REASONS, 'Only invoices that were made for this reason.', { optional: true })
+  readonly reason?: InvoiceReason;
+  @EnumField(COLLECTIONS, 'Only invoices that are collected in this way.', { optional: true })
+  readonly collection?: Collection;
+  @CurrencyField('Only invoices in this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @LeastField('total') readonly total_min?: number;
+  @MostField('total') readonly total_max?: number;
   @EnumField(['true'], 'Only open invoices that were found to be due and not paid.', {
     optional: true,
   })
@@ -55,6 +74,10 @@ export function toInvoiceFilter(
     subscriptionId: query.subscription_id ?? null,
     statuses: query.status ?? null,
     number: query.number ?? null,
+    reason: query.reason ?? null,
+    collection: query.collection ?? null,
+    currency: query.currency ?? null,
+    total: toAmountRange('total', query.currency, query.total_min, query.total_max),
     isOverdue: query.overdue === 'true',
     isInRealTime: query.test_clock_id === 'none',
     created: toInstantRange(query.created_from, query.created_to),

@@ -16,6 +16,7 @@ import {
   toInstantRange,
   toWireAmount,
 } from '../../../platform/http';
+import { ExpandCustomerField } from '../../customers';
 import type { PostedTransaction, TransactionFilter } from '../domain/posted-transaction';
 
 const TRANSACTION_KINDS: readonly LedgerTransaction['kind'][] = [
@@ -49,6 +50,7 @@ export class ListLedgerTransactionsDto extends ListQueryDto {
   readonly currency?: string;
   @FromField('of the posted changes') readonly occurred_from?: string;
   @ToField('of the posted changes') readonly occurred_to?: string;
+  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
 }
 
 export class LedgerPostingDto {

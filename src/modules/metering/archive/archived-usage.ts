@@ -17,11 +17,13 @@ const COLUMNS = `
     WHERE file.month = month.start_at AND file.number BETWEEN month.first_file AND month.last_file ORDER BY number
   ) AS files`;
 
-const IN_PERIOD = `
-  SELECT ${COLUMNS}
-  FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
-  WHERE stream.customer_id = $1 AND stream.event_name = $2 AND month.written_at IS NOT NULL
-    AND month.start_at < $4 AND month.end_at > $3
+const IN_PERIODS = `
+  SELECT asked.number::integer, ${COLUMNS}
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+    WITH ORDINALITY AS asked(customer_id, event_name, start_at, end_at, number)
+    JOIN usage_stream AS stream USING (customer_id, event_name)
+    JOIN usage_archive_month AS month ON month.stream_id = stream.id AND month.written_at IS NOT NULL
+      AND month.start_at < asked.end_at AND month.end_at > asked.start_at
   ORDER BY month.start_at`;
 
 /** Reads a page of each stream of the customer by index, then the page over all streams. */
@@ -93,6 +95,11 @@ export interface ArchivedQuery {
   readonly period: Period;
 }
 
+interface NumberedMonthRow extends MonthRow {
+  /** Position of the query from 1. */
+  readonly number: number;
+}
+
 interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
@@ -105,12 +112,20 @@ export class ArchivedUsage {
     private readonly archive: UsageArchiveRepository,
   ) {}
 
-  /** Returns the archived months of a stream that overlap a period, oldest first. */
-  async monthsIn({ customerId, eventName, period }: ArchivedQuery): Promise<ArchivedMonth[]> {
-    const { startAt, endAt } = period;
-    return (
-      await this.database.query<MonthRow>(IN_PERIOD, [customerId, eventName, startAt, endAt])
-    ).map(toMonth);
+  /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
+  async monthsIn(
+    queries: readonly ArchivedQuery[],
+  ): Promise<readonly (readonly ArchivedMonth[])[]> {
+    if (queries.length === 0) return [];
+    const rows = await this.database.query<NumberedMonthRow>(IN_PERIODS, [
+      queries.map(({ customerId }) => customerId),
+      queries.map(({ eventName }) => eventName),
+      queries.map(({ period }) => period.startAt),
+      queries.map(({ period }) => period.endAt),
+    ]);
+    const found = queries.map((): ArchivedMonth[] => []);
+    for (const { number, ...row } of rows) found[number - 1]?.push(toMonth(row));
+    return found;
   }
 
   /**

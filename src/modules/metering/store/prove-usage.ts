@@ -74,7 +74,7 @@ export class ProveUsage {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // Without a stream, an id that does not exist gives zeros.
       const { eventName } = meter;
-      const archived = await this.archived.monthsIn({ customerId, eventName, period });
+      const [archived = []] = await this.archived.monthsIn([{ customerId, eventName, period }]);
       const stored = afterInstant(period, await this.archived.archivedBefore(stream ?? '0'));
       const inPeriod = [stream ?? '0', stored.startAt, stored.endAt];
       const [count] = await this.database.query<{ accepted: string }>(COUNT, inPeriod);

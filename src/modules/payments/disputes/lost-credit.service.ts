@@ -34,7 +34,7 @@ export class LostCreditService {
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
   ): Promise<readonly Payment[]> {
     const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
-    const sourceIds = await this.credit.sourcesOf(used);
+    const sourceIds = [...(await this.credit.sourcesOf(used)).values()];
     const invoiceIds = invoices.map(({ id }) => id);
     const payments = await this.payments.lockAll(invoiceIds, sourceIds);
     return payments.filter(({ id, amountLost }) => amountLost > 0n && sourceIds.includes(id));

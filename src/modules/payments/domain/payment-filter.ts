@@ -1,3 +1,4 @@
+import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import type { PaymentStatus } from './payment';
 
@@ -8,5 +9,8 @@ export interface PaymentFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly PaymentStatus[] | null;
+  readonly failureCode: string | null;
+  readonly currency: string | null;
+  readonly amount: AmountRange;
   readonly created: InstantRange;
 }

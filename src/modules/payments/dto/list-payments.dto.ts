@@ -1,11 +1,17 @@
 import {
+  CurrencyField,
   EnumField,
   EnumListFilter,
   FromField,
+  LeastField,
+  MostField,
   ReferenceFilter,
+  requireStatus,
+  toAmountRange,
   ToField,
   toInstantRange,
   summaryOf,
+  TextField,
   WithPaging,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
@@ -18,6 +24,16 @@ export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
+  @TextField('Only failed payments with this code.', {
+    most: 100,
+    optional: true,
+    example: 'insufficient_funds',
+  })
+  readonly failure_code?: string;
+  @CurrencyField('Only payments in this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @LeastField('amount') readonly amount_min?: number;
+  @MostField('amount') readonly amount_max?: number;
   @EnumField(
     ['none'],
     'With `none`: only payments of customers in real time, without those on test clocks.',
@@ -35,10 +51,14 @@ export class ListPaymentsDto extends WithPaging(PaymentFilterDto) {
 }
 
 export function toPaymentFilter(dto: PaymentFilterDto): PaymentFilter {
+  if (dto.failure_code !== undefined) requireStatus('failure_code', dto.status, ['failed']);
   return {
     customerId: dto.customer_id ?? null,
     invoiceId: dto.invoice_id ?? null,
     statuses: dto.status ?? null,
+    failureCode: dto.failure_code ?? null,
+    currency: dto.currency ?? null,
+    amount: toAmountRange('amount', dto.currency, dto.amount_min, dto.amount_max),
     isInRealTime: dto.test_clock_id === 'none',
     created: toInstantRange(dto.created_from, dto.created_to),
   };

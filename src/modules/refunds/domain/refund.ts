@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
+import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { mayBecome, type Transitions } from '../../../core/states';
 import { nextVersion } from '../../../core/next-version';
@@ -107,6 +108,9 @@ export interface RefundFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;
   readonly statuses: readonly RefundStatus[] | null;
+  readonly failureCode: string | null;
+  readonly currency: string | null;
+  readonly amount: AmountRange;
   readonly created: InstantRange;
 }
 

@@ -1,10 +1,16 @@
 import {
+  CurrencyField,
   EnumListFilter,
   FromField,
+  LeastField,
+  MostField,
   ReferenceFilter,
+  requireStatus,
+  summaryOf,
+  TextField,
+  toAmountRange,
   ToField,
   toInstantRange,
-  summaryOf,
   WithPaging,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
@@ -16,6 +22,16 @@ export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
   readonly status?: readonly RefundStatus[];
+  @TextField('Only failed refunds with this code.', {
+    most: 100,
+    optional: true,
+    example: 'declined',
+  })
+  readonly failure_code?: string;
+  @CurrencyField('Only refunds in this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @LeastField('amount') readonly amount_min?: number;
+  @MostField('amount') readonly amount_max?: number;
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }
@@ -25,10 +41,14 @@ export class ListRefundsDto extends WithPaging(RefundFilterDto) {
 }
 
 export function toRefundFilter(dto: RefundFilterDto): RefundFilter {
+  if (dto.failure_code !== undefined) requireStatus('failure_code', dto.status, ['failed']);
   return {
     customerId: dto.customer_id ?? null,
     paymentId: dto.payment_id ?? null,
     statuses: dto.status ?? null,
+    failureCode: dto.failure_code ?? null,
+    currency: dto.currency ?? null,
+    amount: toAmountRange('amount', dto.currency, dto.amount_min, dto.amount_max),
     created: toInstantRange(dto.created_from, dto.created_to),
   };
 }

@@ -15,6 +15,14 @@ export const SUBSCRIPTION_STATUSES = [
 ] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
+/** Statuses in which a new period begins when the current one ends. */
+export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+];
+
 /** `incomplete` waits for its start, and then for its first payment where it was sold so; either may never come. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: [

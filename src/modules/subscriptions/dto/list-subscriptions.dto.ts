@@ -1,13 +1,20 @@
 import {
   EnumField,
   EnumListFilter,
+  FromField,
   ReferenceFilter,
+  requireStatus,
   summaryOf,
+  ToField,
+  toInstantRange,
   WithPaging,
 } from '../../../platform/http';
-import { ExpandCustomerField } from '../../customers';
-import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../domain/subscription';
-import type { SubscriptionFilter } from '../subscriptions.repository';
+import {
+  RENEWING_STATUSES,
+  SUBSCRIPTION_STATUSES,
+  type SubscriptionStatus,
+} from '../domain/subscription';
+import type { SubscriptionFilter } from '../subscription-query';
 
 /** Filter of a list of subscriptions and of its summary. */
 export class SubscriptionFilterDto {
@@ -24,17 +31,29 @@ export class SubscriptionFilterDto {
     },
   )
   readonly test_clock_id?: 'none';
+  @FromField('at which the current period ends and another one begins')
+  readonly renews_from?: string;
+  @ToField('at which the current period ends and another one begins')
+  readonly renews_to?: string;
 }
 
 export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {
-  @ExpandCustomerField() readonly expand?: readonly 'customer'[];
+  @EnumListFilter(
+    ['customer', 'plan'],
+    'Objects to show within each item. `customer` needs the scope `customers:read`, and `plan` the scope `catalog:read`.',
+  )
+  readonly expand?: readonly ('customer' | 'plan')[];
 }
 
 export function toSubscriptionFilter(query: SubscriptionFilterDto): SubscriptionFilter {
+  if (query.renews_from !== undefined)
+    requireStatus('renews_from', query.status, RENEWING_STATUSES);
+  if (query.renews_to !== undefined) requireStatus('renews_to', query.status, RENEWING_STATUSES);
   return {
     customerId: query.customer_id ?? null,
     planId: query.plan_id ?? null,
     statuses: query.status ?? null,
+    renews: toInstantRange(query.renews_from, query.renews_to),
     isInRealTime: query.test_clock_id === 'none',
   };
 }

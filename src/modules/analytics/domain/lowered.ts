@@ -1,0 +1,57 @@
+import { groupBy } from '../../../core/grouping';
+
+/** Credit of a negative invoice that lowered open invoices of its subscription. */
+export interface LoweringCredit {
+  readonly subscriptionId: string;
+  /** The transaction that posted it. Ids sort by the order in which they were made. */
+  readonly postedId: string;
+  readonly isLater: boolean;
+  /** Amount that it took off open invoices; uncollectible ones are no receivables. */
+  readonly amountMinor: bigint;
+}
+
+/** An invoice that such credit lowered. */
+export interface LoweredInvoice {
+  readonly id: string;
+  readonly subscriptionId: string;
+  /** The transactions that posted its finalization and its write-off; null: it was not written off. */
+  readonly finalizedBy: string;
+  readonly writtenOffBy: string | null;
+  /** Amount that all credits together took off. */
+  readonly loweredMinor: bigint;
+}
+
+/**
+ * Returns how much the later ones of the credits took off each invoice, in minor units by invoice id. A credit lowered the
+ * invoices of its subscription that were open when it was posted, the oldest first. The ledger has only its total.
+ *
+ * @param credits all of their subscriptions, in the order in which they were posted
+ * @param invoices all that were lowered, the oldest first
+ */
+export function loweredLater(
+  credits: readonly LoweringCredit[],
+  invoices: readonly LoweredInvoice[],
+): ReadonlyMap<string, bigint> {
+  const bySubscription = groupBy(invoices, ({ subscriptionId }) => subscriptionId);
+  const unassigned = new Map(invoices.map(({ id, loweredMinor }) => [id, loweredMinor]));
+  const later = new Map<string, bigint>();
+  for (const credit of credits) {
+    let left = credit.amountMinor;
+    for (const invoice of bySubscription.get(credit.subscriptionId) ?? []) {
+      if (!wasOpen(invoice, credit)) continue;
+      const most = unassigned.get(invoice.id) ?? 0n;
+      const taken = most < left ? most : left;
+      left -= taken;
+      unassigned.set(invoice.id, most - taken);
+      if (credit.isLater) later.set(invoice.id, (later.get(invoice.id) ?? 0n) + taken);
+    }
+  }
+  return later;
+}
+
+function wasOpen(
+  { finalizedBy, writtenOffBy }: LoweredInvoice,
+  { postedId }: LoweringCredit,
+): boolean {
+  return finalizedBy < postedId && (writtenOffBy === null || writtenOffBy > postedId);
+}

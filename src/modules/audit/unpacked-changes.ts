@@ -1,0 +1,20 @@
+/**
+ * Returns the query that adds the values of changes to found changes, as `fields`. Each pack is read once, however many of its
+ * changes are found.
+ * @param found SELECT of changes, with their position, created_at, changes, pack_position and pack_place
+ * @param changes table or partition of the changes
+ */
+export function unpackedSql(found: string, changes = 'audit_change'): string {
+  return `
+    WITH found AS MATERIALIZED (${found}),
+    unpacked AS (
+      SELECT pack_position, entry.place, entry.fields
+      FROM (SELECT DISTINCT pack_position, created_at FROM found WHERE pack_position IS NOT NULL) AS needed
+      CROSS JOIN LATERAL (
+        SELECT pack FROM "${changes}" AS first
+        WHERE first.position = needed.pack_position AND first.created_at = needed.created_at OFFSET 0) AS first
+      CROSS JOIN LATERAL unnest(first.pack) WITH ORDINALITY AS entry (fields, place))
+    SELECT found.*, CASE WHEN found.pack_position IS NULL THEN found.changes ELSE unpacked.fields END AS fields
+    FROM found LEFT JOIN unpacked
+      ON unpacked.pack_position = found.pack_position AND unpacked.place = found.pack_place`;
+}

@@ -1,0 +1,27 @@
+import type { Type } from '@nestjs/common';
+import {
+  BooleanProperty,
+  IdProperty,
+  NestedProperty,
+  TextProperty,
+  withFields,
+} from '../../../platform/http';
+
+/** Plan within an object that refers to it. */
+class ExpandedPlanDto {
+  @IdProperty('plan_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Code of the plan.', 'pro') readonly code!: string;
+  @TextProperty('Name of the plan.', 'Pro') readonly name!: string;
+  @BooleanProperty('If the plan is archived, and can be read no more.', false)
+  readonly is_archived!: boolean;
+}
+
+class WithPlanDto {
+  @NestedProperty(ExpandedPlanDto, 'The plan, with `expand=plan`.', { optional: true })
+  readonly plan?: ExpandedPlanDto;
+}
+
+/** Returns the class that describes an item with its customer and its plan in OpenAPI. */
+export function withPlan<Item extends object>(item: Type<Item>): Type<Item & WithPlanDto> {
+  return withFields(item, WithPlanDto, item.name.replace(/Dto$/, 'AndPlanDto'));
+}

@@ -1,0 +1,30 @@
+import type { InstantRange } from '../../core/time';
+import { ListQuery } from '../../platform/database';
+import { RENEWING_STATUSES, type SubscriptionStatus } from './domain/subscription';
+
+/** Filter of a list of subscriptions; null values do not filter. */
+export interface SubscriptionFilter {
+  readonly customerId: string | null;
+  readonly planId: string | null;
+  /** True to leave out customers on test clocks. */
+  readonly isInRealTime: boolean;
+  readonly statuses: readonly SubscriptionStatus[] | null;
+  /** Ends of periods after which another one begins. */
+  readonly renews: InstantRange;
+}
+
+/** Condition of an index: another period begins at the end of the current one. */
+export const RENEWS = `"status" IN (${RENEWING_STATUSES.map((status) => `'${status}'`).join(', ')})
+  AND ("cancel_at" IS NULL OR "cancel_at" > "current_period_end_at")`;
+
+/** Returns the query of a list of subscriptions. */
+export function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
+  const { renews } = filter;
+  return new ListQuery('subscription')
+    .where('customer_id = $', filter.customerId)
+    .where('plan_id = $', filter.planId)
+    .when(filter.isInRealTime, 'test_clock_id IS NULL')
+    .when(renews.from !== null || renews.to !== null, RENEWS)
+    .oneOf('status', filter.statuses)
+    .between('current_period_end_at', renews);
+}

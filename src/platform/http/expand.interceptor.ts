@@ -1,0 +1,53 @@
+import type { CallHandler, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
+import { IntersectionType } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { mergeMap, type Observable } from 'rxjs';
+import type { Scope } from '../../core/access';
+import { principalOf, requireScope } from '../access';
+import type { PageDto } from './list';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Adds the objects that the items of a page refer to, with one query, if the request wants them. */
+export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
+  /** Value of `expand`, and the field that it adds. Its id is in the field with `_id` after it. */
+  protected abstract readonly name: string;
+  /** Scope that the caller needs besides that of the list. */
+  protected abstract readonly scope: Scope;
+
+  /** Returns the objects as the items show them, by id, without missing ones. */
+  protected abstract read(ids: readonly string[]): Promise<ReadonlyMap<string, object>>;
+
+  intercept(
+    context: ExecutionContext,
+    next: CallHandler<PageDto<Item>>,
+  ): Observable<PageDto<Item>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const { expand } = request.query;
+    if (typeof expand !== 'string' || !expand.split(',').includes(this.name)) return next.handle();
+    requireScope(principalOf(request), this.scope);
+    // The handler refuses other values before anything is added.
+    return next.handle().pipe(mergeMap((page) => this.expand(page)));
+  }
+
+  private async expand(page: PageDto<Item>): Promise<PageDto<Item>> {
+    const idOf = (item: Item): string => String(item[`${this.name}_id`]);
+    const found = await this.read([...new Set(page.data.map(idOf))]);
+    const data = page.data.map((item) => {
+      const object = found.get(idOf(item));
+      return object === undefined ? item : { ...item, [this.name]: object };
+    });
+    return { ...page, data };
+  }
+}
+
+/** Returns the class that describes an item with the fields of another class in OpenAPI. */
+export function withFields<Item extends object, Fields extends object>(
+  item: Type<Item>,
+  fields: Type<Fields>,
+  name: string,
+): Type<Item & Fields> {
+  const expanded = IntersectionType(item, fields) as Type<Item & Fields>;
+  Object.defineProperty(expanded, 'name', { value: name });
+  return expanded;
+}

@@ -1,0 +1,67 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ProcessSession } from './process-session';
+
+const EVERY_MS = 5_000;
+
+/**
+ * Longest time that a process of the previous release may run without its session: it uses the session every 60 s, waits 35 s
+ * for an answer, and then connects again.
+ */
+const UNSEEN_MS = 120_000;
+
+/**
+ * Knows whether processes of the previous release may still run. While they do, this release writes only rows that they can read.
+ * They cannot start once the database is migrated, so none is left when looks have found none for longer than one of them may be
+ * without its session, and this process kept its own meanwhile.
+ */
+@Injectable()
+export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('previous-release');
+  private isGone = false;
+  /** First of the looks over this session that have found no process of the previous release, without one that failed. */
+  private foundNone: { readonly atMs: number; readonly number: number | null } | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+
+  constructor(private readonly session: ProcessSession) {}
+
+  /** True once no process of the previous release can read what this process writes. */
+  get hasEnded(): boolean {
+    return this.isGone;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.session.ready();
+    await this.lookAndPlan();
+  }
+
+  onApplicationShutdown(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  /**
+   * Looks once. The first process of a database has no predecessors.
+   * @param nowMs monotonic time
+   * @throws {Error} when the database does not answer
+   */
+  async look(nowMs = performance.now()): Promise<void> {
+    const { foundNone } = this;
+    this.foundNone = null;
+    if (await this.session.hasFormerProcesses()) return;
+    const { number } = this.session;
+    const first = foundNone?.number === number ? foundNone : { atMs: nowMs, number };
+    this.isGone = number === 1 || nowMs - first.atMs >= UNSEEN_MS;
+    this.foundNone = first;
+  }
+
+  private async lookAndPlan(): Promise<void> {
+    try {
+      await this.look();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'cannot look for processes of the previous release');
+    }
+    if (this.stopped || this.isGone) return;
+    this.timer = setTimeout(() => void this.lookAndPlan(), EVERY_MS);
+  }
+}

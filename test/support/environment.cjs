@@ -1,0 +1,88 @@
+/**
+ * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same modules.
+ *
+ * Jest otherwise makes a context for each file. Then nothing that V8 learned while it ran one file serves the next, each
+ * access to a global takes a detour, and memory grows with each file. Here a file begins with what the last one could
+ * have changed put back: the environment variables, timers, mocks, and what Jest itself keeps among the globals.
+ *
+ * With `--coverage` and in watch mode each file has a context, as by default.
+ */
+const { createRequire } = require('node:module');
+const { createContext } = require('node:vm');
+const { SharedModules } = require('./shared-modules.cjs');
+
+// The copies that Jest itself uses.
+const core = createRequire(require.resolve('jest')).resolve('@jest/core');
+const config = createRequire(core).resolve('jest-config');
+const environment = createRequire(config).resolve('jest-environment-node');
+const { TestEnvironment } = createRequire(config)('jest-environment-node');
+const { ModernFakeTimers } = createRequire(environment)('@jest/fake-timers');
+const { ModuleMocker } = createRequire(environment)('jest-mock');
+
+/** Symbols with which Jest keeps among the globals what belongs to one file. */
+const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_\w+)$/;
+
+class WorkerEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+  /** Null for a file with modules of its own. */
+  sharedModules = null;
+  #shared = new SharedModules();
+  #context = createContext({});
+  #initial = {
+    env: { ...process.env },
+    exit: process.exit,
+    getBuiltinModule: process.getBuiltinModule,
+    console: globalThis.console,
+  };
+
+  constructor(projectConfig) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    globalThis.global = globalThis;
+  }
+
+  begin({ docblockPragmas }) {
+    this.sharedModules = docblockPragmas['own-modules'] === undefined ? this.#shared : null;
+  }
+
+  forgetModules() {
+    this.#shared = new SharedModules();
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    const { env, exit, getBuiltinModule, console } = this.#initial;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    Object.assign(process, { exit, getBuiltinModule });
+    globalThis.console = console;
+    for (const key of Object.getOwnPropertySymbols(globalThis)) {
+      if (OF_ONE_FILE.test(key.description)) delete globalThis[key];
+    }
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  /** Only parsed in, to explain an error of syntax: scripts run in this context. */
+  getVmContext() {
+    return this.#context;
+  }
+}
+
+let worker = null;
+
+/** Returns the environment of the worker, or one for the file alone. */
+module.exports = class Environment {
+  constructor(config, context) {
+    const { collectCoverage, watch, watchAll } = config.globalConfig;
+    if (collectCoverage || watch || watchAll) return new TestEnvironment(config, context);
+    worker ??= new WorkerEnvironment(config.projectConfig);
+    worker.begin(context);
+    return worker;
+  }
+};
