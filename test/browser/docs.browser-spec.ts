@@ -44,6 +44,17 @@ describe('the Swagger UI', () => {
     await context.close();
   });
 
+  it('shows the events that webhooks receive on request', async () => {
+    const { context, page, faults } = await openPage(browser);
+    await page.goto(`${service.url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('.webhooks').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show the events' }).click();
+    await page.locator('.webhooks .opblock', { hasText: 'invoice.finalized' }).first().waitFor();
+    expect(faults.found).toEqual([]);
+    await context.close();
+  });
+
   it('offers every way to authorize', async () => {
     const { context, page, faults } = await openPage(browser);
     await page.goto(`${service.url}/docs`);
