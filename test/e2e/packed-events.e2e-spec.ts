@@ -19,9 +19,10 @@ interface EventBody {
 const UNPACK = [
   `UPDATE event SET data = pack.data[pack_place], pack_id = NULL, pack_place = NULL
    FROM event_pack AS pack WHERE pack.id = pack_id`,
-  `UPDATE audit_change AS change SET changes = first.pack[change.pack_place]
+  `UPDATE audit_change AS change
+   SET changes = first.pack[change.pack_place], pack_position = NULL, pack_place = NULL
    FROM audit_change AS first WHERE first.position = change.pack_position`,
-  'UPDATE audit_change SET pack = NULL, pack_position = NULL, pack_place = NULL',
+  'UPDATE audit_change SET pack = NULL',
 ];
 
 describe('events of one commit', () => {

@@ -4,6 +4,10 @@ import { IdColumn, ReferenceColumn } from '../../platform/database';
 /** A change of one object by an operation. Append-only; partitioned by the month of `created_at`. */
 @Entity('audit_change')
 @Check('audit_change_position_check', `"position" > 0`)
+@Check(
+  'audit_change_pack_check',
+  `num_nulls("pack_position", "pack_place") = CASE WHEN "changes" IS NULL THEN 0 ELSE 2 END`,
+)
 @Index('audit_change_position_index', ['position'])
 @Index('audit_change_object_index', ['objectId', 'entryId'])
 export class AuditChangeEntity {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { AuditDrop } from './domain/audit-drop';
 import { rowHashesSql } from './row-hashes';
+import { unpackedSql } from './unpacked-changes';
 
 /** Dropping a partition waits for readers and writers, and they wait behind it; so it gives up soon and is tried again. */
 const LONGEST_WAIT_MS = 200;
@@ -23,9 +24,10 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 const IS_RECORDED = `
-  SELECT 1 FROM audit_change
-  WHERE object_id = $1 AND action = 'audit_log.dropped'
-    AND changes->'through_seal'->>'after' = $2 AND changes->'kept_digest'->>'after' = $3`;
+  SELECT 1 FROM (${unpackedSql(`
+    SELECT position, created_at, changes, pack_position, pack_place FROM audit_change
+    WHERE object_id = $1 AND action = 'audit_log.dropped'`)}) AS drop
+  WHERE fields->'through_seal'->>'after' = $2 AND fields->'kept_digest'->>'after' = $3`;
 
 interface DropRow {
   readonly month: string;

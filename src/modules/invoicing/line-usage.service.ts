@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
@@ -8,6 +9,7 @@ import { MetersService } from '../meters';
 import { CreditBalanceService } from './credit-balance.service';
 import { explain, type Explanation, type InvoiceExplanation } from './domain/explain';
 import type { Invoice, InvoiceLine } from './domain/invoice';
+import { exactAmountOf } from './domain/trace';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
@@ -19,6 +21,8 @@ export interface LineEvents {
 
 /** How a line was calculated. */
 export interface ExplainedLine extends Explanation {
+  /** Amount before rounding; null for an amount that is taken back from earlier lines. */
+  readonly exact: Rational | null;
   /** Null for a line without a price. */
   readonly priceName: string | null;
   readonly archived: readonly ArchivedMonth[];
@@ -94,7 +98,7 @@ export class LineUsageService {
     };
   }
 
-  /** Adds to lines the names of their prices and the archived months of their usage, with one query for each kind. */
+  /** Adds exact amounts, names of prices and archived months of usage to lines, with one query for each kind. */
   private async withSources(
     invoice: Invoice,
     explained: readonly Explanation[],
@@ -106,6 +110,7 @@ export class LineUsageService {
     const byLine = new Map(metered.map(({ id }, index) => [id, archived[index] ?? []]));
     return explained.map((one) => ({
       ...one,
+      exact: exactAmountOf(one.line.trace),
       priceName: names.get(one.line.priceId ?? '') ?? null,
       archived: byLine.get(one.line.id) ?? [],
     }));

@@ -102,7 +102,7 @@ export function requireStatus<Status extends string>(
   matched: readonly Status[],
 ): void {
   if (statuses === undefined || statuses.some((status) => matched.includes(status))) return;
-  const message = `matches none of these statuses, only ${matched.join(', ')}`;
+  const message = `can only be used with these statuses: ${matched.join(', ')}`;
   throw validationFailed([{ pointer: `/${filter}`, code: 'contradiction', message }]);
 }
 

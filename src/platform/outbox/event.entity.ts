@@ -1,8 +1,9 @@
-import { Column, Entity, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 
 /** A domain event, written in the transaction of the change. */
 @Entity('event')
+@Check('event_pack_check', `("pack_id" IS NULL) = ("pack_place" IS NULL)`)
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
 // Of expressions, which entities cannot define: they end with the time of the id.
 @Index('event_type_time_index', { synchronize: false })

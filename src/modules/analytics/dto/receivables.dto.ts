@@ -39,7 +39,7 @@ export class ReceivablesRowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
-  @BooleanProperty('If the customer is deleted, and can be read no more; null for all.', null, {
+  @BooleanProperty('True if the customer is deleted. It can no longer be read. Null for all.', null, {
     nullable: true,
   })
   readonly is_deleted!: boolean | null;

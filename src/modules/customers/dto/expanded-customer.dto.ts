@@ -14,7 +14,7 @@ export class ExpandedCustomerDto {
   @TextProperty('Name of the customer.', 'Analytical Engines SARL') readonly name!: string;
   @TextProperty('E-mail address.', 'ada@example.com', { nullable: true })
   readonly email!: string | null;
-  @BooleanProperty('If the customer is deleted, and can be read no more.', false)
+  @BooleanProperty('True if the customer is deleted. It can no longer be read.', false)
   readonly is_deleted!: boolean;
 }
 

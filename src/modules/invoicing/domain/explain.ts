@@ -1,15 +1,12 @@
-import type { Rational } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { AssembledInvoice } from '../../../core/invoice';
 import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
-import { evaluate, exactAmountOf } from './trace';
+import { evaluate } from './trace';
 
 /** A line, and what comes of its trace when it is evaluated again. */
 export interface Explanation {
   readonly line: InvoiceLine;
-  /** Amount before rounding; null for an amount that is taken back from earlier lines. */
-  readonly exact: Rational | null;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
   /** True if all three equal the stored amounts. */
   readonly matches: boolean;
@@ -57,7 +54,7 @@ export function explain(invoice: Invoice): InvoiceExplanation {
       evaluated.amount === line.amount &&
       evaluated.discount === line.discount &&
       evaluated.tax === line.tax;
-    return { line, exact: exactAmountOf(trace), evaluated, matches };
+    return { line, evaluated, matches };
   });
   const evaluated = totalsOf(assembled);
   const matches =

@@ -16,7 +16,7 @@ export class UsageOfCustomerDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
-  @BooleanProperty('If the customer is deleted, and can be read no more.', false)
+  @BooleanProperty('True if the customer is deleted. It can no longer be read.', false)
   readonly is_deleted!: boolean;
   @TextProperty('Usage of the period over all groups, as a decimal string.', '10.625')
   readonly value!: string;
