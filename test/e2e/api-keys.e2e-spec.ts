@@ -297,8 +297,12 @@ describe('API keys', () => {
     expect((await ask()).status).toBe(200);
     await call('delete', `/v1/api-keys/${id}`);
     const revokedAt = performance.now();
-    while ((await ask()).status === 200 && performance.now() < revokedAt + 2 * CACHE_MS);
-    expect(performance.now() - revokedAt).toBeLessThan(CACHE_MS);
+    let askedAt: number;
+    do {
+      // A busy machine may answer late what it has decided in time.
+      askedAt = performance.now();
+      expect(askedAt).toBeLessThan(revokedAt + CACHE_MS);
+    } while ((await ask()).status === 200);
     await other.close();
   });
 });

@@ -425,9 +425,11 @@ describe('sessions', () => {
     const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
     const attempt = async (kind: 'known' | 'unknown', email: string) => {
       await engine.database.query('DELETE FROM sign_in_attempt');
-      const startedAt = performance.now();
+      // CPU time, which other processes of the machine do not change.
+      const { user, system } = process.cpuUsage();
       expect((await trySignIn(email, 'wrong')).status).toBe(401);
-      times[kind].push(performance.now() - startedAt);
+      const spent = process.cpuUsage({ user, system });
+      times[kind].push((spent.user + spent.system) / 1_000);
     };
     await engine.database.query(`UPDATE studio_admin SET password_hash = $1`, [HASH]);
     for (let index = 0; index < 200; index += 1) {
