@@ -13,6 +13,8 @@ import { MeterBackfills } from './meter-backfills';
 import { ArchiveUsage } from './archive/archive-usage';
 import { ArchiveMetrics } from './archive/archive-metrics';
 import { ArchivedUsage } from './archive/archived-usage';
+import { ArchivedEventsRepository } from './archive/archived-events.repository';
+import { ArchivedMonthsRepository } from './archive/archived-months.repository';
 import { RemoveArchivedUsage } from './archive/remove-archived-usage';
 import { UsageArchiveRepository } from './archive/usage-archive.repository';
 import { FastPathAppend } from './ingest/fast-path-append';
@@ -76,6 +78,8 @@ import { UsageHooks } from './usage-hooks';
     MeterUsageService,
     ProveUsage,
     RemoveArchivedUsage,
+    ArchivedEventsRepository,
+    ArchivedMonthsRepository,
     UsageArchiveRepository,
     VoidUsage,
     StoredEvents,

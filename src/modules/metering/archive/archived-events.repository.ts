@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import type { RecordedFile } from '../domain/archive-file';
+import { hourOf } from '../store/counted-sql';
+import type { StoredMonth } from './usage-archive.repository';
+
+/** Months that are written and still stored, oldest first. Another worker may hold some. */
+const MONTHS = `
+  SELECT stream_id AS "streamId", start_at AS "startAt", end_at AS "endAt", first_file AS "firstFile",
+    last_file AS "lastFile"
+  FROM usage_archive_month
+  WHERE removed_at IS NULL AND written_at <= $1
+  ORDER BY written_at LIMIT $2
+  FOR UPDATE SKIP LOCKED`;
+
+const VERIFIED = 'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
+
+/**
+ * Deletes events of months whose keys were recorded with their file. Keeps those of hours in which a registered window begins or
+ * ends, because a void counts that window again, from whole hours and the events at its edges.
+ */
+const DELETE = `
+  WITH month AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) AS month(stream_id, start_at, end_at)
+  ),
+  kept AS MATERIALIZED (
+    SELECT DISTINCT stream_id, ${hourOf('edge')} AS hour
+    FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edges(edge)
+    WHERE stream_id = ANY($1::bigint[]) AND edge <> ${hourOf('edge')}
+  ),
+  archived AS MATERIALIZED (
+    SELECT event.key_digest FROM month CROSS JOIN LATERAL (
+      SELECT key_digest FROM usage_event AS stored
+      WHERE EXISTS (SELECT FROM usage_archived_key WHERE key_digest = stored.key_digest)
+        AND stream_id = month.stream_id AND occurred_at >= month.start_at AND occurred_at < month.end_at
+        AND NOT EXISTS (
+          SELECT FROM kept WHERE kept.stream_id = month.stream_id AND kept.hour = ${hourOf('occurred_at')} OFFSET 0)
+      LIMIT $4
+    ) AS event
+    LIMIT $4
+  ),
+  deleted AS (
+    DELETE FROM usage_event WHERE key_digest = ANY(ARRAY(SELECT key_digest FROM archived)) RETURNING 1
+  )
+  SELECT count(*)::int AS deleted FROM deleted`;
+
+const REMOVED = `
+  UPDATE usage_archive_month AS month SET removed_at = $3
+  FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
+  WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
+
+/** Finds months whose archived events are still stored, and deletes these events. */
+@Injectable()
+export class ArchivedEventsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Locks months that were written by an instant and are not removed, the oldest first. Leaves out those that another worker has. */
+  claim(writtenBy: Date, most: number): Promise<readonly StoredMonth[]> {
+    this.database.requireTransaction();
+    return this.database.query<StoredMonth>(MONTHS, [writtenBy, most]);
+  }
+
+  /** Marks a file as read again and matched. */
+  async setVerified({ month, number }: RecordedFile, now: Date): Promise<void> {
+    await this.database.query(VERIFIED, [month, number, now]);
+  }
+
+  /** Deletes stored events of these months, and marks the months as removed with the last of them. Returns how many were deleted. */
+  async remove(months: readonly StoredMonth[], most: number, now: Date): Promise<number> {
+    this.database.requireTransaction();
+    const ids = months.map(({ streamId }) => streamId);
+    const starts = months.map(({ startAt }) => startAt);
+    const ends = months.map(({ endAt }) => endAt);
+    const [row] = await this.database.query<{ deleted: number }>(DELETE, [ids, starts, ends, most]);
+    const deleted = row?.deleted ?? 0;
+    if (deleted < most) await this.database.query(REMOVED, [ids, starts, now]);
+    return deleted;
+  }
+}

@@ -1,0 +1,176 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../../core/time';
+import { Database } from '../../../platform/database';
+import type { ArchivedMonth } from '../domain/archived-month';
+import type { BilledPeriod } from '../usage-billed.repository';
+import { archivedBefore } from './archived-sql';
+
+const COLUMNS = `
+  stream.customer_id AS "customerId", stream.event_name AS "eventName", month.stream_id AS "streamId",
+  month.start_at AS "startAt", month.end_at AS "endAt", month.events::float8 AS events, month.voided::float8 AS voided, month.digest,
+  ARRAY(
+    SELECT name FROM usage_archive_file AS file
+    WHERE file.month = month.start_at AND file.number BETWEEN month.first_file AND month.last_file ORDER BY number
+  ) AS files`;
+
+const IN_PERIODS = `
+  SELECT asked.number::integer, ${COLUMNS}
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+    WITH ORDINALITY AS asked(customer_id, event_name, start_at, end_at, number)
+    JOIN usage_stream AS stream USING (customer_id, event_name)
+    JOIN usage_archive_month AS month ON month.stream_id = stream.id AND month.written_at IS NOT NULL
+      AND month.start_at < asked.end_at AND month.end_at > asked.start_at
+  ORDER BY month.start_at`;
+
+/** Reads a page of each stream of the customer by index, then the page over all streams. */
+const PAGE = `
+  SELECT ${COLUMNS}
+  FROM usage_stream AS stream CROSS JOIN LATERAL (
+    SELECT * FROM usage_archive_month
+    WHERE stream_id = stream.id AND written_at IS NOT NULL AND (start_at, stream_id) < ($3, $4)
+    ORDER BY start_at DESC LIMIT $5
+  ) AS month
+  WHERE stream.customer_id = $1 AND ($2::text IS NULL OR stream.event_name = $2)
+  ORDER BY month.start_at DESC, month.stream_id DESC
+  LIMIT $5`;
+
+/** End of the archived months of a stream, if an hour that a part of a range lies in has archived events. */
+const MISSING = `
+  SELECT archived.before_at AS "archivedBefore"
+  FROM (SELECT ${archivedBefore('$1::bigint')} AS before_at) AS archived
+  WHERE archived.before_at IS NOT NULL AND EXISTS (
+    SELECT FROM unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
+    JOIN usage_tally AS tally ON tally.stream_id = $1 AND tally.accepted > 0
+      AND tally.hour > range.start_at - interval '1 hour' AND tally.hour < least(range.end_at, archived.before_at)
+  )`;
+
+/** End of an archived month of a stream of this name that has archived events in an hour that a range lies in. */
+const MISSING_OF_NAME = `
+  SELECT month.end_at AS "archivedBefore"
+  FROM unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
+  JOIN usage_stream AS stream ON stream.event_name = $1
+  JOIN usage_archive_month AS month ON month.stream_id = stream.id AND month.written_at IS NOT NULL
+    AND month.start_at < range.end_at AND month.end_at > range.start_at
+  JOIN usage_tally AS tally ON tally.stream_id = stream.id AND tally.accepted > 0
+    AND tally.hour > range.start_at - interval '1 hour' AND tally.hour < range.end_at
+    AND tally.hour >= month.start_at AND tally.hour < month.end_at
+  LIMIT 1`;
+
+const OF_BILLED_PERIODS = `
+  WITH billed AS MATERIALIZED (
+    SELECT DISTINCT billed.stream_id, billed.period_start_at
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
+    JOIN usage_billed AS billed ON billed.item_id = one.item_id
+      AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
+  ),
+  locked AS MATERIALIZED (
+    SELECT id, closed_before FROM usage_stream WHERE id IN (SELECT stream_id FROM billed) ORDER BY id FOR UPDATE
+  )
+  SELECT locked.closed_before AS "archivedBefore"
+  FROM billed JOIN locked ON locked.id = billed.stream_id
+  WHERE locked.closed_before > billed.period_start_at
+  LIMIT 1`;
+
+/** With months that are closed but not written yet: their events will be archived. */
+const CLOSED_OF_CUSTOMER = `
+  SELECT max(month.end_at) AS "archivedBefore"
+  FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
+  WHERE stream.customer_id = $1`;
+
+const LAST_OF_NAME = `
+  SELECT max(${archivedBefore('stream.id')}) AS "archivedBefore" FROM usage_stream AS stream WHERE event_name = $1`;
+
+/** Months of which an answer shows the archived events. */
+export interface ArchivedQuery {
+  readonly customerId: string;
+  readonly eventName: string;
+  readonly period: Period;
+}
+
+interface NumberedMonthRow extends MonthRow {
+  /** Position of the query from 1. */
+  readonly number: number;
+}
+
+/** An archived month with its stream. */
+export interface MonthRow extends ArchivedMonth {
+  readonly streamId: string;
+}
+
+interface EndRow {
+  readonly archivedBefore: Date | null;
+}
+
+/** Finds archived months, and the archived events that a part of a month needs. */
+@Injectable()
+export class ArchivedMonthsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
+  async in(queries: readonly ArchivedQuery[]): Promise<readonly (readonly MonthRow[])[]> {
+    const rows = await this.database.query<NumberedMonthRow>(IN_PERIODS, [
+      queries.map(({ customerId }) => customerId),
+      queries.map(({ eventName }) => eventName),
+      queries.map(({ period }) => period.startAt),
+      queries.map(({ period }) => period.endAt),
+    ]);
+    const found = queries.map((): MonthRow[] => []);
+    for (const { number, ...row } of rows) found[number - 1]?.push(row);
+    return found;
+  }
+
+  /**
+   * Returns archived months of a customer before a month of a stream, newest first.
+   * @param eventName null: all
+   */
+  before(
+    customerId: string,
+    eventName: string | null,
+    [startAt, stream]: readonly [Date, string],
+    most: number,
+  ): Promise<readonly MonthRow[]> {
+    return this.database.query<MonthRow>(PAGE, [customerId, eventName, startAt, stream, most]);
+  }
+
+  /** Returns the end of the archived months of a stream; null if none is archived. */
+  endOf(stream: string): Promise<Date | null> {
+    return this.end(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
+  }
+
+  /** Returns the end of the last archived month of all streams of an event name; null if none is archived. */
+  endOfName(eventName: string): Promise<Date | null> {
+    return this.end(LAST_OF_NAME, [eventName]);
+  }
+
+  /** Returns the end of the last closed month of a customer; null if none is closed. */
+  closedEndOf(customerId: string): Promise<Date | null> {
+    return this.end(CLOSED_OF_CUSTOMER, [customerId]);
+  }
+
+  /** Returns the end of the archived months of a stream if events that these ranges need are archived, or null. */
+  missing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
+    return this.end(MISSING, [stream, ...boundsOf(ranges)]);
+  }
+
+  /** Returns the end of an archived month of a stream of this name if events that these ranges need are in it, or null. */
+  missingOfName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
+    return this.end(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
+  }
+
+  /**
+   * Locks the streams that these billed periods count, so that none of their months is closed until the transaction ends. Returns the
+   * end of the closed months of one, if a period begins in them, or null.
+   */
+  lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
+    return this.end(OF_BILLED_PERIODS, [periods.map(({ itemId }) => itemId), ...boundsOf(periods)]);
+  }
+
+  private async end(sql: string, parameters: readonly unknown[]): Promise<Date | null> {
+    const [row] = await this.database.query<EndRow>(sql, parameters);
+    return row?.archivedBefore ?? null;
+  }
+}
+
+function boundsOf(periods: readonly Period[]): readonly [readonly Date[], readonly Date[]] {
+  return [periods.map(({ startAt }) => startAt), periods.map(({ endAt }) => endAt)];
+}
