@@ -150,6 +150,24 @@ describe('test files that share modules', () => {
     expect(failures(results)).toEqual(['', '']);
   });
 
+  it('begin without the asynchronous storages of earlier files, which every promise would copy', () => {
+    const test = (
+      place: number,
+    ): string => `const { executionAsyncResource } = require('node:async_hooks');
+      const { counts } = require('./shared');
+      it('is the ${place}.', async () => {
+        await null;
+        counts.push(Object.getOwnPropertySymbols(executionAsyncResource()).length);
+        expect(counts).toEqual(Array(${place}).fill(counts[0]));
+      });`;
+    const results = run({
+      'shared.js': 'exports.counts = [];',
+      'first.test.js': `${test(1)} //`,
+      'second.test.js': test(2),
+    });
+    expect(failures(results)).toEqual(['', '']);
+  });
+
   it('fail when they leave a shared class changed, and the next file has it as it was', () => {
     const results = run({
       'shared.js': counter,

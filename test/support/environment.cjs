@@ -7,6 +7,7 @@
  *
  * With `--coverage` and in watch mode each file has a context, as by default.
  */
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { createRequire } = require('node:module');
 const { createContext } = require('node:vm');
 const { SharedModules } = require('./shared-modules.cjs');
@@ -21,6 +22,13 @@ const { ModuleMocker } = createRequire(environment)('jest-mock');
 
 /** Symbols with which Jest keeps among the globals what belongs to one file. */
 const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_\w+)$/;
+
+/**
+ * Storages that the file has used. Jest makes one for each file and never disables it. On Node 20 every promise copies the
+ * values of all enabled storages, so after 50 files a worker took a fifth of its time for that.
+ */
+const storages = new Set();
+const { run } = AsyncLocalStorage.prototype;
 
 class WorkerEnvironment {
   global = globalThis;
@@ -40,6 +48,10 @@ class WorkerEnvironment {
   constructor(projectConfig) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
     globalThis.global = globalThis;
+    AsyncLocalStorage.prototype.run = function (...given) {
+      storages.add(this);
+      return run.apply(this, given);
+    };
   }
 
   begin({ docblockPragmas }) {
@@ -54,6 +66,8 @@ class WorkerEnvironment {
 
   async teardown() {
     this.fakeTimersModern.dispose();
+    for (const storage of storages) storage.disable();
+    storages.clear();
     const { env, exit, getBuiltinModule, console } = this.#initial;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
