@@ -9,6 +9,7 @@ const TABLES = [
   'coupon_redemption',
   'invoice',
   'invoice_line',
+  'released_line',
   'credit_note',
   'credit_grant',
   'payment',

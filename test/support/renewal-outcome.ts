@@ -6,7 +6,7 @@ const INVOICES = `
     invoice.renews_at, invoice.period_start_at, invoice.period_end_at, invoice.subtotal, invoice.discount,
     invoice.tax, invoice.total, invoice.credit_applied, invoice.amount_due,
     (SELECT jsonb_agg(jsonb_build_array(kind, description, quantity, amount, discount, tax, net, credited,
-        is_released, period_start_at, period_end_at) ORDER BY position)
+        is_released OR id IN (SELECT line_id FROM released_line), period_start_at, period_end_at) ORDER BY position)
      FROM invoice_line WHERE invoice_id = invoice.id) AS lines,
     (SELECT jsonb_agg(jsonb_build_array(event.sequence, event.type) ORDER BY event.sequence)
      FROM event WHERE event.object_id = invoice.id) AS events,

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique, VirtualColumn } from 'typeorm';
 import type { DiscountShare, LineKind } from '../../core/invoice';
 import type { TaxShare } from '../../core/tax';
 import {
@@ -57,7 +57,13 @@ export class InvoiceLineEntity {
   readonly prorationUnit!: 'day' | 'second' | null;
   @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
   @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
+  /** True if it was released when it was stored, or by the previous release. */
   @Column({ type: 'boolean' }) readonly isReleased!: boolean;
+  @VirtualColumn({
+    type: 'boolean',
+    query: (line) => `SELECT true FROM released_line WHERE line_id = ${line}.id`,
+  })
+  readonly isReleasedLater?: boolean | null;
   @ReferenceColumn({ nullable: true })
   @ForeignKey('InvoiceLineEntity')
   readonly creditsLineId!: string | null;

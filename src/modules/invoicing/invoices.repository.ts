@@ -7,6 +7,7 @@ import {
   type PageRequest,
   Reports,
 } from '../../platform/database';
+import { PreviousRelease } from '../../platform/processes';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
@@ -20,16 +21,26 @@ const ADD_CREDITED = `
     GROUP BY id) taken
   WHERE invoice_line.id = taken.id`;
 
+/**
+ * Looks up each line in `released_line`, because a join may read the whole table. The previous release knows only the column.
+ */
 const RELEASE = `
-  WITH released AS (
-    UPDATE invoice_line line SET is_released = true
+  WITH earned AS MATERIALIZED (
+    SELECT line.id, over.subscription_id, line.net - line.credited_net AS net
     FROM unnest($1::text[], $2::timestamptz[], $3::text[]) AS over (subscription_id, end_at, ended_by)
       JOIN invoice ON invoice.subscription_id = over.subscription_id
-    WHERE invoice.id = line.invoice_id AND invoice.status IN ('open', 'paid', 'uncollectible')
-      AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= over.end_at
+      JOIN invoice_line line ON line.invoice_id = invoice.id
+    WHERE invoice.status IN ('open', 'paid', 'uncollectible')
+      AND line.is_in_advance AND NOT line.is_released
+      AND (SELECT true FROM released_line WHERE line_id = line.id) IS NULL
+      AND (line.period_end_at <= over.end_at
         OR over.ended_by = 'end' OR over.ended_by = 'change' AND line.item_id <> ALL ($4))
-    RETURNING over.subscription_id, line.net - line.credited_net AS net)
-  SELECT subscription_id, sum(net)::text AS net FROM released GROUP BY subscription_id`;
+    FOR NO KEY UPDATE OF line),
+  marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned WHERE $5),
+  updated AS (
+    UPDATE invoice_line SET is_released = true
+    WHERE NOT $5 AND id = ANY (ARRAY(SELECT id FROM earned)))
+  SELECT subscription_id, sum(net)::text AS net FROM earned GROUP BY subscription_id`;
 
 const TAKE_NUMBERS = `
   INSERT INTO invoice_series (name, next_number) VALUES ($1, 1 + $2::bigint)
@@ -42,8 +53,11 @@ type InvoiceRow = Omit<Invoice, 'lines'>;
 const REMOVE = [
   'DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id',
   'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
-  `DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
-   RETURNING id`,
+  `WITH removed AS (
+    DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
+    RETURNING id),
+  released AS (DELETE FROM released_line WHERE line_id = ANY (ARRAY(SELECT id FROM removed)))
+  SELECT id FROM removed`,
   'DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id',
 ];
 
@@ -52,6 +66,7 @@ export class InvoicesRepository {
   constructor(
     private readonly database: Database,
     private readonly reports: Reports,
+    private readonly previousRelease: PreviousRelease,
   ) {}
 
   async insert(invoice: Invoice): Promise<void> {
@@ -172,6 +187,7 @@ export class InvoicesRepository {
       over.map(({ endAt }) => endAt),
       over.map(({ end }) => end),
       over.flatMap(({ nextItemIds }) => nextItemIds),
+      this.previousRelease.hasEnded,
     ]);
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }
@@ -251,11 +267,13 @@ function toLine(row: InvoiceLineEntity): InvoiceLine {
     fullPeriodEndAt,
     prorationNumerator: numerator,
     prorationDenominator: denominator,
+    isReleasedLater,
     ...line
   } = row;
   const unit = line.prorationUnit;
   return {
     ...line,
+    isReleased: line.isReleased || isReleasedLater === true,
     period: periodOf(periodStartAt, periodEndAt),
     fullPeriod: periodOf(fullPeriodStartAt, fullPeriodEndAt),
     proration:

@@ -26,6 +26,8 @@ interface EntityColumn {
   readonly read: Conversion | null;
   /** Converts the property to a JSON value. Null if no conversion is needed. */
   readonly write: Conversion | null;
+  /** SQL of a virtual column, which is only read. Null for a column of the table. */
+  readonly query: string | null;
   /** JSON columns are passed as text parameters. */
   readonly isJson: boolean;
   /** Type used to read the column from JSON. */
@@ -52,10 +54,10 @@ export class EntitySql<Entity extends ObjectLiteral> {
    */
   constructor(metadata: EntityMetadata) {
     this.table = quoted(metadata.tableName);
-    this.columns = metadata.columns.map(toEntityColumn);
+    this.columns = metadata.columns.map((column) => toEntityColumn(column, this.table));
     this.converted = this.columns.filter(({ read }) => read !== null);
     this.list = this.columns
-      .map(({ name, property }) => `${quoted(name)} AS ${quoted(property)}`)
+      .map(({ name, property, query }) => `${query ?? quoted(name)} AS ${quoted(property)}`)
       .join(', ');
   }
 
@@ -131,17 +133,23 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   private givenIn(row: Partial<Entity>): readonly EntityColumn[] {
-    return this.columns.filter(({ property }) => row[property] !== undefined);
+    return this.columns.filter(
+      ({ property, query }) => query === null && row[property] !== undefined,
+    );
   }
 }
 
-function toEntityColumn({
-  propertyName: property,
-  databaseName: name,
-  type,
-  isArray,
-  transformer,
-}: EntityMetadata['columns'][number]): EntityColumn {
+function toEntityColumn(
+  {
+    propertyName: property,
+    databaseName: name,
+    type,
+    isArray,
+    transformer,
+    query,
+  }: EntityMetadata['columns'][number],
+  table: string,
+): EntityColumn {
   const isJson = JSON_TYPES.has(type);
   const typeInJson = isJson ? String(type) : PLAIN_TYPES.get(type);
   if (typeInJson === undefined) {
@@ -151,6 +159,7 @@ function toEntityColumn({
   return {
     property,
     name,
+    query: query === undefined ? null : `(${query(table)})`,
     read: transformer === undefined ? null : (value) => transformer.from(value) as unknown,
     write: transformer === undefined ? null : (value) => transformer.to(value) as unknown,
     isJson,

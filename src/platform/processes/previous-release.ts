@@ -51,7 +51,7 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
     if (await this.session.hasFormerProcesses()) return;
     const { number } = this.session;
     const first = foundNone?.number === number ? foundNone : { atMs: nowMs, number };
-    this.isGone = number === 1 || nowMs - first.atMs >= UNSEEN_MS;
+    this.isGone ||= number === 1 || nowMs - first.atMs >= UNSEEN_MS;
     this.foundNone = first;
   }
 

@@ -119,7 +119,6 @@ function decideRenewal(
     itemsAdded: swapped?.added ?? [],
     itemsEnded: swapped?.ended ?? [],
     itemsRemoved: swapped?.removed ?? [],
-    periodChanged: closed,
     periodOpened: opened,
     settled: settled === null ? null : { id: settled.id, status: 'applied' },
     billing: renewalBilling(advance.length > 0 ? spanOf(opened) : spanOf(period), at, [
