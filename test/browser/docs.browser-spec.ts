@@ -1,28 +1,25 @@
 import type { Browser } from 'playwright-core';
-import { startEphemeralPostgres } from '../../packages/embedded-postgres';
 import { launchChromium, openPage } from '../support/browser';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { RunningService } from '../support/running-service';
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
 describe('the Swagger UI', () => {
-  let postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>;
+  let database: TestDatabase;
   let service: RunningService;
   let browser: Browser;
 
   beforeAll(async () => {
-    [postgres, browser] = await Promise.all([
-      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
-      launchChromium(),
-    ]);
-    service = await RunningService.start(postgres.connectionString);
+    [database, browser] = await Promise.all([createTestDatabase(), launchChromium()]);
+    service = await RunningService.start(database.url);
   });
 
   afterAll(async () => {
     await browser.close();
     await service.stop();
-    await postgres.stop();
+    await database.drop();
   });
 
   it('shows an operation with its schemas, and sends its example', async () => {

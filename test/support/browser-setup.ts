@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import globalSetup from './global-setup';
 
-/** Builds the console, when its sources have changed. */
-export default function buildConsole(): void {
+/** Builds the console, when its sources have changed, and starts the database server unless it runs. */
+export default async function browserSetup(): Promise<void> {
   execFileSync(process.execPath, [join(__dirname, '../../scripts/build.mjs')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  await globalSetup();
 }

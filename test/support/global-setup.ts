@@ -7,8 +7,10 @@ import { fastDirectory } from './fast-directory';
 /**
  * Starts one server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; other databases are left
  * alone), or one that is deleted afterwards. The schema is built once, in a template that every test file clones.
+ * Does nothing the second time: the projects of Jest that need the server each call it.
  */
 export default async function globalSetup(): Promise<void> {
+  if (process.env['TEST_SERVER_URL'] !== undefined) return;
   const given = process.env['TEST_DATABASE_URL'];
   let serverUrl = given;
   if (serverUrl === undefined) {

@@ -2,11 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import type { Browser, Page } from 'playwright-core';
-import { startEphemeralPostgres } from '../../packages/embedded-postgres';
 import type { AdminRole } from '../../src/core/access';
 import { PASSWORD, PASSWORD_HASH } from './admins';
 import { launchChromium, openPage, type PageFaults } from './browser';
 import { ConsoleStoryTeller } from './console-story';
+import { createTestDatabase, type TestDatabase } from './databases';
 import { BOOTSTRAP_KEY, WITH_KEYS } from './keys';
 import { RunningService } from './running-service';
 
@@ -33,17 +33,17 @@ export class RunningConsole {
     readonly browser: Browser,
     readonly service: RunningService,
     readonly teller: ConsoleStoryTeller,
-    private readonly postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>,
+    private readonly database: TestDatabase,
     private readonly receiver: Server,
   ) {}
 
   static async start(): Promise<RunningConsole> {
-    const [browser, postgres, receiver] = await Promise.all([
+    const [browser, database, receiver] = await Promise.all([
       launchChromium(),
-      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
+      createTestDatabase(),
       startReceiver(),
     ]);
-    const service = await RunningService.start(postgres.connectionString, {
+    const service = await RunningService.start(database.url, {
       ...WITH_KEYS,
       ROLE: 'all',
       PAYMENT_PROVIDERS: 'sandbox',
@@ -53,7 +53,7 @@ export class RunningConsole {
       MONITORING_PORT: '0',
     });
     const teller = new ConsoleStoryTeller(service, BOOTSTRAP_KEY);
-    return new RunningConsole(browser, service, teller, postgres, receiver);
+    return new RunningConsole(browser, service, teller, database, receiver);
   }
 
   get receiverUrl(): string {
@@ -93,7 +93,7 @@ export class RunningConsole {
 
   /** Runs a statement in the database of the service. */
   async query(sql: string, values: readonly unknown[] = []): Promise<void> {
-    const client = new Client({ connectionString: this.postgres.connectionString });
+    const client = new Client({ connectionString: this.database.url });
     await client.connect();
     await client.query(sql, [...values]);
     await client.end();
@@ -102,7 +102,7 @@ export class RunningConsole {
   async stop(): Promise<void> {
     await this.browser.close();
     await this.service.stop();
-    await this.postgres.stop();
+    await this.database.drop();
     this.receiver.closeAllConnections();
     this.receiver.close();
   }
