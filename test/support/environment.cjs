@@ -25,7 +25,7 @@ const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RE
 
 /**
  * Storages that the file has used. Jest makes one for each file and never disables it. On Node 20 every promise copies the
- * values of all enabled storages, so after 50 files a worker took a fifth of its time for that.
+ * values of all enabled storages, so after 25 files a worker took a sixth of its time for that.
  */
 const storages = new Set();
 const { run } = AsyncLocalStorage.prototype;
