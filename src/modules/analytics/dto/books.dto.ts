@@ -46,9 +46,13 @@ export class RevenueRowDto extends ReportWindowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
-  @BooleanProperty('True if the customer is deleted. It can no longer be read. Null for all.', null, {
-    nullable: true,
-  })
+  @BooleanProperty(
+    'True if the customer is deleted. It can no longer be read. Null for all.',
+    null,
+    {
+      nullable: true,
+    },
+  )
   readonly is_deleted!: boolean | null;
   @TextProperty('Account of the ledger; null for all.', null, { nullable: true })
   readonly account!: string | null;

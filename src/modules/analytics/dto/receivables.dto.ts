@@ -39,9 +39,13 @@ export class ReceivablesRowDto {
     { nullable: true },
   )
   readonly customer_name!: string | null;
-  @BooleanProperty('True if the customer is deleted. It can no longer be read. Null for all.', null, {
-    nullable: true,
-  })
+  @BooleanProperty(
+    'True if the customer is deleted. It can no longer be read. Null for all.',
+    null,
+    {
+      nullable: true,
+    },
+  )
   readonly is_deleted!: boolean | null;
   @IntegerProperty('Number of invoices that are owed.', 3) readonly invoices!: number;
   @TextProperty(
