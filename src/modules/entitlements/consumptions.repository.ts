@@ -54,6 +54,10 @@ const STORE = `
   ON CONFLICT DO NOTHING
   RETURNING 1`;
 
+const TOTAL_SINCE = `
+  SELECT coalesce(sum(quantity), 0) AS total FROM entitlement_consumption
+  WHERE customer_id = $1 AND entitlement_id = $2 AND created_at >= $3 AND (answer->>'isAllowed')::boolean`;
+
 /** Stores the answers to consumptions. */
 @Injectable()
 export class ConsumptionsRepository {
@@ -86,6 +90,13 @@ export class ConsumptionsRepository {
       byBalance.get(balanceKeyText(row))?.set(row.idempotencyKey, stored);
     }
     return found;
+  }
+
+  /** Returns what was consumed of a balance since an instant. Reads all consumptions of the balance. */
+  async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
+    const parameters = [customerId, entitlementId, since];
+    const [row] = await this.database.query<{ total: string }>(TOTAL_SINCE, parameters);
+    return parseExact(row?.total ?? '0');
   }
 
   /**

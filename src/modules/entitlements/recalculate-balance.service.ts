@@ -5,6 +5,7 @@ import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
 import {
+  balanceOf,
   type BalanceRecord,
   type BalanceRow,
   grantToSourceView,
@@ -12,12 +13,14 @@ import {
   windowOf,
 } from './domain/customer-entitlement';
 import type { Grant } from './domain/grant';
-import { withUsed } from './domain/entitlement-balance';
+import { newlyReached, withUsed } from './domain/entitlement-balance';
 import type { ResetWindow } from './domain/reset-window';
 import {
   type BalanceBoundary,
   carryInto,
+  counterOfReplacement,
   endGrant,
+  isReplacedBy,
   isSameWindow,
   nextBoundary,
   reset,
@@ -27,7 +30,8 @@ import {
 } from './domain/recalculation';
 import { FeaturesService } from '../features';
 import { GrantsRepository } from './grants.repository';
-import { type EntitledCustomer, BalancesRepository } from './balances.repository';
+import { type BalanceKey, type EntitledCustomer, BalancesRepository } from './balances.repository';
+import { ConsumptionsRepository } from './consumptions.repository';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
@@ -50,6 +54,7 @@ export class RecalculateBalanceService {
     private readonly sources: SourcesService,
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
+    private readonly consumptions: ConsumptionsRepository,
   ) {}
 
   /**
@@ -78,10 +83,12 @@ export class RecalculateBalanceService {
         ? await this.advance(one, start, given, allowance)
         : withoutExpired(start, now);
     await this.writeGrants(running, after, now);
-    const row = rowOf(
-      { ...before, accessVersion, rulesVersion },
-      { entitlement, given, after },
-      now,
+    const row = withNotified(
+      {
+        entitlement,
+        row: rowOf({ ...before, accessVersion, rulesVersion }, { entitlement, given, after }, now),
+      },
+      before,
     );
     await this.balances.update(row);
     return this.enterWindow(one, before, row);
@@ -115,7 +122,7 @@ export class RecalculateBalanceService {
     given: CustomerAllowance,
     allowance: Rational | null,
   ): Promise<Recalculation> {
-    const { now } = one;
+    const { entitlement, now } = one;
     let state = start;
     if (given.windowRule === null && state.grants.length === 0)
       return dropUnneededWindow(state, now);
@@ -134,10 +141,15 @@ export class RecalculateBalanceService {
     const { window } = state.counter;
     if (isSameWindow(window, target)) {
       state = { ...state, counter: { ...state.counter, window: target } };
-    } else if ((window?.endAt ?? null) === null) {
-      state = carryInto(state, allowance, target);
     } else {
-      state = reset(state, allowance, target);
+      const former = state;
+      const isEndless = (window?.endAt ?? null) === null;
+      state = isEndless ? carryInto(state, allowance, target) : reset(state, allowance, target);
+      if (entitlement.meterId === null && isReplacedBy(window, target)) {
+        const used = await this.consumptions.totalSince(keyOf(one), target.startAt);
+        const next = { window: target, used, allowance: given.amount };
+        state = { ...state, counter: counterOfReplacement(former, allowance, next) };
+      }
     }
     return this.withUsageIn(one, state, { window: target, allowance: given.amount });
   }
@@ -189,6 +201,19 @@ export class RecalculateBalanceService {
 function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean {
   if (one === null || other === null) return one === other;
   return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
+}
+
+/** Keeps the thresholds of a window that was replaced before its end, if usage has reached them in the new window as well. */
+function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
+  const { row } = record;
+  const window = windowOf(row);
+  if (window === null || !isReplacedBy(windowOf(before), window)) return row;
+  const notifiedThresholds = newlyReached(balanceOf(record), before.notifiedThresholds);
+  return { ...row, notifiedThresholds };
+}
+
+function keyOf({ customer, entitlement }: RecalculationRequest): BalanceKey {
+  return { customerId: customer.id, entitlementId: entitlement.id };
 }
 
 function counterOf(row: BalanceRow) {

@@ -234,7 +234,7 @@ export function ToField(what: string): PropertyDecorator {
 export function SortField(columns: readonly string[]): PropertyDecorator {
   return EnumField(
     columns.flatMap((column) => [column, `-${column}`]),
-    'Order, ascending, or descending after a minus sign. Omit it for the newest first.',
+    'Order, ascending, or descending after a minus sign. Leaves out objects without a value. Omit it for the newest first.',
     { optional: true },
   );
 }

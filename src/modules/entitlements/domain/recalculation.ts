@@ -1,4 +1,12 @@
-import { compare, greaterOf, type Rational, ZERO } from '../../../core/decimal';
+import {
+  add,
+  compare,
+  greaterOf,
+  lesserOf,
+  type Rational,
+  subtract,
+  ZERO,
+} from '../../../core/decimal';
 import type { GrantBalance, Grant } from './grant';
 import {
   afterReset,
@@ -6,6 +14,7 @@ import {
   newCounter,
   spreadOverGrants,
   withoutGrant,
+  withUsed,
 } from './entitlement-balance';
 import { type BillingSchedule, type Reset, type ResetWindow, windowAt } from './reset-window';
 
@@ -98,6 +107,31 @@ export function carryInto(
 }
 
 /**
+ * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new one
+ * as well, but what grants covered of it stays covered.
+ * @param former state before the new window
+ * @param allowance of the former window
+ */
+export function counterOfReplacement(
+  { counter, grants }: Recalculation,
+  allowance: Rational | null,
+  next: {
+    readonly window: ResetWindow;
+    readonly used: Rational;
+    readonly allowance: Rational | null;
+  },
+): UsageCounter {
+  const taken = spreadOverGrants(grantBalancesOf(grants), allowance, counter).reduce(
+    (total, part) => add(total, part.taken),
+    counter.expiredGrantUsage,
+  );
+  const beyond =
+    next.allowance === null ? ZERO : greaterOf(subtract(next.used, next.allowance), ZERO);
+  const replaced = { ...newCounter(next.window), expiredGrantUsage: lesserOf(taken, beyond) };
+  return withUsed(replaced, next.used, next.allowance);
+}
+
+/**
  * Drops the last window of a customer who no longer has the entitlement: when the window has ended, or at once if it has
  * no usage. A later grant then starts a new window.
  */
@@ -133,6 +167,12 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
     one.startAt.getTime() === other.startAt.getTime() &&
     isEndless(one) === isEndless(other)
   );
+}
+
+/** Returns true if one window replaces another that has not ended: both may count the same usage. */
+export function isReplacedBy(one: ResetWindow | null, other: ResetWindow): boolean {
+  if (one === null || isSameWindow(one, other)) return false;
+  return one.endAt === null || one.endAt > other.startAt;
 }
 
 function isEndless({ endAt }: ResetWindow): boolean {

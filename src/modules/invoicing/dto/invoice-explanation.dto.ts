@@ -75,7 +75,10 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
     true,
   )
   readonly matches!: boolean;
-  @NestedListProperty(ExplainedDiscountDto, 'Coupons, in the order in which they are applied.')
+  @NestedListProperty(
+    ExplainedDiscountDto,
+    'Coupons by the time of their redemption. Percentages are taken off first, then amounts.',
+  )
   readonly discounts!: readonly ExplainedDiscountDto[];
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];
   @EnumProperty(TAX_NOTES, 'Why there is no tax.', null, { nullable: true })

@@ -1,0 +1,127 @@
+import { Allowances, createEntitlement } from '../support/allowances';
+import { createMeter } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+let made = 0;
+
+describe('a window that another one replaces before its end', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function post<Body = { readonly id: string }>(path: string, body: object): Promise<Body> {
+    const answer = await engine.http.post(`/v1/${path}`).send(body);
+    expect(answer.status).toBeLessThan(300);
+    return answer.body as Body;
+  }
+
+  /** Creates plans that allow 10 with a hard limit, and a customer on a test clock with a subscription to the first. */
+  async function subscribed(
+    resets: readonly string[],
+    terms: Readonly<Record<string, unknown>> = {},
+  ) {
+    const entitlement = await createEntitlement(engine, terms);
+    const plans: string[] = [];
+    for (const reset of resets) {
+      made += 1;
+      const terms = { entitlement_id: entitlement.id, value: '10', is_hard_limit: true, reset };
+      const plan = { code: `replaced-${made}`, name: 'P', currency: 'USD', interval: 'month' };
+      plans.push((await post('plans', { ...plan, prices: [], entitlements: [terms] })).id);
+    }
+    const clock = await post('test-clocks', { name: 'C', now: '2026-01-31T10:00:00.000Z' });
+    const customer = await post('customers', { name: 'Ada', test_clock_id: clock.id });
+    const subscribe = (plan = 0) =>
+      post('subscriptions', { customer_id: customer.id, plan_id: plans[plan] });
+    const { id } = await subscribe();
+    const allowances = new Allowances(engine, customer.id);
+    return {
+      id,
+      subscribe,
+      key: entitlement.key,
+      allowances,
+      advance: (to: string) => post(`test-clocks/${clock.id}/advance`, { to }),
+      moveTo: (plan: number) =>
+        post(`subscriptions/${id}/change`, { plan_id: plans[plan], when: 'now' }),
+      consume: async (quantity: string) => {
+        made += 1;
+        const path = `${allowances.path(entitlement.key)}/consume`;
+        const { body } = await engine.http
+          .post(path)
+          .send({ quantity, idempotency_key: `replaced-${made}` });
+        return (body as { readonly allowed: boolean }).allowed;
+      },
+      events: async () => {
+        const path = `/v1/events?customer_id=${customer.id}&limit=100&type=entitlement.*`;
+        const { data } = (await engine.http.get(path)).body as {
+          readonly data: readonly { readonly type: string }[];
+        };
+        return data.map(({ type }) => type).sort();
+      },
+    };
+  }
+
+  it('has counted what the other one counts as well: changes of plans do not fill a hard limit up again', async () => {
+    const one = await subscribed(['period', 'month', 'never']);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    expect(await one.consume('10')).toBe(true);
+    for (const plan of [1, 0, 2, 1, 2, 0]) {
+      await one.moveTo(plan);
+      expect(await one.consume('1')).toBe(false);
+      expect(await one.allowances.figures(one.key)).toEqual(['10', '10', '0']);
+    }
+    expect(await one.events()).toEqual([
+      'entitlement.limit_reached',
+      'entitlement.threshold_reached',
+      'entitlement.threshold_reached',
+    ]);
+  });
+
+  it('leaves out what was consumed before the other one', async () => {
+    const one = await subscribed(['period', 'month']);
+    expect(await one.consume('6')).toBe(true);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    expect(await one.consume('3')).toBe(true);
+    await one.moveTo(1);
+    expect(await one.allowances.figures(one.key)).toEqual(['10', '3', '7']);
+    await one.moveTo(0);
+    expect(await one.allowances.figures(one.key)).toEqual(['10', '9', '1']);
+  });
+
+  it('does not take usage from a grant twice', async () => {
+    const one = await subscribed(['never', 'month']);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    await one.allowances.grant(one.key, { value: '5' });
+    expect(await one.consume('12')).toBe(true);
+    expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
+    await one.moveTo(1);
+    expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
+  });
+
+  it('does not notify thresholds again', async () => {
+    made += 1;
+    const event = `replaced-${made}`;
+    const one = await subscribed(['period', 'month'], {
+      meter_id: await createMeter(engine, { event_name: event, aggregation: 'count' }),
+    });
+    await one.advance('2026-02-10T00:00:00.000Z');
+    for (let index = 0; index < 9; index += 1) expect(await one.consume('1')).toBe(true);
+    for (const plan of [1, 0, 1, 0]) await one.moveTo(plan);
+    expect(await one.allowances.figures(one.key)).toEqual(['10', '9', '1']);
+    expect(await one.events()).toEqual(['entitlement.threshold_reached']);
+  });
+
+  it('counts the same after a pause of the subscription that decides on the window', async () => {
+    const one = await subscribed(['period', 'month']);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    await one.subscribe(1);
+    expect(await one.consume('18')).toBe(true);
+    await post(`subscriptions/${one.id}/pause`, {});
+    expect(await one.allowances.figures(one.key)).toEqual(['10', '18', '0']);
+    await post(`subscriptions/${one.id}/resume`, {});
+    expect(await one.allowances.figures(one.key)).toEqual(['20', '18', '2']);
+  });
+});
