@@ -312,6 +312,7 @@ describe('webhook deliveries', () => {
         error: null,
         responseStart: 'late',
       },
+      isSent: true,
       status: 'failed' as const,
       dueAt: null,
     };

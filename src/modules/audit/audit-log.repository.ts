@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import { Database, type Page, type PageRequest, readDamagedRows } from '../../platform/database';
+import { DamagedReads } from '../../platform/observability';
 import type {
   AuditedChange,
   AuditEntry,
@@ -24,7 +25,7 @@ interface ChangeRow {
   readonly position: string;
   readonly action: string;
   readonly object_id: string;
-  readonly fields: object;
+  readonly fields?: object | null;
 }
 
 /** Changes that an entry of a list shows. */
@@ -49,30 +50,38 @@ const pageSql = ({ objectId }: AuditFilter): string => `
   ORDER BY entry.id DESC LIMIT $7`;
 
 const CHANGE =
-  'change.position, change.action, change.object_id, change.changes, change.pack_position, change.pack_place';
+  'change.position, change.action, change.object_id, change.pack_position, change.pack_place';
 
-const CHANGES = `
-  ${unpackedSql(`
-    SELECT ${CHANGE}, change.entry_id, change.created_at
-    FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
-      SELECT * FROM audit_change WHERE entry_id = wanted.id
-      ORDER BY position LIMIT ${MOST_CHANGES}) AS change`)}`;
+/** @param values column with the values of changes that are stored alone */
+const changesOfEntries = (values: string): string => `
+  SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
+  FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT * FROM audit_change WHERE entry_id = wanted.id
+    ORDER BY position LIMIT ${MOST_CHANGES}) AS change`;
 
 const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
-const AFTER = `
-  ${unpackedSql(`
-    SELECT ${HEAD}, ${CHANGE} FROM audit_change AS change
-    JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
-    WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
-    ORDER BY change.position LIMIT $7`)}
-  ORDER BY position`;
+/** @param values column with the values of changes that are stored alone */
+const changesAfter = (values: string): string => `
+  SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
+  JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
+  WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
+  ORDER BY change.position LIMIT $7`;
+
+const VALUES = 'change.changes';
+const NO_VALUES = 'NULL AS changes';
+
+const ONE = unpackedSql(`
+  SELECT ${CHANGE}, ${VALUES}, created_at FROM audit_change AS change WHERE position = $1`);
 
 @Injectable()
 export class AuditLogRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly damaged: DamagedReads,
+  ) {}
 
   /** Returns a page of matching entries, newest first. */
   async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
@@ -101,18 +110,41 @@ export class AuditLogRepository {
     filter: AuditFilter,
     most: number,
   ): Promise<readonly ExportedChange[]> {
-    const rows = await this.database.query<HeadRow & ChangeRow>(AFTER, [
-      ...parametersOf(filter),
-      position,
-      most,
-    ]);
+    const parameters = [...parametersOf(filter), position, most];
+    const rows = await this.changes<HeadRow & ChangeRow>(
+      changesAfter,
+      'ORDER BY position',
+      parameters,
+    );
     return rows.map((row) => ({ ...toHead(row), change: toChange(row) }));
+  }
+
+  /** Reads changes with their values, and reports those whose values are missing or damaged. */
+  private async changes<Row extends ChangeRow>(
+    found: (values: string) => string,
+    order: string,
+    parameters: readonly unknown[],
+  ): Promise<readonly Row[]> {
+    const rows = await readDamagedRows<Row>({
+      all: () => this.database.query(`${unpackedSql(found(VALUES))} ${order}`, parameters),
+      bare: () => this.database.query(found(NO_VALUES), parameters),
+      one: async (row) => {
+        const [whole] = await this.database.query<ChangeRow>(ONE, [row.position]);
+        return whole === undefined ? [] : [{ ...row, fields: whole.fields }];
+      },
+    });
+    const lost = rows.filter(({ fields }) => (fields ?? null) === null);
+    this.damaged.report(
+      'audit_change',
+      lost.map(({ position }) => position),
+    );
+    return rows;
   }
 
   private async withChanges(heads: readonly HeadRow[]): Promise<readonly AuditEntry[]> {
     if (heads.length === 0) return [];
     const ids = heads.map(({ id }) => id);
-    const rows = await this.database.query<ChangeRow>(CHANGES, [ids]);
+    const rows = await this.changes<ChangeRow>(changesOfEntries, '', [ids]);
     const counts = await this.database.query<{ entry_id: string; count: number }>(COUNTS, [ids]);
     const countOf = new Map(counts.map(({ entry_id: id, count }) => [id, count]));
     const changesOf = new Map<string, AuditedChange[]>(ids.map((id) => [id, []]));
@@ -150,6 +182,6 @@ function toChange(row: ChangeRow): AuditedChange {
     position: BigInt(row.position),
     action: row.action,
     objectId: row.object_id,
-    fields: row.fields,
+    fields: row.fields ?? null,
   };
 }

@@ -12,6 +12,7 @@ export { Database } from './database';
 export type { Statement } from './entity-sql';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
+export { readDamagedRows } from './damaged-rows';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { idTime } from './id-time';
 export { MigrationLockError } from './migration-lock';

@@ -50,6 +50,11 @@ export function violatesCheck(error: unknown): boolean {
   return asPostgresError(error)?.code === '23514';
 }
 
+/** Returns true if stored data of the row cannot be read: its page, or its compressed value, is damaged. */
+export function isDataDamaged(error: unknown): boolean {
+  return asPostgresError(error)?.code === 'XX001';
+}
+
 /** Returns true if another transaction held a lock for longer than the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;

@@ -1,3 +1,4 @@
+export { DamagedReads } from './damaged-reads';
 export { Lifecycle } from './lifecycle';
 export { Metrics } from './metrics';
 export { MonitoringServer } from './monitoring-server';

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { DamagedReads } from './damaged-reads';
 import { DueWorkMetrics } from './due-work-metrics';
 import { HealthController } from './health.controller';
 import { Lifecycle } from './lifecycle';
@@ -9,7 +10,7 @@ import { Readiness } from './readiness';
 @Global()
 @Module({
   controllers: [HealthController],
-  providers: [DueWorkMetrics, Lifecycle, Metrics, MonitoringServer, Readiness],
-  exports: [DueWorkMetrics, Lifecycle, Metrics, MonitoringServer],
+  providers: [DamagedReads, DueWorkMetrics, Lifecycle, Metrics, MonitoringServer, Readiness],
+  exports: [DamagedReads, DueWorkMetrics, Lifecycle, Metrics, MonitoringServer],
 })
 export class ObservabilityModule {}

@@ -2,20 +2,34 @@
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 
+const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
+
+/** Events to read: SELECT of the stored columns, and ORDER BY, which is empty for any order. */
+export interface FoundEvents {
+  readonly events: string;
+  readonly order: string;
+}
+
 /**
  * Returns the statement that reads events with their data. Each pack is read once, however many of its events are found.
- * @param events SELECT of the stored columns
- * @param order of the events; empty for any
+ * Of an event whose pack is missing the data is null.
  */
-export function withData(events: string, order = ''): string {
+export function withData({ events, order }: FoundEvents): string {
   return `
     WITH stored AS MATERIALIZED (${events}),
     packed AS (
       SELECT pack.id, entry.place, entry.data
       FROM event_pack AS pack CROSS JOIN LATERAL unnest(pack.data) WITH ORDINALITY AS entry (data, place)
       WHERE pack.id = ANY (ARRAY(SELECT DISTINCT pack_id FROM stored WHERE pack_id IS NOT NULL)))
-    SELECT stored.id, type, object_id, sequence, occurred_at, actor,
+    SELECT ${SHOWN_COLUMNS},
       CASE WHEN pack_id IS NULL THEN stored.data ELSE packed.data END::text AS data
     FROM stored LEFT JOIN packed ON packed.id = pack_id AND packed.place = pack_place
     ${order}`;
+}
+
+/** Returns the statement that reads the same events without their data. */
+export function withoutData({ events, order }: FoundEvents): string {
+  return `
+    WITH stored AS MATERIALIZED (${events})
+    SELECT ${SHOWN_COLUMNS}, NULL AS data FROM stored ${order}`;
 }

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
-import { Database, idTime, type Page, type PageRequest } from '../database';
+import { Database, idTime, type Page, type PageRequest, readDamagedRows } from '../database';
 import { invalidCursor } from '../errors';
 import { firstIdAt } from '../ids';
 import type { WaitingRows } from '../jobs';
-import { STORED_COLUMNS, withData } from './event-data';
-import { type EventLogCursor, type EventLogFilter, eventPage, isByTime } from './event-page';
+import { DamagedReads } from '../observability';
+import { STORED_COLUMNS, withData, withoutData } from './event-data';
+import {
+  type EventLogCursor,
+  type EventLogFilter,
+  type FoundPage,
+  eventPage,
+  isByTime,
+} from './event-page';
 
 /** An event as it was recorded. */
 export interface RecordedEvent {
@@ -14,8 +20,8 @@ export interface RecordedEvent {
   readonly objectId: string;
   /** 1 for the first event of the object. */
   readonly sequence: number;
-  /** `{ "object": …, "previous": … }`, as JSON text. */
-  readonly data: string;
+  /** `{ "object": …, "previous": … }`, as JSON text. Null if it is missing or damaged in the database. */
+  readonly data: string | null;
   readonly occurredAt: Date;
   /** Id of the principal that caused it, or `worker`; null if it was not recorded. */
   readonly actor: string | null;
@@ -33,7 +39,6 @@ interface EventHeadRow {
 }
 
 interface EventLogRow extends EventHeadRow {
-  /** Null only if the pack of the event is missing. */
   readonly data: string | null;
   readonly actor: string | null;
 }
@@ -66,9 +71,9 @@ const TAKE_MARKED = `
     SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING ${HEAD}`;
 
-const FIND = withData(`SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`);
+const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`, order: '' };
 
-const KEEP = 'SELECT id FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE';
+const KEEP = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
@@ -119,7 +124,10 @@ const HEADS_AFTER = `
 /** Reads recorded events, and takes them off the queue of the dispatcher. */
 @Injectable()
 export class EventLog {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly damaged: DamagedReads,
+  ) {}
 
   /**
    * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
@@ -142,15 +150,15 @@ export class EventLog {
   }
 
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
-    const rows = await this.database.query<EventLogRow>(FIND, [ids]);
-    return new Map(rows.map((row) => [row.id, toEvent(row)]));
+    const events = await this.read({ ...FOUND, parameters: [ids] });
+    return new Map(events.map((event) => [event.id, event]));
   }
 
-  /** Keeps events from being deleted until the caller's transaction ends. Returns the ids of those that exist. */
-  async keep(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Keeps events from being deleted until the caller's transaction ends. Returns those that exist. */
+  async keep(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(KEEP, [ids]);
-    return new Set(rows.map(({ id }) => id));
+    const rows = await this.database.query<EventHeadRow>(KEEP, [ids]);
+    return new Map(rows.map((row) => [row.id, toHead(row)]));
   }
 
   /**
@@ -159,10 +167,26 @@ export class EventLog {
    */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const cursor = after === null ? null : await this.cursorOf(after, filter);
-    const { sql, parameters } = eventPage(filter, cursor, limit + 1);
-    const rows = await this.database.query<EventLogRow>(sql, parameters);
-    const items = rows.slice(0, limit).map(toEvent);
-    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const found = await this.read(eventPage(filter, cursor, limit + 1));
+    const items = found.slice(0, limit);
+    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** Reads events with their data, and reports those whose data is missing or damaged. */
+  private async read(found: FoundPage): Promise<readonly RecordedEvent[]> {
+    const query = (sql: string, parameters: readonly unknown[]) =>
+      this.database.query<EventLogRow>(sql, parameters);
+    const rows = await readDamagedRows({
+      all: () => query(withData(found), found.parameters),
+      bare: () => query(withoutData(found), found.parameters),
+      one: ({ id }) => query(withData(FOUND), [[id]]),
+    });
+    const lost = rows.filter(({ data }) => data === null);
+    this.damaged.report(
+      'event',
+      lost.map(({ id }) => id),
+    );
+    return rows.map(toEvent);
   }
 
   private async cursorOf(id: string, filter: EventLogFilter): Promise<EventLogCursor> {
@@ -227,6 +251,5 @@ function toHead(row: EventHeadRow): EventHead {
 }
 
 function toEvent(row: EventLogRow): RecordedEvent {
-  invariant(row.data !== null, `The pack of the event ${row.id} has its data.`);
   return { ...toHead(row), data: row.data, actor: row.actor };
 }

@@ -1,6 +1,6 @@
 import { isHiddenType } from '../../core/access';
-import { idTime, type Statement } from '../database';
-import { STORED_COLUMNS, withData } from './event-data';
+import { idTime } from '../database';
+import { type FoundEvents, STORED_COLUMNS } from './event-data';
 
 /** Filters of a list of events. */
 export interface EventLogFilter {
@@ -17,6 +17,11 @@ export interface EventLogFilter {
   readonly from: Date | null;
   /** Last instant, exclusive. */
   readonly to: Date | null;
+}
+
+/** Events of a page, with the parameters of their statement. */
+export interface FoundPage extends FoundEvents {
+  readonly parameters: readonly unknown[];
 }
 
 /** Last event of the previous page. */
@@ -51,7 +56,7 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 }
 
 /**
- * Returns the statement that reads a page of matching events, newest first: by id, or by the time they occurred if the filter
+ * Returns how to find a page of matching events, newest first: by id, or by the time they occurred if the filter
  * names a time. Each filter reads its page from an index: the events of a resource are merged from the pages of its types, and
  * those of several customers from the pages of the customers with the newest events.
  */
@@ -59,7 +64,7 @@ export function eventPage(
   filter: EventLogFilter,
   after: EventLogCursor | null,
   most: number,
-): Statement {
+): FoundPage {
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
@@ -81,8 +86,9 @@ export function eventPage(
     conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
   }
   const limit = bind(most);
-  const read = (sql: string): Statement => ({
-    sql: withData(sql, `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`),
+  const read = (events: string): FoundPage => ({
+    events,
+    order: `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`,
     parameters,
   });
   const page = (columns: string, own: string | null, rows: string): string => {

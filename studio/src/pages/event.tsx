@@ -17,19 +17,27 @@ export function EventPage(): ReactNode {
         <Details
           items={[
             ['Time', showInstant(data.timestamp)],
-            ['Object', <ObjectLink key="object" id={objectIdOf(data.data)} />],
+            ['Object', <ObjectLink key="object" id={objectIdOf(data)} />],
             ['By', showText(data.actor)],
             ['Sequence', String(data.sequence)],
             ['Id', <Id key="id" id={id} />],
           ]}
         />
       </Card>
-      <Card title="Previous values of changed fields">
-        <Json value={data.data.previous} label="Previous values" />
-      </Card>
-      <Card title="Object after the change">
-        <Json value={data.data.object} label="Object" />
-      </Card>
+      {data.data === null ? (
+        <Card title="Data">
+          <p>The data of this event is missing or damaged in the database.</p>
+        </Card>
+      ) : (
+        <>
+          <Card title="Previous values of changed fields">
+            <Json value={data.data.previous} label="Previous values" />
+          </Card>
+          <Card title="Object after the change">
+            <Json value={data.data.object} label="Object" />
+          </Card>
+        </>
+      )}
     </Page>
   );
 }

@@ -27,7 +27,7 @@ export function EventsPage(): ReactNode {
         columns={[
           { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
           { title: 'Type', cell: ({ id, type }) => <ObjectLink id={id} label={type} /> },
-          { title: 'Object', cell: ({ data }) => <ObjectLink id={objectIdOf(data)} /> },
+          { title: 'Object', cell: (event) => <ObjectLink id={objectIdOf(event)} /> },
           { title: 'By', full: ({ actor }) => actor ?? '', cell: ({ actor }) => showText(actor) },
           { title: 'Sequence', isNumber: true, cell: ({ sequence }) => sequence },
         ]}

@@ -37,7 +37,7 @@ export function Timeline({ of }: { readonly of: TimelineOf }): ReactNode {
         columns={[
           { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
           { title: 'Event', cell: ({ id, type }) => <ObjectLink id={id} label={showCode(type)} /> },
-          { title: 'Object', cell: ({ data }) => <ObjectLink id={objectIdOf(data)} /> },
+          { title: 'Object', cell: (event) => <ObjectLink id={objectIdOf(event)} /> },
           { title: 'By', cell: ({ actor }) => showText(actor) },
         ]}
       />

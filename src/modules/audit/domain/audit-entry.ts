@@ -4,8 +4,8 @@ export interface AuditedChange {
   /** `<resource>.<past tense>`. */
   readonly action: string;
   readonly objectId: string;
-  /** Former and new values by field. */
-  readonly fields: object;
+  /** Former and new values by field. Null if they are missing or damaged in the database. */
+  readonly fields: object | null;
 }
 
 /** An operation that changed something, and who asked for it. */

@@ -45,6 +45,8 @@ export interface Capacity {
 export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
+  /** False if there was nothing to send. This says nothing about the health of the endpoint. */
+  readonly isSent: boolean;
   readonly status: DeliveryStatus;
   readonly dueAt: Date | null;
 }
@@ -105,16 +107,16 @@ const RECORD = `
   WITH result AS (
     SELECT * FROM unnest(
       $1::varchar[], $2::integer[], $3::varchar[], $4::timestamptz[], $5::timestamptz[], $6::integer[],
-      $7::smallint[], $8::varchar[], $9::text[]
-    ) AS result (id, fence, status, due_at, started_at, duration_ms, status_code, error, response_start)
+      $7::smallint[], $8::varchar[], $9::text[], $11::boolean[]
+    ) AS result (id, fence, status, due_at, started_at, duration_ms, status_code, error, response_start, is_sent)
   ), written AS (
     UPDATE webhook_delivery AS delivery
     SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1, updated_at = $10
     FROM result
     WHERE delivery.id = result.id AND delivery.fence = result.fence AND delivery.status = 'pending'
-    RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status
+    RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status, result.is_sent
   ), health AS (
-    SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written GROUP BY endpoint_id
+    SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written WHERE is_sent GROUP BY endpoint_id
   ), working AS (
     DELETE FROM webhook_failure USING health
     WHERE webhook_failure.endpoint_id = health.endpoint_id AND health.works
@@ -199,6 +201,7 @@ export class DeliveriesRepository {
         results.map(({ attempt }) => attempt.error),
         results.map(({ attempt }) => attempt.responseStart),
         now,
+        results.map(({ isSent }) => isSent),
       ]);
       await this.heads.advance(objects);
       return new Set(rows.map((row) => row.delivery_id));

@@ -10,7 +10,7 @@ import type { ClaimedDelivery } from './deliveries.repository';
 import { type AttemptOutcome, classifyReply, type Reply } from './domain/attempt-outcome';
 import type { Attempt } from './domain/delivery';
 import { FAILING_LIMIT_MS } from './domain/retry-schedule';
-import { notificationBody } from './notification';
+import { notificationBody, type ReadableEvent } from './notification';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 import { ResultWriter } from './result-writer';
 import { signatureHeader } from './signature';
@@ -22,9 +22,13 @@ const KEPT_BYTES = 20_000;
 
 const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;
 
+/** Recorded as the error of attempts at an event without data. The data may be restored before the last attempt. */
+const DAMAGED = 'event_damaged: the data of the event is missing or damaged in the database.';
+
 interface Ended {
   readonly attempt: Attempt;
   readonly reply: Reply;
+  readonly isSent: boolean;
 }
 
 /** Sends one delivery, writes its result, and disables an endpoint that is gone or keeps failing. */
@@ -45,8 +49,10 @@ export class DeliverySender {
     event: RecordedEvent,
     secrets: readonly string[],
   ): Promise<void> {
-    const { attempt, reply } = await traced(ATTEMPT_SPAN, async (span) => {
-      const ended = await this.send(receiver.url, event, secrets);
+    const { attempt, reply, isSent } = await traced(ATTEMPT_SPAN, async (span) => {
+      const ended = isReadable(event)
+        ? await this.send(receiver.url, event, secrets)
+        : { ...withoutReply(this.clock.now(), DAMAGED, 0), isSent: false };
       if (span !== null) describe(span, delivery, receiver, ended.attempt);
       return ended;
     });
@@ -55,15 +61,16 @@ export class DeliverySender {
     const counted = await this.results.write({
       delivery,
       attempt,
+      isSent,
       status: outcome.status,
       dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
     });
-    if (counted) await this.recordHealth(receiver, outcome);
+    if (counted && isSent) await this.recordHealth(receiver, outcome);
   }
 
   private async send(
     url: string,
-    event: RecordedEvent,
+    event: ReadableEvent,
     secrets: readonly string[],
   ): Promise<Ended> {
     const startedAt = this.clock.now();
@@ -86,10 +93,11 @@ export class DeliverySender {
       return {
         attempt: { startedAt, durationMs, statusCode, error: null, responseStart },
         reply: { statusCode, retryAfter },
+        isSent: true,
       };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      return notSent(startedAt, `${error.reason}: ${error.message}`, error.durationMs);
+      return withoutReply(startedAt, `${error.reason}: ${error.message}`, error.durationMs);
     }
   }
 
@@ -107,6 +115,10 @@ export class DeliverySender {
       await this.endpoints.disable(receiver.id, 'failing');
     }
   }
+}
+
+function isReadable(event: RecordedEvent): event is ReadableEvent {
+  return event.data !== null;
 }
 
 function isTooLong(since: Date | null, now: Date): boolean {
@@ -132,10 +144,11 @@ function describe(
 }
 
 /** Builds the record of an attempt without a response. */
-function notSent(startedAt: Date, why: string, durationMs: number): Ended {
+function withoutReply(startedAt: Date, why: string, durationMs: number): Ended {
   const error = why.slice(0, 300);
   return {
     attempt: { startedAt, durationMs, statusCode: null, error, responseStart: null },
     reply: { statusCode: null },
+    isSent: true,
   };
 }

@@ -1,10 +1,13 @@
 import type { RecordedEvent } from '../../../platform/outbox';
 
+/** An event whose data could be read. */
+export type ReadableEvent = RecordedEvent & { readonly data: string };
+
 /**
  * Returns the body of a notification, byte for byte the same in every attempt. `data` is JSON text and is inserted as
  * recorded.
  */
-export function notificationBody(event: RecordedEvent): string {
+export function notificationBody(event: ReadableEvent): string {
   const head = JSON.stringify({
     id: event.id,
     type: event.type,

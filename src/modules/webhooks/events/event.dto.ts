@@ -46,16 +46,25 @@ export class EventDto {
   readonly previous_sequence!: number | null;
   @ActorProperty('Who caused it', { nullable: true })
   readonly actor!: string | null;
-  @NestedProperty(EventDataDto, 'The resource after the change, and the previous values.')
-  readonly data!: EventDataDto;
+  @NestedProperty(
+    EventDataDto,
+    'The resource after the change, and the previous values. Null if they are missing or damaged in the database; such an event is not sent.',
+    { nullable: true },
+  )
+  readonly data!: EventDataDto | null;
+  @TextProperty('Id of the resource, of an event whose `data` is null.', undefined, {
+    optional: true,
+  })
+  readonly object_id?: string;
 }
 
-export function toEventDto(event: RecordedEvent): EventDto {
+export function toEventDto({ objectId, data, ...event }: RecordedEvent): EventDto {
   return toDto(EventDto, {
     ...event,
+    ...(data === null && { objectId }),
     timestamp: event.occurredAt,
     previousSequence: event.sequence === 1 ? null : event.sequence - 1,
-    data: JSON.parse(event.data) as EventDataDto,
+    data: data === null ? null : (JSON.parse(data) as EventDataDto),
   });
 }
 

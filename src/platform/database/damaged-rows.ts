@@ -1,0 +1,39 @@
+import { isDataDamaged } from './postgres-errors';
+
+interface DamagedRowReads<Row> {
+  /** Reads all rows with their data. */
+  readonly all: () => Promise<readonly Row[]>;
+  /** Reads the same rows without the data that may be damaged. */
+  readonly bare: () => Promise<readonly Row[]>;
+  /** Reads one of them with its data. */
+  readonly one: (row: Row) => Promise<readonly Row[]>;
+}
+
+/**
+ * Reads rows although the database cannot read the data of some of them, as after a disk failure: then each row is read by
+ * itself, and those that cannot be read are returned as `bare` reads them. Call it outside of a transaction, which a failed
+ * read would end.
+ */
+export async function readDamagedRows<Row>({
+  all,
+  bare,
+  one,
+}: DamagedRowReads<Row>): Promise<readonly Row[]> {
+  const rows = await unlessDamaged(all());
+  if (rows !== null) return rows;
+  const found: Row[] = [];
+  for (const row of await bare()) {
+    const [whole] = (await unlessDamaged(one(row))) ?? [];
+    found.push(whole ?? row);
+  }
+  return found;
+}
+
+async function unlessDamaged<Result>(read: Promise<Result>): Promise<Result | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isDataDamaged(error)) return null;
+    throw error;
+  }
+}
