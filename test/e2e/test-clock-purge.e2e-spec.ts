@@ -238,6 +238,38 @@ describe('deleting a test clock', () => {
     expect(kept).toEqual([]);
   });
 
+  it('leaves no data of its customers in a pack with events of other customers', async () => {
+    const timestamp = engine.clock.now().toISOString();
+    const { id: clockId } = await post('/v1/test-clocks', { name: 'Shared', now: timestamp });
+    const gone = await createCustomer(engine, { name: 'Purged', test_clock_id: clockId });
+    const kept = await createCustomer(engine, { name: 'Kept' });
+    const meterId = await insertMeter(engine, { eventName: 'shared_request' });
+    const metered = { type: 'metered', meter_id: meterId, thresholds: [50, 60, 70, 80] };
+    const { key } = await createEntitlement(engine, metered);
+    for (const id of [gone, kept]) {
+      await post(`/v1/customers/${id}/entitlements/${key}/grants`, { value: '1' });
+    }
+    const { body } = await engine.http.post('/v1/usage-events').send({
+      events: [gone, kept].map((id) => ({
+        idempotency_key: `shared by ${id}`,
+        customer_id: id,
+        event_name: 'shared_request',
+        timestamp,
+      })),
+    });
+    expect(body).toMatchObject({ accepted: 2 });
+    const packs = await engine.database.query(
+      `SELECT FROM event_pack AS pack WHERE pack.data::text LIKE $1 AND pack.data::text LIKE $2`,
+      [`%${gone}%`, `%${kept}%`],
+    );
+    expect(packs).toHaveLength(1);
+    const eventsOfKept = `/v1/events?customer_id=${kept}&limit=100`;
+    const { text } = await engine.http.get(eventsOfKept).expect(200);
+    expect((await remove(String(clockId))).status).toBe(204);
+    expect(await tablesWith([gone])).toEqual([]);
+    expect((await engine.http.get(eventsOfKept).expect(200)).text).toBe(text);
+  });
+
   it('hides the clock at once, and is continued by background work after an interruption', async () => {
     const story = await Story.begin(engine, START);
     await story.subscribe(await story.plan(1_000));

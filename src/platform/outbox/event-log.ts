@@ -43,8 +43,10 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-interface PackRow {
+/** Place of a deleted event in its pack. */
+interface PlaceRow {
   readonly pack_id: string | null;
+  readonly pack_place: number | null;
 }
 
 const HEAD = 'id, type, object_id, sequence, occurred_at';
@@ -78,7 +80,7 @@ const KEEP = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
-const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id';
+const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, pack_place';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
 const DELETABLE = `
@@ -99,7 +101,7 @@ const LOCK_OLDEST = `
 const DELETE_EVENTS = `
   WITH deleted AS (
     DELETE FROM event WHERE id = ANY ($1) AND ${DELETABLE}
-    RETURNING object_id, sequence, pack_id
+    RETURNING object_id, sequence, pack_id, pack_place
   ), last AS (
     INSERT INTO event_sequence AS known (object_id, sequence)
     SELECT object_id, max(sequence) FROM deleted
@@ -109,12 +111,21 @@ const DELETE_EVENTS = `
     ORDER BY object_id
     ON CONFLICT (object_id) DO UPDATE SET sequence = greatest(known.sequence, excluded.sequence)
   )
-  SELECT pack_id FROM deleted`;
+  SELECT pack_id, pack_place FROM deleted`;
 
 /** In this order, so that of two transactions that delete events of a pack the second sees what the first deleted. */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
+/** Replaces the data of deleted events: their pack may be kept for events of other customers, or for a pending delivery. */
+const CLEAR_PLACES = `
+  UPDATE event_pack AS pack SET data = (
+    SELECT array_agg(CASE WHEN entry.place = ANY (cleared.places) THEN 'null' ELSE entry.data END ORDER BY entry.place)
+    FROM unnest(pack.data) WITH ORDINALITY AS entry (data, place))
+  FROM (
+    SELECT id, array_agg(place) AS places FROM unnest($1::bigint[], $2::smallint[]) AS deleted (id, place)
+    GROUP BY id) AS cleared
+  WHERE pack.id = cleared.id`;
 
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
@@ -201,7 +212,7 @@ export class EventLog {
     this.database.requireTransaction();
     // First, so that it waits for a dispatcher that creates deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
-    await this.removePacks(await this.database.query<PackRow>(REMOVE, [objectIds]));
+    await this.removeData(await this.database.query<PlaceRow>(REMOVE, [objectIds]));
     await this.database.query(REMOVE_SEQUENCES, [objectIds]);
   }
 
@@ -217,18 +228,20 @@ export class EventLog {
       ]);
       if (found.length === 0) return 0;
       const ids = found.map(({ id }) => id);
-      const deleted = await this.database.query<PackRow>(DELETE_EVENTS, [ids]);
-      await this.removePacks(deleted);
+      const deleted = await this.database.query<PlaceRow>(DELETE_EVENTS, [ids]);
+      await this.removeData(deleted);
       return deleted.length;
     });
   }
 
-  /** Deletes the packs of deleted events that have no other events. */
-  private async removePacks(deleted: readonly PackRow[]): Promise<void> {
-    const ids = [...new Set(deleted.flatMap(({ pack_id: id }) => id ?? []))];
-    if (ids.length === 0) return;
+  /** Deletes the packs of deleted events that have no other events, and the data of the deleted events in the others. */
+  private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
+    const packed = deleted.filter(({ pack_id: id }) => id !== null);
+    if (packed.length === 0) return;
+    const ids = packed.map(({ pack_id: id }) => id);
     await this.database.query(LOCK_PACKS, [ids]);
     await this.database.query(REMOVE_PACKS, [ids]);
+    await this.database.query(CLEAR_PLACES, [ids, packed.map(({ pack_place: place }) => place)]);
   }
 
   /**
