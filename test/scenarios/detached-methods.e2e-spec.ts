@@ -57,20 +57,23 @@ describe('a deleted payment method at Stripe', () => {
     expect(detached).toHaveLength(1);
   });
 
-  it.each(['error_500_before', 'error_500_after', 'reset_before', 'rate_limited'] as const)(
-    'is detached later if Stripe answers with a fault: %s',
-    async (fault) => {
-      const { method } = await deletedMethod();
-      story.stripe.faults.plan(fault, { operation: 'paymentMethods.detach', times: 2 });
-      await run();
-      expect(await dueAt(method.id)).toEqual(new Date(story.engine.clock.now().getTime() + 5_000));
-      story.stripe.faults.clear();
-      story.engine.clock.advanceMs(5_000);
-      await run();
-      expect(ownerOf(method.token)).toBeNull();
-      expect(await dueAt(method.id)).toBeNull();
-    },
-  );
+  it.each([
+    'error_500_before',
+    'error_500_after',
+    'reset_before',
+    'rate_limited',
+    'not_found',
+  ] as const)('is detached later if Stripe answers with a fault: %s', async (fault) => {
+    const { method } = await deletedMethod();
+    story.stripe.faults.plan(fault, { operation: 'paymentMethods.detach', times: 2 });
+    await run();
+    expect(await dueAt(method.id)).toEqual(new Date(story.engine.clock.now().getTime() + 5_000));
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(5_000);
+    await run();
+    expect(ownerOf(method.token)).toBeNull();
+    expect(await dueAt(method.id)).toBeNull();
+  });
 
   it('is left alone if Stripe does not know it, or somebody detached it there', async () => {
     const { method } = await deletedMethod();

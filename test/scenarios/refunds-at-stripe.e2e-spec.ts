@@ -106,9 +106,12 @@ describe('a refund that somebody makes at Stripe', () => {
     });
   });
 
-  it('is read again if Stripe does not answer', async () => {
+  it.each([
+    ['does not answer', 'error_500_before'],
+    ['cannot be reached, and a proxy answers 404', 'not_found'],
+  ] as const)('is read again if Stripe %s', async (_, fault) => {
     const { payment } = await story.paid();
-    story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    story.stripe.faults.plan(fault, { operation: 'refunds.retrieve', times: 10 });
     await refundThere(payment, 300);
     await story.notified();
     expect(await refundsOf(payment)).toEqual([]);

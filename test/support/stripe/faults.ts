@@ -13,7 +13,9 @@ export type Fault =
   | 'error_500_after'
   | 'rate_limited'
   | 'lock_timeout'
-  | 'conflict';
+  | 'conflict'
+  /** A proxy, or a wrong base URL, answers 404. */
+  | 'not_found';
 
 interface Planned {
   readonly fault: Fault;

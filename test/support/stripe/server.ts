@@ -250,6 +250,7 @@ function refuseBusy(fault: Fault | null): void {
       429,
     );
   }
+  if (fault === 'not_found') throw invalidRequest('Unrecognized request URL.', {}, 404);
   if (fault === 'conflict') {
     throw new Refusal(409, {
       type: 'idempotency_error',

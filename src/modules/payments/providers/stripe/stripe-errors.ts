@@ -91,6 +91,11 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
   'payment_method_currency_mismatch',
 ]);
 
+/** Returns true if Stripe says that it has no such object. Any other 404 comes from a proxy, or from a wrong base URL. */
+export function isMissing({ status, code }: StripeFailure): boolean {
+  return status === 404 && code === 'resource_missing';
+}
+
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
 

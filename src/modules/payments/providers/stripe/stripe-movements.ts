@@ -10,6 +10,7 @@ import type {
 } from '../../domain/provider-movement';
 import { fromStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
+import { isMissing } from './stripe-errors';
 
 const PAGE = 100;
 const SECOND_MS = 1_000;
@@ -53,7 +54,7 @@ export class StripeMovements implements ProviderMovements {
       : this.client.ask('refunds/retrieve', async (sdk) =>
           this.ofRefund(await sdk.refunds.retrieve(reference)),
         ));
-    if (failure !== null) return failure.status === 404 ? 'absent' : null;
+    if (failure !== null) return isMissing(failure) ? 'absent' : null;
     return answer ?? 'absent';
   }
 

@@ -24,6 +24,7 @@ import { detailsOf, lookOfSetup } from './stripe-methods';
 import { madeChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
+  isMissing,
   outcomeOfFailure,
   outcomeOfRefundFailure,
   type StripeFailure,
@@ -73,7 +74,7 @@ export class StripeProvider implements PreparingProvider {
       return { kind: 'attached', token: answer.id, details: detailsOf(answer) };
     }
     const { status } = failure;
-    if (status === 400 || status === 402 || status === 404) return { kind: 'refused' };
+    if (status === 400 || status === 402 || isMissing(failure)) return { kind: 'refused' };
     const outcome = outcomeOfFailure(failure);
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
   }
@@ -88,8 +89,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /** Stripe refuses to detach a method that has no customer any more, and gives that no code. */
-  private async isDetached(token: string, { status }: StripeFailure): Promise<boolean> {
-    if (status !== 400) return status === 404;
+  private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
+    if (failure.status !== 400) return isMissing(failure);
     const { answer } = await this.client.ask('payment_methods/retrieve', (sdk) =>
       sdk.paymentMethods.retrieve(token),
     );
@@ -258,7 +259,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.ask('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
-    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
     return madeChargeOf(answer, this.client.environment);
   }
 
@@ -266,7 +267,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.ask('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
     const { amount, currency, reason, metadata } = answer;
     const refundId = ownRefundIdOf(metadata, this.client.environment);
     const payment = ownPaymentOf(answer.payment_intent, this.client.environment);
@@ -284,7 +285,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.ask('disputes/retrieve', (sdk) =>
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
     return disputeOf(answer, this.client.environment);
   }
 
