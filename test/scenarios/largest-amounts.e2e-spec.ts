@@ -1,3 +1,5 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { createCustomer } from '../support/billing';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -20,6 +22,26 @@ describe('an invoice beyond the largest amount', () => {
     tax_rate_ids: readonly string[],
   ): Promise<void> => {
     await engine.http.patch(`/v1/customers/${customerId}`).send({ tax_rate_ids }).expect(200);
+  };
+
+  const planOf = async (amount: number): Promise<string> => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }];
+    const plan = {
+      code: `base-${amount}`,
+      name: 'Base',
+      currency: 'USD',
+      interval: 'month',
+      prices,
+    };
+    const { body } = await engine.http.post('/v1/plans').send(plan).expect(201);
+    return (body as { id: string }).id;
+  };
+
+  const failures = async (): Promise<number> => {
+    const { text } = await engine.http.get('/metrics');
+    const line =
+      /^due_work_failures_total\{work="due-subscriptions",reason="invoice_too_large"\} (\d+)$/m;
+    return Number(line.exec(text)?.[1] ?? 0);
   };
 
   const statusOfClock = async ({ clockId }: Story): Promise<unknown> => {
@@ -66,4 +88,53 @@ describe('an invoice beyond the largest amount', () => {
       await story.verify();
     },
   );
+
+  it('is refused at the start and at a change, where the prices alone exceed it', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    const half = { model: 'per_unit', unit_amount: String((LARGEST + 1) / 2) };
+    const planId = await story
+      .planOf([
+        { ...half, name: 'One', timing: 'in_advance' },
+        { ...half, name: 'Other', timing: 'in_arrears', maximum_amount: (LARGEST + 1) / 2 - 1 },
+      ])
+      .then(({ id }) => id);
+    const start = (fields: object) =>
+      engine.http
+        .post('/v1/subscriptions')
+        .send({ customer_id: story.customerId, plan_id: planId, ...fields });
+    const refused = { status: 422, code: 'subscription_too_large' };
+    for (const later of [{ trial_days: 14 }, { start_at: '2026-02-01T00:00:00.000Z' }]) {
+      expect((await start({ ...later, quantity: '2' })).body).toMatchObject(refused);
+    }
+    const { id } = (await start({ trial_days: 14 }).expect(201)).body as { id: string };
+    for (const when of ['now', 'period_end']) {
+      const { body } = await engine.http
+        .post(`/v1/subscriptions/${id}/change`)
+        .send({ quantity: '2', when });
+      expect(body).toMatchObject(refused);
+    }
+    await story.advance('2026-03-20T00:00:00.000Z');
+    expect((await story.invoices()).map(({ total }) => total)).toContain(LARGEST);
+  });
+
+  it('stays visible in a metric with its reason, while other subscriptions renew', async () => {
+    const plans = await Promise.all([LARGEST, 1_000].map((amount) => planOf(amount)));
+    const customers: string[] = [];
+    for (const plan_id of plans) {
+      const customer_id = await createCustomer(engine);
+      await engine.http.post('/v1/subscriptions').send({ customer_id, plan_id }).expect(201);
+      customers.push(customer_id);
+    }
+    const [refused = '', other = ''] = customers;
+    await setTaxRates(refused, [taxRateId]);
+    const before = await failures();
+    engine.clock.advanceMs(32 * 86_400_000);
+    while (await engine.app.get(DueSubscriptions).runDue());
+    const counted = async (customer: string): Promise<number> => {
+      const { body } = await engine.http.get(`/v1/invoices?customer_id=${customer}`).expect(200);
+      return (body as { data: unknown[] }).data.length;
+    };
+    expect([await counted(refused), await counted(other)]).toEqual([1, 2]);
+    expect((await failures()) - before).toBe(1);
+  });
 });

@@ -35,6 +35,7 @@ export {
   subscriptionNotFound,
   subscriptionNotRunning,
   subscriptionTermsContradict,
+  subscriptionTooLarge,
 } from './subscriptions.errors';
 export { activated, isAwaitingPayment, isOutOfTime } from './domain/first-payment';
 export { decideExpiry, decideGiveUp } from './domain/decide-first-payment';

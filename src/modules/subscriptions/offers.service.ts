@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { isWireSafe } from '../../core/money';
+import { periodAmountOf } from '../../core/rating';
 import { referenceNotFound } from '../../platform/errors';
 import { type Addon, CatalogService, type PlanVersion, type CatalogPrice } from '../catalog';
 import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
+import { isMetered } from './domain/items';
 import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
-import { subscriptionTermsContradict } from './subscriptions.errors';
+import { subscriptionTermsContradict, subscriptionTooLarge } from './subscriptions.errors';
 
 /** A plan for a new subscriber, with quantities. */
 export interface Choice {
@@ -37,7 +40,7 @@ export class OffersService {
 
   /**
    * Resolves the active version of a plan and add-ons for a new subscriber, in the caller's transaction.
-   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`
+   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async resolveNew({ planId, quantity, addons }: Choice): Promise<ResolvedOffer> {
     const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
@@ -48,7 +51,7 @@ export class OffersService {
   /**
    * Resolves a change of a subscription, in the caller's transaction. The version and the add-ons that the subscription
    * has are found although they were archived.
-   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`
+   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async resolveChange(held: Subscription, change: ChangeSubscription): Promise<ResolvedOffer> {
     const { version, currency } = await this.versionOf(held, change);
@@ -109,6 +112,7 @@ export class OffersService {
         items.push({ addonId, price: toSoldPrice(price), quantity: count });
       }
     }
+    assertBillable(items);
     const { id: planVersionId, planId, interval, intervalCount, proration } = version;
     const terms = { planId, planVersionId, interval, intervalCount, proration };
     return { offer: { ...terms, quantity, addons, items }, version, currency };
@@ -132,6 +136,15 @@ function assertFits(
   if (addons.filter(({ addonId }) => addonId === addon.id).length > 1) {
     throw subscriptionTermsContradict(pointer, 'is named twice');
   }
+}
+
+/** Refuses prices that no invoice of a full period could carry, because the renewal would fail each time. */
+function assertBillable(items: Offer['items']): void {
+  const amounts = items
+    .filter((item) => !isMetered(item))
+    .map(({ price, quantity }) => periodAmountOf(price, quantity));
+  const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+  if (!isWireSafe(total)) throw subscriptionTooLarge();
 }
 
 function toSoldPrice(price: CatalogPrice): SoldPrice {

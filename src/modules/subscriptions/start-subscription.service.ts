@@ -41,7 +41,8 @@ export class StartSubscriptionService {
 
   /**
    * Decides the start of a subscription of a locked customer, in the caller's transaction. Writes nothing.
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
+   *   `subscription_too_large`
    */
   async decide(command: CreateSubscription, customer: Customer, now: Date): Promise<Start> {
     const { offer, version, currency } = await this.offers.resolveNew(command);

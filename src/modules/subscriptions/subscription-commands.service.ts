@@ -45,7 +45,7 @@ export class SubscriptionCommandsService {
    * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to what the
    * subscription has already is a no-op.
    * @throws {ProblemError} `subscription_not_running`, `subscription_change_pending`, `reference_not_found`,
-   *   `customer_currency_mismatch`, `subscription_terms_contradict`
+   *   `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async change(snapshot: Snapshot, command: ChangeSubscription, now: Date): Promise<Outcome> {
     const { subscription, period } = snapshot;

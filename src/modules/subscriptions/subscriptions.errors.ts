@@ -66,6 +66,15 @@ export const subscriptionNotCanceling = defineProblem({
   detail: (id: string) => `The subscription ${id} is not going to end.`,
 });
 
+export const subscriptionTooLarge = defineProblem({
+  code: 'subscription_too_large',
+  kind: 'rule_broken',
+  title: 'The prices of the subscription are too large',
+  meaning:
+    'The prices without usage, with their quantities, cost more than 9007199254740991 minor units in a billing period. No invoice could carry that amount, so the subscription could not renew. Lower a quantity, or divide it among subscriptions.',
+  detail: () => 'A billing period would cost more than 9007199254740991 minor units.',
+});
+
 export const subscriptionTermsContradict = defineProblem({
   code: 'subscription_terms_contradict',
   kind: 'rule_broken',

@@ -1,6 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import { Clock } from '../../platform/clock';
+import { ProblemError } from '../../platform/errors';
 import { Jobs, runAsBatch } from '../../platform/jobs';
+import { Metrics } from '../../platform/observability';
 import { Claims } from '../../platform/processes';
 import { type DueRow, DueRowsRepository, type DueTable } from './due-rows.repository';
 import { postponedUntil } from './postpone';
@@ -28,6 +31,7 @@ export interface DueQueue<Row extends DueRow> {
 @Injectable()
 export class DueQueues {
   private readonly logger = new Logger('due-queues');
+  private readonly failures: Counter<'work' | 'reason'>;
 
   constructor(
     private readonly jobs: Jobs,
@@ -35,7 +39,15 @@ export class DueQueues {
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly due: DueRowsRepository,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.failures = new Counter({
+      name: 'due_work_failures_total',
+      help: 'Due work of single objects that failed and is tried again, by the code of its refusal.',
+      labelNames: ['work', 'reason'],
+      registers: [registry],
+    });
+  }
 
   /** Registers a queue. Call it while the owning module starts. */
   register<Row extends DueRow>(queue: DueQueue<Row>): void {
@@ -102,7 +114,11 @@ export class DueQueues {
             'due work failed together, and is done one by one',
           );
         },
-        onItemFailure,
+        onItemFailure: (error, row) => {
+          const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
+          this.failures.inc({ work: queue.name, reason });
+          return onItemFailure(error, row);
+        },
       });
     }
   }

@@ -25,6 +25,7 @@ import {
   subscriptionNotFound,
   subscriptionNotRunning,
   subscriptionTermsContradict,
+  subscriptionTooLarge,
   toSubscriptionDto,
 } from '../../subscriptions';
 import { testClockAdvancing, testClockFailed } from '../../test-clocks';
@@ -60,6 +61,7 @@ const OFFERING = [
   referenceNotFound,
   customerCurrencyMismatch,
   subscriptionTermsContradict,
+  subscriptionTooLarge,
   invoiceTooLarge,
 ];
 const CHANGING = [

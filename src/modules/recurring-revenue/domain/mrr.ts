@@ -1,12 +1,6 @@
-import {
-  multiply,
-  parseDecimal,
-  rational,
-  type Rational,
-  roundToInteger,
-} from '../../../core/decimal';
+import { multiply, rational, type Rational, roundToInteger } from '../../../core/decimal';
 import { applyCoupons, type RedeemedCoupon } from '../../../core/discount';
-import { type Price, rate, roundAtLine, trueUp } from '../../../core/rating';
+import { type LimitedPrice, periodAmountOf } from '../../../core/rating';
 import type { Interval } from '../../../core/time';
 
 /** Months of a billing period of one interval, inverted: a year has 365 days, a week 7 of them, and a month is a twelfth. */
@@ -22,11 +16,7 @@ export interface RecurringItem {
   readonly id: string;
   /** Null: a price of the plan. */
   readonly addonId: string | null;
-  readonly price: {
-    readonly rating: Price;
-    readonly minimumMinor: bigint | null;
-    readonly maximumMinor: bigint | null;
-  };
+  readonly price: LimitedPrice;
   /** Decimal string. */
   readonly quantity: string;
 }
@@ -58,7 +48,10 @@ export interface RecurringTerms {
  * per month is rounded once, half away from zero.
  */
 export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
-  const lines = items.map((item) => ({ lineId: item.id, amountMinor: periodAmountOf(item) }));
+  const lines = items.map(({ id, price, quantity }) => ({
+    lineId: id,
+    amountMinor: periodAmountOf(price, quantity),
+  }));
   const lasting = coupons.filter(({ coupon }) => coupon.duration !== 'once');
   const gross = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const discounts = applyCoupons(
@@ -67,13 +60,6 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
   );
   const perMonth = multiply(PER_MONTH[interval], rational(1n, BigInt(intervalCount)));
   return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
-}
-
-/** Returns what an item costs for a full billing period, within its minimum and maximum. */
-function periodAmountOf({ price, quantity }: RecurringItem): bigint {
-  const usage = { kind: 'quantity', quantity: parseDecimal(quantity) } as const;
-  const amount = roundAtLine(rate(price.rating, usage).amount, null);
-  return amount + (trueUp(amount, price, null)?.amountMinor ?? 0n);
 }
 
 /** Returns the coupon as the rules of discounts know it. */
