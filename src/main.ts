@@ -17,6 +17,7 @@ import {
   type EmbeddedServer,
   startEmbeddedPostgres,
 } from '../packages/embedded-postgres';
+import { HttpAdapter } from './platform/http';
 import { createLogger, NestLogger } from './platform/logging';
 import { MonitoringServer } from './platform/observability';
 import { startTracing } from './platform/tracing';
@@ -65,6 +66,7 @@ async function start(
   for (const name of migrations) logger.info({ migration: name }, 'migrated');
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(configuration, databaseUrl),
+    new HttpAdapter(),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );
   running.app = app;

@@ -7,6 +7,7 @@ import { configureApp } from '../../src/configure-app';
 import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { Database } from '../../src/platform/database';
+import { HttpAdapter } from '../../src/platform/http';
 import { createLogger, NestLogger } from '../../src/platform/logging';
 import { checkedClient } from './checked-client';
 import { createTestDatabase, type TestDatabase } from './databases';
@@ -61,7 +62,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     .overrideProvider(Clock)
     .useValue(clock)
     .compile();
-  const app = module.createNestApplication<NestExpressApplication>({
+  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), {
     bodyParser: false,
     logger: new NestLogger(logger),
   });

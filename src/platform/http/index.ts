@@ -68,6 +68,7 @@ export {
 } from './list';
 export type { PageDto } from './list';
 export { useFastJson } from './fast-json';
+export { HttpAdapter } from './http-adapter';
 export { linesOf } from './ndjson';
 export type { LineLimits } from './ndjson';
 export type { StallLimits } from './read-unless-stalled';
