@@ -19,7 +19,10 @@ describe('the HTTP adapter', () => {
     await once(server, 'listening');
   });
 
-  afterAll(() => server.close());
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
 
   const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

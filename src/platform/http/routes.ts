@@ -3,7 +3,7 @@ import type { Express, Request } from 'express';
 /** Used part of a layer of Express 5's router. */
 interface Layer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
-  match(path: string): boolean;
+  match(path: string): unknown;
 }
 
 /** Used part of the router. */
@@ -11,6 +11,8 @@ interface Router {
   readonly stack: readonly Layer[];
   strict: boolean;
   caseSensitive: boolean;
+  /** Adds a layer for a path. */
+  route(path: string | RegExp): unknown;
 }
 
 /**
@@ -21,6 +23,27 @@ export function routeExactly(app: Express): void {
   const router = routerOf(app);
   router.strict = true;
   router.caseSensitive = true;
+  const route = router.route.bind(router);
+  router.route = (path) => {
+    const added = route(path);
+    const layer = router.stack.at(-1);
+    if (layer !== undefined && typeof path === 'string') matchOnlyFrom(layer, literalStartOf(path));
+    return added;
+  };
+}
+
+/**
+ * Makes a layer compare the start of the path before it runs its regular expression. The router tries up to 200
+ * routes one after the other: the expressions of 120 of them take 17 µs.
+ */
+function matchOnlyFrom(layer: Layer, start: string): void {
+  const match = layer.match.bind(layer);
+  layer.match = (path) => path.startsWith(start) && match(path);
+}
+
+/** Returns the part of a route's path before its first parameter, wildcard, group or escape. */
+function literalStartOf(path: string): string {
+  return /^[^:*{\\]*/.exec(path)?.[0] ?? '';
 }
 
 function routerOf(app: Express): Router {
