@@ -1,5 +1,5 @@
 import {
-  ArrayElements,
+  type ArrayElements,
   Instants,
   Integers,
   Texts,
@@ -34,21 +34,19 @@ describe('array parameters', () => {
   };
 
   it.each([-2_147_483_648, 0, 2_147_483_647])('keep the integer %d', async (integer) => {
-    expect(await read('int4', ArrayElements.join([filled(new Integers(1), integer)]))).toBe(
-      `[${integer}]`,
-    );
+    expect(await read('int4', filled(new Integers(1), integer).toBuffer())).toBe(`[${integer}]`);
   });
 
   it('keep texts of any length and script', async () => {
     const texts = ['', 'a', 'NULL', '{"a",\\b}', 'Zoë', '本', '👩‍💻', 'x'.repeat(10_000), 'end'];
-    expect(await read('text', ArrayElements.join([filled(new Texts(1), ...texts)]))).toBe(
+    expect(await read('text', filled(new Texts(1), ...texts).toBuffer())).toBe(
       JSON.stringify(texts),
     );
   });
 
   it('keep uuids', async () => {
     const [first, second] = ['00112233445566778899aabbccddeeff', 'f'.repeat(32)];
-    const uuids = await read('uuid', ArrayElements.join([filled(new Uuids(1), first, second)]));
+    const uuids = await read('uuid', filled(new Uuids(1), first, second).toBuffer());
     expect(uuids?.replaceAll('-', '')).toBe(JSON.stringify([first, second]));
   });
 
@@ -61,7 +59,7 @@ describe('array parameters', () => {
     '2026-03-29T01:30:00.123Z',
     '9999-12-31T23:59:59.999Z',
   ])('keep the instant %s', async (instant) => {
-    const elements = ArrayElements.join([filled(new Instants(1), new Date(instant))]);
+    const elements = filled(new Instants(1), new Date(instant)).toBuffer();
     const [row] = await engine.database.query(
       'SELECT ($1::timestamptz[])[1] = $2::timestamptz AS "isIt"',
       [elements, instant],
@@ -69,16 +67,12 @@ describe('array parameters', () => {
     expect(row).toEqual({ isIt: true });
   });
 
-  it('keep the order of their elements', async () => {
-    const parts = [
-      filled(new Integers(2), 1, 2),
-      new Integers(0),
-      filled(new Integers(0), 3, 4, 5, 6),
-    ];
-    expect(await read('int4', ArrayElements.join(parts))).toBe('[1,2,3,4,5,6]');
+  it('keep the order of more elements than expected', async () => {
+    const integers = filled(new Integers(2), 1, 2, 3, 4, 5, 6);
+    expect(await read('int4', integers.toBuffer())).toBe('[1,2,3,4,5,6]');
   });
 
   it('can be empty', async () => {
-    expect(await read('text', ArrayElements.join([new Texts(0)]))).toBe('[]');
+    expect(await read('text', new Texts(0).toBuffer())).toBe('[]');
   });
 });

@@ -3,6 +3,8 @@ const TYPES = { int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 
 /** PostgreSQL counts instants from the year 2000. */
 const FIRST_MS = Date.UTC(2000);
+/** Five numbers of 32 bits. */
+const HEADER_BYTES = 20;
 /** Most UTF-8 bytes per UTF-16 code unit. */
 const MOST_BYTES_OF_A_UNIT = 3;
 
@@ -12,7 +14,7 @@ const MOST_BYTES_OF_A_UNIT = 3;
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
-  private end = 0;
+  private end = HEADER_BYTES;
   protected bytes: Buffer;
 
   /**
@@ -23,20 +25,17 @@ export abstract class ArrayElements<Value> {
     private readonly type: keyof typeof TYPES,
     room: number,
   ) {
-    this.bytes = Buffer.allocUnsafe(room);
+    this.bytes = Buffer.allocUnsafe(HEADER_BYTES + room);
   }
 
   abstract add(value: Value): void;
 
-  /** Returns the array of the elements of all parts, which must have the same type. */
-  static join(parts: readonly ArrayElements<never>[]): Buffer {
-    const count = parts.reduce((sum, part) => sum + part.count, 0);
-    const type = TYPES[parts[0]?.type ?? 'text'];
+  /** Returns the array. */
+  toBuffer(): Buffer {
     // Number of dimensions, null flag and type; then the length and lower bound of the dimension.
-    const fields = count === 0 ? [0, 0, type] : [1, 0, type, count, 1];
-    const header = Buffer.alloc(4 * fields.length);
-    for (const [at, field] of fields.entries()) header.writeInt32BE(field, 4 * at);
-    return Buffer.concat([header, ...parts.map(({ bytes, end }) => bytes.subarray(0, end))]);
+    const fields = [1, 0, TYPES[this.type], this.count, 1];
+    for (const [at, field] of fields.entries()) this.bytes.writeInt32BE(field, 4 * at);
+    return this.bytes.subarray(0, this.end);
   }
 
   /** Makes room for an element and returns its offset. */

@@ -1,4 +1,4 @@
-export { ArrayElements, Instants, Integers, Texts, Uuids } from './array-elements';
+export { Instants, Integers, Texts, Uuids } from './array-elements';
 export {
   AmountColumn,
   IdColumn,

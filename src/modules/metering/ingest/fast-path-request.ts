@@ -1,4 +1,4 @@
-import { ArrayElements, Instants, Integers, Texts, Uuids } from '../../../platform/database';
+import { Instants, Integers, Texts, Uuids } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import { streamKey, type StreamName } from '../store/usage-streams';
 import { keyDigest } from './key-digest';
@@ -24,30 +24,19 @@ export interface SplitRequest {
   readonly rest: readonly IncomingEvent[];
 }
 
-/**
- * Events of a request whose streams are all cached, encoded as parameters of a statement. The encoding happens while the
- * request waits for its commit.
- */
+/** Events of a request whose streams are all cached. */
 export class FastPathRequest {
   /** Events of this part, in order; the request may have more. */
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
   /** Index in `streams` of the stream of each event. */
   readonly streamOf: number[] = [];
-  readonly digests: Uuids;
-  readonly keys: Texts;
-  readonly instants: Instants;
+  /** Digests of the keys. */
+  readonly digests: string[] = [];
   /** As JSON. */
   readonly properties: string[] = [];
 
-  private constructor(
-    readonly shard: number,
-    expectedEvents: number,
-  ) {
-    this.digests = new Uuids(expectedEvents);
-    this.keys = new Texts(expectedEvents);
-    this.instants = new Instants(expectedEvents);
-  }
+  private constructor(readonly shard: number) {}
 
   /**
    * Splits a request into at most one part per shard, and the rest. If a key occurs twice and there are several streams,
@@ -64,10 +53,9 @@ export class FastPathRequest {
     const streams = streamsOf(events, cachedOf, lastInstant);
     const parts = new Map<number, FastPathRequest>();
     const rest: IncomingEvent[] = [];
-    const size = { shards, eventCount: events.length };
     for (const [at, event] of events.entries()) {
       const stream = streams[at];
-      const target = stream?.isPlain === true ? this.targetOf(stream, event, parts, size) : null;
+      const target = stream?.isPlain === true ? this.targetOf(stream, event, parts, shards) : null;
       if (target === null) rest.push(event);
       else target.request.add(event, target.stream);
     }
@@ -80,12 +68,12 @@ export class FastPathRequest {
     stream: StreamEvents,
     event: IncomingEvent,
     parts: Map<number, FastPathRequest>,
-    { shards, eventCount }: { readonly shards: number; readonly eventCount: number },
+    shards: number,
   ): StreamEvents['target'] {
     const { cached } = stream;
     if (stream.target !== null || cached === undefined) return stream.target;
     const shard = Number(BigInt(cached.id) % BigInt(shards));
-    const request = parts.get(shard) ?? new FastPathRequest(shard, Math.ceil(eventCount / shards));
+    const request = parts.get(shard) ?? new FastPathRequest(shard);
     parts.set(shard, request);
     stream.target = { request, stream: request.addStream(cached, event) };
     return stream.target;
@@ -102,9 +90,7 @@ export class FastPathRequest {
   private add(event: IncomingEvent, stream: number): void {
     this.events.push(event);
     this.streamOf.push(stream);
-    this.digests.add(keyDigest(event.idempotencyKey));
-    this.keys.add(event.idempotencyKey);
-    this.instants.add(event.timestamp);
+    this.digests.push(keyDigest(event.idempotencyKey));
     this.properties.push(JSON.stringify(event.properties));
   }
 }
@@ -116,7 +102,10 @@ export class FastPathBatch {
   private readonly versions: string[] = [];
   private readonly eventNames: string[] = [];
 
+  readonly length: number;
+
   constructor(readonly requests: readonly FastPathRequest[]) {
+    this.length = requests.reduce((sum, { length }) => sum + length, 0);
     for (const { streams } of requests) {
       for (const stream of streams) {
         const key = versionKey(stream);
@@ -133,10 +122,6 @@ export class FastPathBatch {
     return this.requests.some(({ streams }) => streams.some(({ hasArchive }) => hasArchive));
   }
 
-  get length(): number {
-    return this.requests.reduce((sum, { length }) => sum + length, 0);
-  }
-
   /** Returns the parameters of `FAST_PATH_APPEND`. */
   appendParameters(now: Date): readonly unknown[] {
     const numbers = new Integers(this.length);
@@ -145,10 +130,10 @@ export class FastPathBatch {
       now,
       this.ids,
       this.versions,
-      ArrayElements.join([numbers]),
-      this.digests,
-      this.keys,
-      this.instants,
+      numbers.toBuffer(),
+      this.digests(),
+      this.keys(),
+      this.instants(),
       this.properties,
       this.eventNames,
     ];
@@ -182,10 +167,10 @@ export class FastPathBatch {
       null,
       ids,
       ids.map((_, index) => index),
-      this.digests,
-      this.keys,
+      this.digests(),
+      this.keys(),
       wanted,
-      this.instants,
+      this.instants(),
       refusals,
       this.properties,
     ];
@@ -218,16 +203,28 @@ export class FastPathBatch {
     }
   }
 
-  private get digests(): Buffer {
-    return ArrayElements.join(this.requests.map(({ digests }) => digests));
+  private digests(): Buffer {
+    const digests = new Uuids(this.length);
+    for (const request of this.requests) {
+      for (const digest of request.digests) digests.add(digest);
+    }
+    return digests.toBuffer();
   }
 
-  private get keys(): Buffer {
-    return ArrayElements.join(this.requests.map(({ keys }) => keys));
+  private keys(): Buffer {
+    const keys = new Texts(this.length);
+    for (const { events } of this.requests) {
+      for (const { idempotencyKey } of events) keys.add(idempotencyKey);
+    }
+    return keys.toBuffer();
   }
 
-  private get instants(): Buffer {
-    return ArrayElements.join(this.requests.map(({ instants }) => instants));
+  private instants(): Buffer {
+    const instants = new Instants(this.length);
+    for (const { events } of this.requests) {
+      for (const { timestamp } of events) instants.add(timestamp);
+    }
+    return instants.toBuffer();
   }
 
   private get properties(): string {
