@@ -176,6 +176,9 @@ function bytesInMemory(request: Request): number {
     return announcedBytes(request, LARGEST_ANONYMOUS_BODY_BYTES);
   }
   if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
+  // The type of a body matters if it is longer than this.
+  const short = announcedBytes(request, NDJSON_BYTES_IN_MEMORY);
+  if (short < NDJSON_BYTES_IN_MEMORY) return short;
   const isJson = request.is('application/json') === 'application/json';
   return announcedBytes(request, isJson ? LARGEST_USAGE_BODY_BYTES : NDJSON_BYTES_IN_MEMORY);
 }

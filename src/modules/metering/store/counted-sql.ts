@@ -41,21 +41,14 @@ const LONGEST_GROUP_TEXT_BYTES = 190;
 /** Maximum number of properties that a meter groups by. */
 const MAX_GROUPED = 5;
 
-const unlessTooLong = (json: string, property: string): string => `
-  CASE WHEN octet_length(${json}) <= ${LONGEST_GROUP_TEXT_BYTES} THEN ${json}
-    ELSE '"sha256:' || encode(sha256(convert_to(event.properties ->> ${property}, 'UTF8')), 'hex') || '"' END`;
-
 /** Text of a property as a JSON string. Numbers and booleans are converted to text. */
 function groupedText(property: string): string {
-  const json = `(event.properties -> ${property})::text`;
-  const inQuotes = `'"' || ${json} || '"'`;
+  const json = `to_jsonb(event.properties ->> ${property})::text`;
   return `
-    CASE jsonb_typeof(event.properties -> ${property})
-      WHEN 'string' THEN ${unlessTooLong(json, property)}
-      WHEN 'number' THEN ${unlessTooLong(inQuotes, property)}
-      WHEN 'boolean' THEN ${inQuotes}
-      ELSE 'null'
-    END`;
+    CASE WHEN jsonb_typeof(event.properties -> ${property}) IN ('string', 'number', 'boolean') THEN
+      CASE WHEN octet_length(${json}) <= ${LONGEST_GROUP_TEXT_BYTES} THEN ${json}
+        ELSE '"sha256:' || encode(sha256(convert_to(event.properties ->> ${property}, 'UTF8')), 'hex') || '"' END
+    ELSE 'null' END`;
 }
 
 const fromPlace = (place: number): string => {
