@@ -101,6 +101,16 @@ describe('a window that another one replaces before its end', () => {
     expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
   });
 
+  it('does not take usage that a subscription covered from a grant', async () => {
+    const one = await subscribed(['period', 'month']);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    await one.subscribe(1);
+    await one.allowances.grant(one.key, { value: '5', rollover: { max: '5' } });
+    expect(await one.consume('18')).toBe(true);
+    await post(`subscriptions/${one.id}/pause`, {});
+    expect(await one.allowances.figures(one.key)).toEqual(['23', '18', '5']);
+  });
+
   it('does not notify thresholds again', async () => {
     made += 1;
     const event = `replaced-${made}`;
@@ -120,7 +130,7 @@ describe('a window that another one replaces before its end', () => {
     await one.subscribe(1);
     expect(await one.consume('18')).toBe(true);
     await post(`subscriptions/${one.id}/pause`, {});
-    expect(await one.allowances.figures(one.key)).toEqual(['10', '18', '0']);
+    expect(await one.allowances.figures(one.key)).toEqual(['18', '18', '0']);
     await post(`subscriptions/${one.id}/resume`, {});
     expect(await one.allowances.figures(one.key)).toEqual(['20', '18', '2']);
   });

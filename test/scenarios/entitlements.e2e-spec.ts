@@ -375,15 +375,39 @@ describe('entitlements of a customer over time', () => {
     const subscription = await story.subscribe(large);
     await story.reportUsage(meter.event, '2026-01-01T00:00:00Z', { n: 90 });
     await story.command(subscription.id, 'change', { plan_id: small, when: 'now' });
-    expect(await allowances.figures(key)).toEqual(['10', '90', '0']);
+    expect(await allowances.figures(key)).toEqual(['90', '90', '0']);
     await allowances.grant(key, { value: '20' });
     expect(await allowances.figures(key)).toEqual(['110', '90', '20']);
     await allowances.consume(key, '15');
     await story.command(subscription.id, 'change', { plan_id: large, when: 'now' });
     expect(await allowances.figures(key)).toEqual(['120', '105', '15']);
     await story.command(subscription.id, 'change', { plan_id: small, when: 'now' });
-    // What the larger plan had covered instead of the grant counts against the grant again.
-    expect(await allowances.figures(key)).toEqual(['110', '105', '5']);
+    // What the larger plan covered instead of the grant stays covered.
+    expect(await allowances.figures(key)).toEqual(['120', '105', '15']);
+  });
+
+  test('usage that a larger plan takes over from a grant stays plan usage, without usage in between', async () => {
+    for (const isCounted of [false, true]) {
+      const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+      const meter = await story.meter();
+      const { id, key } = await createEntitlement(engine, isCounted ? { meter_id: meter.id } : {});
+      const plans: string[] = [];
+      for (const value of ['2', '10', '5', '0']) plans.push(await plan(story, id, value));
+      const subscription = await story.subscribe(plans[0] ?? '');
+      await allowances.grant(key, { value: '5' });
+      await allowances.consume(key, '5');
+      expect(await allowances.grants(key)).toEqual([['active', '2']]);
+      const seen: unknown[] = [];
+      for (const planId of plans.slice(1)) {
+        await story.command(subscription.id, 'change', { plan_id: planId, when: 'now' });
+        seen.push([await allowances.figures(key), await allowances.grants(key)]);
+      }
+      expect(seen).toEqual([
+        [['15', '5', '10'], [['active', '5']]],
+        [['10', '5', '5'], [['active', '5']]],
+        [['10', '5', '5'], [['active', '5']]],
+      ]);
+    }
   });
 
   test('a link that changes after a window does not change what the window took from grants', async () => {

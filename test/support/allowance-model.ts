@@ -109,6 +109,7 @@ export class AllowanceModel {
   /** Advances to an instant, at most the next boundary, and applies the given subscriptions from then on. */
   recalculate(now: number, subscriptions: readonly ModelSubscription[]): void {
     const next = this.allowedBy(subscriptions, now);
+    this.coverByPlans();
     for (const grant of this.running.filter((one) => expiryOf(one) <= now)) {
       this.endGrant(grant, 'expired', expiryOf(grant));
     }
@@ -172,16 +173,19 @@ export class AllowanceModel {
 
   private get limit(): number {
     const granted = this.running.reduce((total, { balance }) => total + balance, 0);
-    const kept = granted > 0 ? Math.max(this.allowed.amount, this.planUsage) : this.allowed.amount;
-    return kept + granted + this.expiredGrantUsage;
+    return Math.max(this.allowed.amount, this.planUsage) + granted + this.expiredGrantUsage;
   }
 
   /** Updates plan usage and the notified threshold. */
   private cover(): void {
-    const rest = Math.max(this.used - this.expiredGrantUsage, 0);
-    this.planUsage = Math.min(rest, Math.max(this.planUsage, this.allowed.amount));
+    this.coverByPlans();
     const isEntitled = this.allowed.isGiven || this.running.length > 0;
     if (isEntitled && this.used > 0 && this.used * 100 >= this.limit * 80) this.isNotified = true;
+  }
+
+  private coverByPlans(): void {
+    const rest = Math.max(this.used - this.expiredGrantUsage, 0);
+    this.planUsage = Math.min(rest, Math.max(this.planUsage, this.allowed.amount));
   }
 
   /** Returns the usage taken from each grant, in burn-down order. */

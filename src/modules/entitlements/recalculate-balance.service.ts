@@ -77,7 +77,9 @@ export class RecalculateBalanceService {
     const running = await this.grants.running(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    const start = { counter: counterOf(before), grants: running, ended: [] };
+    // An allowance that has grown covers usage that grants had covered until then. It stays covered when the allowance shrinks.
+    const counter = withUsed(counterOf(before), before.used, allowance);
+    const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
         ? await this.advance(one, start, given, allowance)

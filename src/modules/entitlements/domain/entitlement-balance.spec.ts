@@ -53,9 +53,9 @@ describe('an entitlement balance', () => {
       [true, '110', '20'],
     ],
     [
-      'without a grant, plan usage above the allowance does not raise the limit',
-      balance({ allowance: number('10'), used: '90', covered: '80' }),
-      [false, '10', '0'],
+      'without a grant, plan usage above the allowance raises the limit as well, and nothing remains',
+      balance({ allowance: number('10'), used: '90', covered: '90' }),
+      [false, '90', '0'],
     ],
     ['not entitled', balance({ isEntitled: false, used: '5' }), [false, '0', '0']],
     ['seats', balance({ type: 'static', allowance: number('5') }), [true, '5', null]],

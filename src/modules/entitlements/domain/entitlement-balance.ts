@@ -50,9 +50,8 @@ export function limitOf(balance: EntitlementBalance): Rational | null {
   if (type === 'boolean') return null;
   if (!isEntitled) return ZERO;
   if (allowance === null) return null;
-  // With a grant, plan usage above a reduced allowance raises the limit: it must not use up the grant.
-  const given = compare(granted, ZERO) > 0 ? greaterOf(allowance, counter.planUsage) : allowance;
-  return add(add(given, granted), counter.expiredGrantUsage);
+  // Plan usage above a reduced allowance raises the limit: it must not use up a grant.
+  return add(add(greaterOf(allowance, counter.planUsage), granted), counter.expiredGrantUsage);
 }
 
 /** Returns the remaining quantity, at least zero; null if there is no limit or the entitlement is not metered. */

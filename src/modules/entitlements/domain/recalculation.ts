@@ -108,7 +108,7 @@ export function carryInto(
 
 /**
  * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new one
- * as well, but what grants covered of it stays covered.
+ * as well, but what grants and subscriptions covered of it stays covered.
  * @param former state before the new window
  * @param allowance of the former window
  */
@@ -127,7 +127,11 @@ export function counterOfReplacement(
   );
   const beyond =
     next.allowance === null ? ZERO : greaterOf(subtract(next.used, next.allowance), ZERO);
-  const replaced = { ...newCounter(next.window), expiredGrantUsage: lesserOf(taken, beyond) };
+  const replaced = {
+    ...newCounter(next.window),
+    expiredGrantUsage: lesserOf(taken, beyond),
+    planUsage: counter.planUsage,
+  };
   return withUsed(replaced, next.used, next.allowance);
 }
 
