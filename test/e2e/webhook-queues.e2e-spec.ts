@@ -151,6 +151,37 @@ describe('the queues of ordered webhook endpoints', () => {
     expect(scans).toBe(0);
   });
 
+  it('claim and record deliveries by key, also with statistics from before a burst of events', async () => {
+    const endpoint = await register(true);
+    await record('before', 3_000, 1);
+    await engine.database.query(
+      `UPDATE webhook_delivery SET status = 'succeeded', due_at = NULL, attempts = 1, fence = 1`,
+    );
+    await engine.database.query('DELETE FROM webhook_head');
+    await engine.database.query('VACUUM ANALYZE');
+    await engine.database.query(RECORD_EVENTS, ['burst', 3_000, 2, engine.clock.now(), 1]);
+    await dispatchAll();
+    const rows = await engine.database.transaction(async () => {
+      const before = await rowsRead();
+      const claimed = await claim(endpoint, 5);
+      const now = engine.clock.now();
+      const attempt = {
+        startedAt: now,
+        durationMs: 1,
+        statusCode: 200,
+        error: null,
+        responseStart: '',
+      };
+      const recorded = await engine.app.get(DeliveriesRepository).record(
+        claimed.map((delivery) => ({ delivery, attempt, status: 'succeeded', dueAt: null })),
+        now,
+      );
+      expect(recorded.size).toBe(5);
+      return (await rowsRead()) - before;
+    });
+    expect(rows).toBeLessThanOrEqual(150);
+  });
+
   it('cost no more to poll when nothing is due, independent of the number of pending objects', async () => {
     const endpoint = await register(true);
     engine.clock.advanceMs(60 * SECOND);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
 import type { Attempt, Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
-import { type ClaimRow, HeadsRepository } from './heads.repository';
+import { type ClaimRow, HeadsRepository, IS_PENDING } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -113,7 +113,7 @@ const RECORD = `
     UPDATE webhook_delivery AS delivery
     SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1, updated_at = $10
     FROM result
-    WHERE delivery.id = result.id AND delivery.fence = result.fence AND delivery.status = 'pending'
+    WHERE delivery.id = result.id AND delivery.fence = result.fence AND ${IS_PENDING}
     RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status, result.is_sent
   ), health AS (
     SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written WHERE is_sent GROUP BY endpoint_id
