@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Request } from 'express';
 import { type SECURITY_SCHEMES, SESSION_COOKIE } from '../platform/access';
 import { allEvents } from '../platform/outbox';
+import { compressedText } from './compressed-text';
 import { CSRF_SCHEME, requireCsrfToken } from './csrf';
 import { describeDefaults } from './defaults';
 import { describePathParameters } from './path-parameters';
@@ -136,12 +137,15 @@ export function publishDocs(app: NestExpressApplication): void {
   express.get('/', (_request, response) => {
     response.redirect('/docs');
   });
-  let script: string | undefined;
-  // Before the routes of SwaggerModule, whose script is slower.
-  express.get('/docs/swagger-ui-init.js', (_request, response) => {
-    script ??= swaggerUiScript(createOpenApiDocument(app));
-    response.type('js').send(script);
-  });
+  // Before the routes of SwaggerModule, which send both uncompressed.
+  express.get(
+    '/docs/swagger-ui-init.js',
+    compressedText('js', () => swaggerUiScript(createOpenApiDocument(app))),
+  );
+  express.get(
+    '/openapi.json',
+    compressedText('json', () => JSON.stringify(createOpenApiDocument(app))),
+  );
   SwaggerModule.setup('docs', app, () => createOpenApiDocument(app), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

@@ -108,4 +108,19 @@ describe('the OpenAPI document', () => {
     expect(status).toBe(200);
     expect(text).toContain('swagger-ui');
   });
+
+  it.each([
+    ['/openapi.json', 100_000],
+    ['/docs/swagger-ui-init.js', 150_000],
+  ])('sends %s gzipped in at most %d bytes, or as it is', async (path, most) => {
+    const asked = (encoding: string) =>
+      engine.uncheckedHttp.get(path).set('Accept-Encoding', encoding);
+    const { headers, text } = await asked('gzip, br');
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(Number(headers['content-length'])).toBeLessThanOrEqual(most);
+    const plain = await asked('identity');
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(plain.text).toBe(text);
+    expect(plain.headers['vary']).toContain('Accept-Encoding');
+  });
 });
