@@ -39,6 +39,40 @@ describe('the explanation of an invoice', () => {
       })),
     });
 
+  it('shows the part of the period that a fee without usage is for', async () => {
+    const story = await Story.begin(engine, on('03-16'));
+    const meter = await story.meter({ aggregation: 'count' });
+    const fee = {
+      model: 'graduated',
+      timing: 'in_arrears',
+      meter_id: meter.id,
+      charge_flat_at_zero: true,
+      tiers: [{ up_to: null, unit_amount: '1', flat_amount: 3_100 }],
+    };
+    const { id: plan } = await story.planOf([{ ...fee, name: 'Unused' }]);
+    await story.subscribe(plan, { billing_anchor: 'calendar' });
+    await story.advance(on('05-02'));
+    await story.reportUsage(meter.event, on('05-01'));
+    await story.advance(on('06-02'));
+    const invoices = await story.invoices();
+    const part = { numerator: 16, denominator: 31, unit: 'day' };
+    expect(
+      invoices.map(({ lines }) => lines.map(({ amount, proration }) => [amount, proration])),
+    ).toEqual([[[1_600, part]], [[3_100, null]], [[3_101, null]]]);
+    const [first] = invoices;
+    const { body } = await engine.http
+      .get(`/v1/invoices/${first?.id ?? ''}/lines/${first?.lines[0]?.id ?? ''}/explanation`)
+      .expect(200);
+    expect(body).toMatchObject({
+      matches: true,
+      line: { proration: part },
+      trace: {
+        kind: 'usage',
+        zero_usage_proration: { ...part, numerator: '16', denominator: '31' },
+      },
+    });
+  });
+
   it('leads from the exact amounts of its lines to what is due', async () => {
     const taxRate = await create('tax-rates', { name: 'VAT', percentage: '20' });
     const story = await Story.begin(engine, on('03-01'), {

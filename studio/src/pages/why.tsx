@@ -11,7 +11,7 @@ const EVENTS_SHOWN = 50;
 
 type LineExplanation = Schemas['ExplanationDto'];
 type TraceStep = Schemas['TraceStepDto'];
-type Proration = Schemas['TracedProrationDto'];
+type Proration = Schemas['TracedProrationDto'] | Schemas['ProrationDto'];
 
 const STEP_NAMES: Readonly<Record<string, string>> = {
   flat: 'Flat amount',
@@ -108,6 +108,9 @@ export function LineSteps({
       )}
       {(trace.kind === 'rated' || trace.kind === 'true_up') && trace.proration !== null && (
         <li>Prorated: {shareText(trace.proration)}.</li>
+      )}
+      {trace.kind === 'usage' && line.proration !== null && (
+        <li>Without usage, the fee is prorated: {shareText(line.proration)}.</li>
       )}
       {trace.kind === 'credit' && <li>Credits the unused {shareText(trace.unused)}.</li>}
       <li>

@@ -45,12 +45,13 @@ export interface UsageLines {
  */
 export function usageLines({ order, reading }: CountedUsage, nextId: () => string): UsageLines {
   const lines = reading.parts.flatMap((part) => {
-    const { amountMinor, traced } = ratePart(order.price.rating, part, order.proration);
+    const { amountMinor, proration, traced } = ratePart(order.price.rating, part, order.proration);
     if (isNothing(part, amountMinor)) return [];
     const trace: UsageTrace = { ...traceOf(order, reading), parts: [traced], corrects: null };
     return [
       {
         ...soldLike(order),
+        proration,
         id: nextId(),
         kind: 'usage' as const,
         description: descriptionOf(order, part),

@@ -43,7 +43,7 @@ export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
     itemId: order.itemId,
     period: order.period,
     fullPeriod: order.fullPeriod,
-    // Usage is never prorated: the part of a period is for its limits and for a fee at zero usage, which traces keep.
+    // Usage is never prorated: the part of a period is for its limits and for a fee at zero usage, whose line has it.
     proration: order.kind === 'usage' ? null : order.proration,
     prorationUnit: order.prorationUnit,
     timeZone: order.timeZone,

@@ -132,17 +132,24 @@ export function ratePart(
   price: Price,
   part: UsagePart,
   zeroUsageProration: Proration | null,
-): { readonly amountMinor: bigint; readonly exact: Rational; readonly traced: TracedPart } {
+): {
+  readonly amountMinor: bigint;
+  readonly exact: Rational;
+  /** Null if all of the amount is due. */
+  readonly proration: Proration | null;
+  readonly traced: TracedPart;
+} {
   const { group, quantity, events, charged } = part;
   const rated = rate(
     price,
     charged === null ? { kind: 'quantity', quantity } : { kind: 'charged', charged },
   );
-  const isUnused = compare(quantity, ZERO) <= 0;
-  const exact = exactAtLine(rated.amount, isUnused ? zeroUsageProration : null);
+  const proration = compare(quantity, ZERO) <= 0 ? zeroUsageProration : null;
+  const exact = exactAtLine(rated.amount, proration);
   return {
     amountMinor: roundToInteger(exact),
     exact,
+    proration,
     traced: {
       group,
       quantity: formatExact(quantity),

@@ -52,9 +52,13 @@ export class InvoiceLineDto {
   readonly period_start!: string | null;
   @InstantProperty('End of what is billed, exclusive.', { nullable: true })
   readonly period_end!: string | null;
-  @NestedProperty(ProrationDto, 'The part of a full period; null for a full one.', {
-    nullable: true,
-  })
+  @NestedProperty(
+    ProrationDto,
+    'The part of a full period; null for a full one. Of usage only a fee that is due without any is prorated.',
+    {
+      nullable: true,
+    },
+  )
   readonly proration!: ProrationDto | null;
   @TextProperty('The line whose unused part this one takes back.', null, { nullable: true })
   readonly credits_line_id!: string | null;
