@@ -1,5 +1,6 @@
 import { add, formatExact, parseDecimal, type Rational, ZERO } from '../../src/core/decimal';
 import { createCustomer, createMeter } from '../support/billing';
+import { reportUsage, type SentUsage } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const NOW = '2026-04-01T00:00:00.000Z';
@@ -16,9 +17,7 @@ interface Totals {
   readonly total: string;
 }
 
-type Sent = readonly [timestamp: string, n: number, model: string | null];
-
-const ADA: readonly Sent[] = [
+const ADA: readonly SentUsage[] = [
   ['2026-03-01T00:29:59.999Z', 100, 'large'],
   ['2026-03-01T00:30:00.000Z', 7, 'small'],
   ['2026-03-01T00:59:59.999Z', 7, 'large'],
@@ -28,7 +27,7 @@ const ADA: readonly Sent[] = [
   ['2026-03-03T14:16:39.999Z', 1, 'small'],
   ['2026-03-03T14:16:40.000Z', 999, 'small'],
 ];
-const BOB: readonly Sent[] = [
+const BOB: readonly SentUsage[] = [
   ['2026-03-01T18:45:00.000Z', 40.5, 'small'],
   ['2026-03-02T10:30:00.000Z', 1, 'tiny'],
 ];
@@ -37,7 +36,7 @@ const SUM = { aggregation: 'sum', value_property: 'n' };
 
 describe('the totals of a meter', () => {
   let engine: TestApp;
-  let sent = 0;
+  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -45,22 +44,6 @@ describe('the totals of a meter', () => {
   });
 
   afterAll(() => engine.close());
-
-  async function report(customer: string, name: string, events: readonly Sent[]): Promise<void> {
-    const { body } = await engine.http.post('/v1/usage-events').send({
-      events: events.map(([timestamp, n, model]) => {
-        sent += 1;
-        return {
-          idempotency_key: `totals-${sent}`,
-          customer_id: customer,
-          event_name: name,
-          timestamp,
-          properties: { n, model },
-        };
-      }),
-    });
-    expect(body).toMatchObject({ accepted: events.length, rejected: [] });
-  }
 
   async function read(meter: string, query: string): Promise<Totals> {
     const answer = await engine.http.get(`/v1/meters/${meter}/totals?${query}`);
@@ -70,7 +53,8 @@ describe('the totals of a meter', () => {
 
   /** A meter with the usage of two customers, of a deleted one, and of one on a test clock. */
   async function used(terms: object): Promise<{ meter: string; customers: readonly string[] }> {
-    const event = `event_${sent}`;
+    made += 1;
+    const event = `event_${made}`;
     const meter = await createMeter(engine, { ...terms, event_name: event });
     const clock = await engine.http.post('/v1/test-clocks').send({ name: 'C', now: NOW });
     const { id: clockId } = clock.body as { id: string };
@@ -79,14 +63,13 @@ describe('the totals of a meter', () => {
       await createCustomer(engine),
       await createCustomer(engine, { test_clock_id: clockId }),
     ];
-    await report(ada, event, ADA);
-    await report(bob, event, BOB);
-    await report(onClock, event, BOB);
-    await report(bob, event, [['2026-03-02T05:00:00.000Z', 70_000, 'large']]);
-    await engine.http
-      .post('/v1/usage-events/void')
-      .send({ idempotency_key: `totals-${sent}` })
-      .expect(200);
+    await reportUsage(engine, ada, event, ADA);
+    await reportUsage(engine, bob, event, BOB);
+    await reportUsage(engine, onClock, event, BOB);
+    const last = await reportUsage(engine, bob, event, [
+      ['2026-03-02T05:00:00.000Z', 70_000, 'large'],
+    ]);
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: last }).expect(200);
     await engine.http.delete(`/v1/customers/${bob}`).expect(204);
     return { meter, customers: [ada, bob] };
   }
@@ -165,7 +148,7 @@ describe('the totals of a meter', () => {
   it('answer by such hours for many customers soon, who used little', async () => {
     const meter = await createMeter(engine, { ...SUM, event_name: 'rare' });
     const customer = await createCustomer(engine);
-    await report(customer, 'rare', [['2026-03-01T10:15:00.000Z', 5, null]]);
+    await reportUsage(engine, customer, 'rare', [['2026-03-01T10:15:00.000Z', 5, null]]);
     await engine.database.query(
       `WITH made AS (
          INSERT INTO customer SELECT (jsonb_populate_record(customer, jsonb_build_object('id', 'cus_many' || number))).*

@@ -1,6 +1,7 @@
 import { add, formatExact, parseDecimal, type Rational, ZERO } from '../../src/core/decimal';
 import { createCustomer, createMeter } from '../support/billing';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { reportUsage, type SentUsage } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** A million seconds, so that weighted sums are finite decimals, with a part of an hour at both ends. */
@@ -13,9 +14,7 @@ interface TopCustomers {
   readonly total: string;
 }
 
-type Sent = readonly [timestamp: string, n: number, model: string];
-
-const ADA: readonly Sent[] = [
+const ADA: readonly SentUsage[] = [
   ['2026-02-20T00:00:00.000Z', 5, 'large'],
   ['2026-03-01T00:29:59.999Z', 100, 'large'],
   ['2026-03-01T00:30:00.000Z', 7, 'small'],
@@ -24,15 +23,15 @@ const ADA: readonly Sent[] = [
   ['2026-03-12T14:16:39.999Z', 1, 'small'],
   ['2026-03-12T14:16:40.000Z', 999, 'small'],
 ];
-const BOB: readonly Sent[] = [
+const BOB: readonly SentUsage[] = [
   ['2026-03-03T00:00:00.000Z', 40, 'small'],
   ['2026-03-04T12:34:56.789Z', 0, 'large'],
 ];
-const ONLY_BEFORE: readonly Sent[] = [['2026-02-21T00:00:00.000Z', 3, 'small']];
+const ONLY_BEFORE: readonly SentUsage[] = [['2026-02-21T00:00:00.000Z', 3, 'small']];
 
 describe('the customers who used most', () => {
   let engine: TestApp;
-  let sent = 0;
+  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -40,22 +39,6 @@ describe('the customers who used most', () => {
   });
 
   afterAll(() => engine.close());
-
-  async function report(customer: string, name: string, events: readonly Sent[]): Promise<void> {
-    const { body } = await engine.http.post('/v1/usage-events').send({
-      events: events.map(([timestamp, n, model]) => {
-        sent += 1;
-        return {
-          idempotency_key: `top-${sent}`,
-          customer_id: customer,
-          event_name: name,
-          timestamp,
-          properties: { n, model },
-        };
-      }),
-    });
-    expect(body).toMatchObject({ accepted: events.length, rejected: [] });
-  }
 
   async function read(meter: string, query = PERIOD): Promise<TopCustomers> {
     const answer = await engine.http.get(`/v1/meters/${meter}/customers?${query}`);
@@ -91,7 +74,8 @@ describe('the customers who used most', () => {
       first: 'Ada',
     },
   ])('have the values that each of them has alone: %o', async ({ first, ...terms }) => {
-    const event = `event_${sent}`;
+    made += 1;
+    const event = `event_${made}`;
     const meter = await createMeter(engine, { ...terms, event_name: event });
     const clock = await engine.http.post('/v1/test-clocks').send({ name: 'C', now: NOW });
     const { id: clockId } = clock.body as { id: string };
@@ -101,15 +85,14 @@ describe('the customers who used most', () => {
     const voided = await createCustomer(engine, { name: 'Voided' });
     const onClock = await createCustomer(engine, { name: 'Test', test_clock_id: clockId });
     await createCustomer(engine, { name: 'Without usage' });
-    await report(ada, event, ADA);
-    await report(bob, event, BOB);
-    await report(before, event, ONLY_BEFORE);
-    await report(onClock, event, BOB);
-    await report(voided, event, [['2026-03-05T00:00:00.000Z', 70_000, 'large']]);
-    await engine.http
-      .post('/v1/usage-events/void')
-      .send({ idempotency_key: `top-${sent}` })
-      .expect(200);
+    await reportUsage(engine, ada, event, ADA);
+    await reportUsage(engine, bob, event, BOB);
+    await reportUsage(engine, before, event, ONLY_BEFORE);
+    await reportUsage(engine, onClock, event, BOB);
+    const last = await reportUsage(engine, voided, event, [
+      ['2026-03-05T00:00:00.000Z', 70_000, 'large'],
+    ]);
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: last }).expect(200);
     await engine.http.delete(`/v1/customers/${bob}`).expect(204);
 
     const isHeld = 'is_recurring' in terms;

@@ -67,3 +67,30 @@ export interface SentEvent {
   readonly timestamp: string;
   readonly properties?: Readonly<Record<string, unknown>>;
 }
+
+/** Usage to report: its time, and its properties `n` and `model`. */
+export type SentUsage = readonly [timestamp: string, n: number, model: string | null];
+
+let reported = 0;
+
+/** Reports usage in one request, all of which must be accepted. Returns the idempotency key of the last event. */
+export async function reportUsage(
+  engine: TestApp,
+  customer: string,
+  name: string,
+  usage: readonly SentUsage[],
+): Promise<string> {
+  const events = usage.map(([timestamp, n, model]): SentEvent => {
+    reported += 1;
+    return {
+      idempotency_key: `usage-${reported}`,
+      customer_id: customer,
+      event_name: name,
+      timestamp,
+      properties: { n, model },
+    };
+  });
+  const { body } = await engine.http.post('/v1/usage-events').send({ events });
+  expect(body).toMatchObject({ accepted: events.length, rejected: [] });
+  return events.at(-1)?.idempotency_key ?? '';
+}
