@@ -71,11 +71,12 @@ export class ListQuery {
   }
 
   /**
-   * Filters by one or several values of a column; null for all. Call it for one column of a list. In the usual order, a page
+   * Filters by values of a column; null for all, and none for no rows. Call it for one column of a list. In the usual order, a page
    * is merged from one page of each value, because an index has the column before that order.
    */
   oneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
+    if (values.length === 0) return this.when(true, 'false');
     if (values.length === 1) return this.where(`${column} = $`, values[0]);
     this.several = { column, values };
     this.isByIndex = true;

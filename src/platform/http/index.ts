@@ -58,7 +58,7 @@ export {
   ListQueryDto,
   MostField,
   pageOf,
-  requireStatus,
+  possibleStatuses,
   toAmountRange,
   toInstantRange,
   toOpaquePageRequest,

@@ -92,18 +92,17 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Refuses a filter together with statuses that no row has which the filter matches.
- * @param matched statuses of the rows that the filter can match
- * @throws {ProblemError} `validation_failed`, which names the filter
+ * Returns the statuses of a filter that rows can have which another filter matches; null for any.
+ * @param isFiltered true if the other filter is given
+ * @param matched statuses of the rows that it can match
  */
-export function requireStatus<Status extends string>(
-  filter: string,
+export function possibleStatuses<Status extends string>(
   statuses: readonly Status[] | undefined,
+  isFiltered: boolean,
   matched: readonly Status[],
-): void {
-  if (statuses === undefined || statuses.some((status) => matched.includes(status))) return;
-  const message = `can only be used with these statuses: ${matched.join(', ')}`;
-  throw validationFailed([{ pointer: `/${filter}`, code: 'contradiction', message }]);
+): readonly Status[] | null {
+  if (!isFiltered) return statuses ?? null;
+  return statuses?.filter((status) => matched.includes(status)) ?? null;
 }
 
 /** Query parameters of every list. */

@@ -6,7 +6,7 @@ import {
   LeastField,
   MostField,
   ReferenceFilter,
-  requireStatus,
+  possibleStatuses,
   toAmountRange,
   ToField,
   toInstantRange,
@@ -24,7 +24,7 @@ export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
-  @TextField('Only failed payments with this code.', {
+  @TextField('Only failed payments with this code; none with another `status`.', {
     most: 100,
     optional: true,
     example: 'insufficient_funds',
@@ -51,11 +51,10 @@ export class ListPaymentsDto extends WithPaging(PaymentFilterDto) {
 }
 
 export function toPaymentFilter(dto: PaymentFilterDto): PaymentFilter {
-  if (dto.failure_code !== undefined) requireStatus('failure_code', dto.status, ['failed']);
   return {
     customerId: dto.customer_id ?? null,
     invoiceId: dto.invoice_id ?? null,
-    statuses: dto.status ?? null,
+    statuses: possibleStatuses(dto.status, dto.failure_code !== undefined, ['failed']),
     failureCode: dto.failure_code ?? null,
     currency: dto.currency ?? null,
     amount: toAmountRange('amount', dto.currency, dto.amount_min, dto.amount_max),

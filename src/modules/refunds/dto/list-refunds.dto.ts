@@ -5,7 +5,7 @@ import {
   LeastField,
   MostField,
   ReferenceFilter,
-  requireStatus,
+  possibleStatuses,
   summaryOf,
   TextField,
   toAmountRange,
@@ -22,7 +22,7 @@ export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
   readonly status?: readonly RefundStatus[];
-  @TextField('Only failed refunds with this code.', {
+  @TextField('Only failed refunds with this code; none with another `status`.', {
     most: 100,
     optional: true,
     example: 'declined',
@@ -41,11 +41,10 @@ export class ListRefundsDto extends WithPaging(RefundFilterDto) {
 }
 
 export function toRefundFilter(dto: RefundFilterDto): RefundFilter {
-  if (dto.failure_code !== undefined) requireStatus('failure_code', dto.status, ['failed']);
   return {
     customerId: dto.customer_id ?? null,
     paymentId: dto.payment_id ?? null,
-    statuses: dto.status ?? null,
+    statuses: possibleStatuses(dto.status, dto.failure_code !== undefined, ['failed']),
     failureCode: dto.failure_code ?? null,
     currency: dto.currency ?? null,
     amount: toAmountRange('amount', dto.currency, dto.amount_min, dto.amount_max),

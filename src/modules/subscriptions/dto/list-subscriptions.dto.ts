@@ -3,7 +3,7 @@ import {
   EnumListFilter,
   FromField,
   ReferenceFilter,
-  requireStatus,
+  possibleStatuses,
   summaryOf,
   ToField,
   toInstantRange,
@@ -46,13 +46,11 @@ export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {
 }
 
 export function toSubscriptionFilter(query: SubscriptionFilterDto): SubscriptionFilter {
-  if (query.renews_from !== undefined)
-    requireStatus('renews_from', query.status, RENEWING_STATUSES);
-  if (query.renews_to !== undefined) requireStatus('renews_to', query.status, RENEWING_STATUSES);
+  const isRenewing = query.renews_from !== undefined || query.renews_to !== undefined;
   return {
     customerId: query.customer_id ?? null,
     planId: query.plan_id ?? null,
-    statuses: query.status ?? null,
+    statuses: possibleStatuses(query.status, isRenewing, RENEWING_STATUSES),
     renews: toInstantRange(query.renews_from, query.renews_to),
     isInRealTime: query.test_clock_id === 'none',
   };
