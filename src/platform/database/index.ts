@@ -9,7 +9,6 @@ export {
 } from './columns';
 export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-settings';
 export { Database } from './database';
-export type { Statement } from './entity-sql';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { readDamagedRows } from './damaged-rows';
