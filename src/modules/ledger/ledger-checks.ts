@@ -104,7 +104,8 @@ export class LedgerChecks implements OnModuleInit {
       const results: CheckResult[] = [];
       for (const { name, run, needsAll } of this.checks) {
         if (needsAll === true && since !== null) continue;
-        results.push({ name, offending: (await run(since)).slice(0, MOST_OFFENDING) });
+        const offending = await this.reports.part(() => run(since));
+        results.push({ name, offending: offending.slice(0, MOST_OFFENDING) });
       }
       return { results, lastReconciliation: await this.findReconciliation() };
     });

@@ -8,7 +8,7 @@ import {
   type ObjectLiteral,
   type Repository,
 } from 'typeorm';
-import { CallScope } from '../concurrency';
+import { BackgroundTurns, CallScope } from '../concurrency';
 import { traced } from '../tracing';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
 import { abandon, commit, sendAutocommit, timed, type TimedQuery } from './connections';
@@ -37,6 +37,8 @@ export class Database {
   private readonly open = new CallScope<OpenTransaction>();
   private readonly outage = new OutageLog();
   readonly commits = new CommitTrace();
+  /** Transactions and statements of background work take turns while there are requests. */
+  readonly turns = new BackgroundTurns();
   private readonly entities: EntityStatements;
 
   constructor(private readonly dataSource: DataSource) {
@@ -58,9 +60,8 @@ export class Database {
   ): Promise<Result> {
     if (this.isInTransaction) return work();
     const { tries = TRIES, source = this.dataSource } = options;
-    return withRetries(tries, () =>
-      traced(TRANSACTION_SPAN, (span) => this.runOnce(work, source, span)),
-    );
+    const once = () => traced(TRANSACTION_SPAN, (span) => this.runOnce(work, source, span));
+    return withRetries(tries, () => this.turns.takeInBackground(once));
   }
 
   /** Runs an autocommit statement. Repeats it after a deadlock or serialization failure, up to three attempts. */
@@ -134,9 +135,8 @@ export class Database {
   private async send<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
     const transaction = this.currentTransaction;
     if (transaction === undefined) {
-      return (await this.observed(
-        sendAutocommit(poolOf(this.dataSource), statement, values),
-      )) as Row[];
+      const ask = () => sendAutocommit(poolOf(this.dataSource), statement, values);
+      return (await this.observed(this.turns.takeInBackground(ask))) as Row[];
     }
     const connection = (await transaction.runner.connect()) as PoolClient;
     const { rows } = await connection.query(timed(statement, transaction.answerTimeoutMs), values);

@@ -99,6 +99,11 @@ export class Reports implements OnApplicationShutdown {
     if (this.limiters[kind].isFull) throw tooManyReports(kind);
   }
 
+  /** Runs a part of a report that takes minutes in turn with due work, and then rests, as due work does. */
+  part<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.database.turns.take(work);
+  }
+
   /** Runs reads of a started report on one snapshot. */
   async read<Result>(reads: () => Promise<Result>): Promise<Result> {
     const source = await this.openSource();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -7,11 +6,9 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Configuration } from '../config';
+import { Database } from '../database';
 import { tracedRun } from '../tracing';
 import type { WaitingRows } from './waiting-rows.repository';
-
-/** Longest pause after one run, so that due work goes on under any load. */
-const LONGEST_YIELD_MS = 250;
 
 /** Background work whose due items are rows in the database. Any number of workers may run it. */
 export interface DueWork {
@@ -24,6 +21,8 @@ export interface DueWork {
    * others from being processed; errors are logged and the work runs again.
    */
   readonly runDue: () => Promise<boolean>;
+  /** Does not take turns with other work: it consists of short statements, and somebody waits for each of its items. */
+  readonly isPrompt?: true;
   /** For the metrics of due work. */
   readonly waiting?: WaitingRows;
 }
@@ -42,10 +41,12 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger('jobs');
   private readonly loops = new Map<string, Loop>();
   private readonly pauseConditions: (() => boolean)[] = [];
-  private readonly yieldConditions: (() => boolean)[] = [];
   private running = false;
 
-  constructor(private readonly configuration: Configuration) {}
+  constructor(
+    private readonly configuration: Configuration,
+    private readonly database: Database,
+  ) {}
 
   /** Registers work. Call it while the owning module starts. */
   register(work: DueWork): void {
@@ -66,11 +67,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   /** Pauses all due work while the condition holds. It is evaluated before each run. */
   pauseWhile(condition: () => boolean): void {
     this.pauseConditions.push(condition);
-  }
-
-  /** Leaves half of the time to requests while the condition holds. It is evaluated after each run. */
-  yieldWhile(condition: () => boolean): void {
-    this.yieldConditions.push(condition);
   }
 
   onApplicationBootstrap(): void {
@@ -106,17 +102,9 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private async run(loop: Loop): Promise<void> {
     while (this.running) {
       loop.wakeRequested = false;
-      const startedAt = performance.now();
       const more = this.isPaused() ? false : await this.runOnce(loop.work);
-      if (more) await this.yield(performance.now() - startedAt);
-      else if (this.mayRest(loop)) await pause(loop);
+      if (!more && this.mayRest(loop)) await pause(loop);
     }
-  }
-
-  /** Pauses as long as the run took, so that a queue that never empties takes half of the time at most. */
-  private async yield(ranMs: number): Promise<void> {
-    if (!this.yieldConditions.some((condition) => condition())) return;
-    await sleep(Math.min(ranMs, LONGEST_YIELD_MS));
   }
 
   private isPaused(): boolean {
@@ -130,7 +118,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
 
   private async runOnce(work: DueWork): Promise<boolean> {
     try {
-      return await tracedRun(work.name, work.runDue);
+      const run = () => tracedRun(work.name, work.runDue);
+      return await (work.isPrompt === true ? run() : this.database.turns.inBackground(run));
     } catch (error) {
       this.logger.error({ err: error, work: work.name }, 'due work failed');
       return false;

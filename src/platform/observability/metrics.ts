@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
-import { poolUseOf } from '../database';
-import { Jobs } from '../jobs';
+import { Database, poolUseOf } from '../database';
 
 /** A process that had a request this recently, health probes aside, leaves time to requests. */
 const RECENT_MS = 1_000;
@@ -33,8 +32,8 @@ export class Metrics {
 
   private lastRequestAt = Number.NEGATIVE_INFINITY;
 
-  constructor(jobs: Jobs, dataSource: DataSource) {
-    jobs.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
+  constructor(database: Database, dataSource: DataSource) {
+    database.turns.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
     this.measurePool(dataSource);
   }
 

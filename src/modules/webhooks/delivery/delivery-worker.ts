@@ -63,6 +63,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       name: DELIVERY_WORK,
       idleMs: EVERY_MS,
       runDue: () => this.runDue(),
+      isPrompt: true,
       waiting: WAITING_DELIVERIES,
     });
   }

@@ -1,0 +1,65 @@
+import { CallScope } from './call-scope';
+import { ConcurrencyLimiter } from './concurrency-limiter';
+
+/** Longest wait for a turn, as a piece may take minutes. */
+const LONGEST_WAIT_MS = 500;
+/** Longest pause of all after a turn, so that background work goes on under any load. */
+const LONGEST_PAUSE_MS = 250;
+/** Longest pause of work whose piece took longer than that. */
+const LONGEST_REST_MS = 2_000;
+
+/**
+ * Lets background work of a process leave time to requests. While there are requests, one piece of background work at a time
+ * has its turn, and none begins for as long as that took: together they use half of one core of the database.
+ */
+export class BackgroundTurns {
+  private readonly background = new CallScope<true>();
+  private readonly limiter = new ConcurrencyLimiter(1);
+  private readonly conditions: (() => boolean)[] = [];
+
+  /** Background work takes turns while one of the conditions holds. */
+  yieldWhile(condition: () => boolean): void {
+    this.conditions.push(condition);
+  }
+
+  /** Runs work whose pieces take turns. */
+  inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.background.run(true, work);
+  }
+
+  /** Runs a piece of work: in turn if it is part of background work, else at once. */
+  takeInBackground<Result>(piece: () => Promise<Result>): Promise<Result> {
+    return this.background.current === undefined ? piece() : this.take(piece);
+  }
+
+  /** Runs a piece of background work in its turn. Work that waits longer than a moment goes on beside a long piece. */
+  async take<Result>(piece: () => Promise<Result>): Promise<Result> {
+    if (!this.conditions.some((condition) => condition())) return piece();
+    const leave = await this.enter();
+    const startedAt = performance.now();
+    try {
+      return await piece();
+    } finally {
+      const ranMs = performance.now() - startedAt;
+      setTimeout(leave, Math.min(ranMs, LONGEST_PAUSE_MS)).unref();
+      if (ranMs > LONGEST_PAUSE_MS) await restFor(Math.min(ranMs, LONGEST_REST_MS));
+    }
+  }
+
+  /** Waits for a turn; work that waited for too long goes on without one. */
+  private async enter(): Promise<() => void> {
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), LONGEST_WAIT_MS);
+    try {
+      return await this.limiter.enter(waiting.signal);
+    } catch {
+      return () => undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function restFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
