@@ -106,7 +106,7 @@ export class ConsumeSharedService {
     const decided: DecidedBalance[] = [];
     try {
       for (const balance of asked) {
-        const known = this.known.findOwn(targetOf(balance));
+        const known = this.known.findOwn(targetOf(balance), now);
         const one = known && (await this.decideBalance({ asked: balance, ...known }, now));
         if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
       }

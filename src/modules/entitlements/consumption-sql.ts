@@ -1,4 +1,11 @@
-import { isOnlyIn, joinedAppend, lockedStreams } from '../metering';
+import {
+  isOnlyIn,
+  joinedAppend,
+  lockedStreams,
+  nextWindowChange,
+  plainAggregation,
+  plainAppend,
+} from '../metering';
 import { BALANCE_COLUMNS } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
@@ -14,12 +21,32 @@ const IS_SHARED_WINDOW = `
       AND other.window_end_at IS NOT DISTINCT FROM h.window_end_at
   )`;
 
+const WINDOW = {
+  meterId: 'e.meter_id',
+  startAt: 'h.window_start_at',
+  endAt: windowEnd('h.window_end_at'),
+};
+
+const IN_ORDER_OF_KEYS = `
+  ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
+
 /**
- * Rows that lock balances of the part `asked`, in ascending order, after the streams. Skips balances that another transaction
- * has locked, that must be recalculated, whose customer is on a test clock or being deleted, and those of which an event
- * changes more than the balance. The conditions on the ids of the customers keep the cached plan from reading whole tables.
+ * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that another transaction has locked, that
+ * must be recalculated, whose customer is on a test clock or being deleted, and those of which an event changes more than the
+ * balance. The conditions on the ids of the customers keep the cached plan from reading whole tables.
+ *
+ * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */
-const lockedBalances = (at: string, condition = ''): string => `
+export const LOCK = `
+  WITH asked AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) WITH ORDINALITY
+      AS asked (customer_id, key, event_name, slot, number)
+  ),
+  ${lockedStreams('$1')}
+  SELECT asked.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
+    CASE WHEN e.meter_id IS NOT NULL THEN ${nextWindowChange('$5')} END AS next_change_at,
+    CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
+    e.key, e.type, e.meter_id, e.thresholds, e.version AS entitlement_version, ${BALANCE_COLUMNS}
   FROM asked
   JOIN customer c ON c.id = asked.customer_id
   JOIN customer_access a ON a.customer_id = asked.customer_id
@@ -28,113 +55,137 @@ const lockedBalances = (at: string, condition = ''): string => `
     AND h.access_version = a.version AND h.rules_version = e.rules_version
   LEFT JOIN stream ON stream.customer_id = asked.customer_id AND stream.event_name = asked.event_name
   WHERE c.id = ANY ($1::text[]) AND a.customer_id = ANY ($1::text[]) AND h.customer_id = ANY ($1::text[])
-    AND h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > ${at}::timestamptz)
-    AND CASE WHEN e.meter_id IS NULL THEN asked.event_name IS NULL ELSE
-      stream.id IS NOT NULL
-      AND ${isOnlyIn(at, {
-        meterId: 'e.meter_id',
-        startAt: 'h.window_start_at',
-        endAt: windowEnd('h.window_end_at'),
-      })}
-      AND NOT ${IS_SHARED_WINDOW}
-    END ${condition}
+    AND h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $5::timestamptz)
+    AND CASE WHEN e.meter_id IS NULL THEN asked.event_name IS NULL
+      ELSE stream.id IS NOT NULL AND ${isOnlyIn('$5', WINDOW)} AND NOT ${IS_SHARED_WINDOW}
+    END
   ORDER BY h.id
   FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
 
-/** Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time. */
-export const LOCK = `
-  WITH asked AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) WITH ORDINALITY
-      AS asked (customer_id, key, event_name, slot, number)
-  ),
-  ${lockedStreams('$1')}
-  SELECT asked.number, stream.id AS stream_id, stream.last_position, e.key, e.type, e.meter_id, e.thresholds,
-    e.version AS entitlement_version, ${BALANCE_COLUMNS}
-  ${lockedBalances('$5')}`;
-
 /**
- * Parts of a statement that store answers and events, and update balances and the totals of usage.
+ * Writes decisions about locked balances. Answers and events whose key exists are not stored: the result tells how many were.
  *
- * Parameters, from the given one: for each answer customer, entitlement, key, quantity, answer, as one JSON list; for each
- * balance id, usage, plan usage, notified thresholds; for each event stream, position, key digest, key, properties, as one JSON
- * list; ids of the streams. With `onStoredKey` fail also the number of the balance in the part `locked` of each answer, each
- * balance and each event: nothing is written for a balance that is not in it.
+ * Parameters: $1 the current time; for each answer $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer, as one JSON
+ * list; for each balance $7 id, $8 usage, $9 plan usage, $10 notified thresholds; for each event $11 stream, $12 position, $13
+ * key digest, $14 key, $15 properties, as one JSON list; $16 ids of the streams.
  */
-const written = (at: string, first: number, onStoredKey: 'skip' | 'fail'): string => {
-  const p = (index: number): string => `$${first + index}`;
-  const isSelective = onStoredKey === 'fail';
-  const number = (index: number): string => (isSelective ? `, ${p(index)}::int[]` : '');
-  const numbered = isSelective ? 'number, ' : '';
-  const ifLocked = (row: string): string =>
-    isSelective ? `${row}.number IN (SELECT number FROM locked)` : 'true';
-  return `
-  answered AS (
+export const WRITE = `
+  WITH answered AS (
     ${INTO_ANSWERS}
-    SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, ${at}::timestamptz
+    SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, $1::timestamptz
     FROM ROWS FROM (
-      unnest(${p(0)}::text[], ${p(1)}::text[], ${p(2)}::text[], ${p(3)}::numeric[]${number(15)}),
-      jsonb_array_elements(${p(4)}::jsonb)
-    ) AS new (customer_id, entitlement_id, idempotency_key, quantity, ${numbered}answer)
-    WHERE ${ifLocked('new')}
-    ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"
-    ${isSelective ? '' : 'ON CONFLICT DO NOTHING'}
+      unnest($2::text[], $3::text[], $4::text[], $5::numeric[]), jsonb_array_elements($6::jsonb)
+    ) AS new (customer_id, entitlement_id, idempotency_key, quantity, answer)
+    ${IN_ORDER_OF_KEYS}
+    ON CONFLICT DO NOTHING
     RETURNING 1
   ),
   used AS (
     UPDATE customer_entitlement AS h
-    SET used = c.used, covered = c.covered, told = c.told, updated_at = ${at}::timestamptz, version = h.version + 1
-    FROM unnest(${p(5)}::text[], ${p(6)}::numeric[], ${p(7)}::numeric[], ${p(8)}::jsonb[]${number(16)})
-      AS c (id, used, covered, told${isSelective ? ', number' : ''})
-    WHERE h.id = c.id AND h.id = ANY (${p(5)}::text[]) AND ${ifLocked('c')}
+    SET used = c.used, covered = c.covered, told = c.told, updated_at = $1::timestamptz, version = h.version + 1
+    FROM unnest($7::text[], $8::numeric[], $9::numeric[], $10::jsonb[]) AS c (id, used, covered, told)
+    WHERE h.id = c.id AND h.id = ANY ($7::text[])
   ),
   ${joinedAppend(
     `ROWS FROM (
-      unnest(${p(9)}::bigint[], ${p(10)}::bigint[], ${p(11)}::uuid[], ${p(12)}::text[]${number(17)}),
-      jsonb_array_elements(${p(13)}::jsonb)
-    ) AS new (stream_id, position, key_digest, idempotency_key, ${numbered}properties) WHERE ${ifLocked('new')}`,
-    at,
-    p(14),
-    onStoredKey,
-  )}`;
+      unnest($11::bigint[], $12::bigint[], $13::uuid[], $14::text[]), jsonb_array_elements($15::jsonb)
+    ) AS new (stream_id, position, key_digest, idempotency_key, properties)`,
+    '$1',
+    '$16',
+  )}
+  SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
+
+/** Events that known balances have: none, those of plain streams, or those of any streams. */
+export type Counting = 'nothing' | 'plain' | 'any';
+
+const NEW_EVENTS = `
+  (SELECT locked.stream_id, locked.last_position + nth AS position, key_digest, idempotency_key, properties
+   FROM ROWS FROM (
+     unnest($20::int[], $21::int[], $22::uuid[], $23::text[]), jsonb_array_elements($24::jsonb)
+   ) AS new (number, nth, key_digest, idempotency_key, properties) JOIN locked USING (number)) AS new`;
+
+const COUNTED: Readonly<Record<Counting, string>> = {
+  nothing: '',
+  plain: `, ${plainAppend(
+    NEW_EVENTS,
+    '$1::timestamptz',
+    `SELECT stream_id, last_position + events AS position, events, total, meter_id, window_start_at,
+      ${windowEnd('window_end_at')} AS window_end_at
+     FROM locked WHERE events > 0`,
+  )}`,
+  any: `, ${joinedAppend(NEW_EVENTS, '$1', 'ARRAY(SELECT stream_id FROM locked)', 'fail')}`,
 };
 
 /**
- * Writes decisions about locked balances. Answers and events whose key exists are not stored: the result tells how many were.
- * Parameters: $1 the current time, then those of {@link written}.
- */
-export const WRITE = `
-  WITH ${written('$1', 2, 'skip')}
-  SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
-
-/**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out balances, streams and entitlements
- * that have changed since the decision, like those that {@link LOCK} skips. Returns the numbers of the others, from 1. Fails if
- * the key of an answer or event exists.
+ * Locks balances and writes decisions about them in one autocommitted statement. Leaves out balances and streams that are locked,
+ * and those that have changed since {@link LOCK} read them, like their entitlement and the access of their customer. Returns the
+ * numbers of the others, from 1. Fails if the key of an answer or event exists.
  *
- * A balance, stream or entitlement that changed after the snapshot of this statement has another version by the time that its
- * row is locked, and is skipped. Only streams that {@link LOCK} has locked before may be asked for: then a meter that is not in
- * the snapshot has incremented the version of the stream, or prevents the lock.
+ * A row that changed after the snapshot of this statement has another version by the time that it is locked, and is skipped.
+ * Each row is looked up by its key, whatever the sizes of the tables were when the plan was made. The function
+ * `generate_subscripts` hides the number of balances from the planner: PostgreSQL would otherwise find that a plan for few
+ * balances is cheaper, and plan each execution again, which takes longer than the statement.
  *
- * Parameters: those of {@link LOCK}; for each balance $6 its id, $7 its version, $8 the version of its entitlement, $9 the id
- * and $10 the last position of its stream; then those of {@link written}.
+ * Parameters: $1 the current time; for each balance $2 its id, $3 its version, $4 customer, $5 version of the access, $6
+ * entitlement, $7 its version, $8 usage, null if it stays, $9 plan usage; for each answer $10 the number of its balance, $11
+ * key, $12 quantity, $13 answer, as one JSON list; if events are counted, for each balance $14 its stream or null, $15 version
+ * and $16 last position of the stream, $17 number of events, $18 their total, $19 meter; for each event $20 the number of
+ * its balance, $21 its number in the balance, $22 key digest, $23 key, $24 properties, as one JSON list.
  */
-export const CONSUME_KNOWN = `
-  WITH asked AS MATERIALIZED (
-    SELECT * FROM unnest(
-      $1::text[], $2::text[], $3::text[], $4::int[], $6::text[], $7::int[], $8::int[], $9::bigint[], $10::bigint[]
-    ) WITH ORDINALITY AS asked (
-      customer_id, key, event_name, slot, balance_id, version, entitlement_version, stream_id, last_position, number
+const consumeKnownSql = (counting: Counting): string => {
+  const isCounted = counting !== 'nothing';
+  return `
+  WITH locked AS MATERIALIZED (
+    SELECT asked.*, h.window_start_at, h.window_end_at
+    FROM ROWS FROM (
+      unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::text[], $7::int[], $8::numeric[], $9::numeric[]
+        ${isCounted ? ', $14::bigint[], $15::bigint[], $16::bigint[], $17::int[], $18::numeric[], $19::text[]' : ''}),
+      generate_subscripts($2::text[], 1)
+    ) AS asked (
+      balance_id, version, customer_id, access_version, entitlement_id, entitlement_version, used, covered,
+      ${isCounted ? 'stream_id, stream_version, last_position, events, total, meter_id,' : ''} number
     )
+    ${
+      isCounted
+        ? `LEFT JOIN LATERAL (
+      SELECT id FROM usage_stream AS stream
+      WHERE (stream.id, stream.version, stream.last_position) = (asked.stream_id, asked.stream_version, asked.last_position)
+      FOR UPDATE SKIP LOCKED
+    ) AS stream ON true`
+        : ''
+    }
+    CROSS JOIN LATERAL (
+      SELECT FROM customer WHERE customer.id = asked.customer_id FOR KEY SHARE SKIP LOCKED
+    ) AS c
+    CROSS JOIN LATERAL (
+      SELECT window_start_at, window_end_at FROM customer_entitlement AS h
+      WHERE (h.id, h.version) = (asked.balance_id, asked.version)
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) AS h
+    WHERE (SELECT version FROM customer_access AS a WHERE a.customer_id = asked.customer_id) = asked.access_version
+      AND (SELECT version FROM entitlement AS e WHERE e.id = asked.entitlement_id) = asked.entitlement_version
+      ${isCounted ? 'AND (asked.stream_id IS NULL OR stream.id IS NOT NULL)' : ''}
   ),
-  ${lockedStreams('$1')},
-  locked AS MATERIALIZED (
-    SELECT asked.number
-    ${lockedBalances(
-      '$5',
-      `AND (h.id, h.version, e.version) = (asked.balance_id, asked.version, asked.entitlement_version)
-      AND stream.id IS NOT DISTINCT FROM asked.stream_id
-      AND stream.last_position IS NOT DISTINCT FROM asked.last_position`,
-    )}
+  answered AS (
+    ${INTO_ANSWERS}
+    SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, $1::timestamptz
+    FROM ROWS FROM (
+      unnest($10::int[], $11::text[], $12::numeric[]), jsonb_array_elements($13::jsonb)
+    ) AS new (number, idempotency_key, quantity, answer) JOIN locked USING (number)
+    ${IN_ORDER_OF_KEYS}
   ),
-  ${written('$5', 11, 'fail')}
-  SELECT ARRAY(SELECT number::int FROM locked) AS numbers`;
+  changed AS (
+    UPDATE customer_entitlement AS h
+    SET used = locked.used, covered = locked.covered, updated_at = $1::timestamptz, version = h.version + 1
+    FROM locked
+    WHERE h.id = locked.balance_id AND h.id = ANY (ARRAY(SELECT balance_id FROM locked)) AND locked.used IS NOT NULL
+  )
+  ${COUNTED[counting]}
+  SELECT ARRAY(SELECT number FROM locked) AS numbers`;
+};
+
+export const CONSUME_KNOWN: Readonly<Record<Counting, string>> = {
+  nothing: consumeKnownSql('nothing'),
+  plain: consumeKnownSql('plain'),
+  any: consumeKnownSql('any'),
+};

@@ -24,10 +24,10 @@ export class KnownBalances {
   /** In the order of their last use. */
   private readonly entries = new Map<string, KnownBalance>();
 
-  /** Returns the balance if it has probably not changed since. */
-  findOwn(name: string): KnownBalance | undefined {
+  /** Returns the balance if it has probably not changed since, and its conditions still hold. */
+  findOwn(name: string, now: Date): KnownBalance | undefined {
     const entry = this.entries.get(name);
-    return entry?.isOwn === true ? entry : undefined;
+    return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
   }
 
   /** Remembers a balance that was written in a commit. */
@@ -51,12 +51,19 @@ export class KnownBalances {
   }
 }
 
+/** Returns false after the next boundary, and before the instant of the read: the clock of the machine may have gone back. */
+function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
+  const ends = [row.validUntil, stream?.changesAt ?? null];
+  return readAt <= now && ends.every((end) => end === null || now < end);
+}
+
 function isSame(one: SharedBalance, other: SharedBalance): boolean {
   return (
     one.record.row.id === other.record.row.id &&
     one.record.row.version === other.record.row.version &&
     one.entitlementVersion === other.entitlementVersion &&
     one.stream?.id === other.stream?.id &&
+    one.stream?.version === other.stream?.version &&
     one.stream?.lastPosition === other.stream?.lastPosition
   );
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { subtract } from '../../core/decimal';
 import { Database } from '../../platform/database';
 import { ingestSlotOf, usageKeyDigest } from '../metering';
 import { type RawBalanceRow, toBalanceRecord } from './balance-rows';
-import { CONSUME_KNOWN, LOCK, WRITE } from './consumption-sql';
+import { CONSUME_KNOWN, type Counting, LOCK, WRITE } from './consumption-sql';
 import type { ConsumptionTarget } from './consumptions.repository';
 import { toNumeric } from './decimal-column';
 import type { ConsumptionDecision } from './domain/consumption';
@@ -15,11 +16,24 @@ export interface SharedTarget extends ConsumptionTarget {
   readonly eventName: string | null;
 }
 
+/** The locked stream of the meter of a balance. */
+interface SharedStream {
+  readonly id: string;
+  readonly version: string;
+  readonly lastPosition: bigint;
+  /** First instant from which another window may contain an event; null: none. */
+  readonly changesAt: Date | null;
+  /** Aggregation of the only meter that counts the stream, if its totals are plain. */
+  readonly plainAggregation: 'count' | 'sum' | null;
+}
+
 /** A locked balance, with the locked stream of its meter. */
 export interface SharedBalance {
   readonly record: BalanceRecord;
-  readonly stream: { readonly id: string; readonly lastPosition: bigint } | null;
+  readonly stream: SharedStream | null;
   readonly entitlementVersion: number;
+  /** Instant for which it was locked first. */
+  readonly readAt: Date;
 }
 
 /** Decided requests of a balance: their answers, and what the allowed ones count. */
@@ -35,7 +49,10 @@ export interface SharedWrite {
 interface LockedRow extends RawBalanceRow {
   readonly number: string;
   readonly stream_id: string | null;
+  readonly stream_version: string | null;
   readonly last_position: string | null;
+  readonly next_change_at: Date | null;
+  readonly plain_aggregation: 'count' | 'sum' | null;
   readonly entitlement_version: number;
 }
 
@@ -67,117 +84,149 @@ export class SharedConsumptionsRepository {
     now: Date,
   ): Promise<readonly (SharedBalance | undefined)[]> {
     this.database.requireTransaction();
-    const rows = await this.database.prepared<LockedRow>(
-      'consumptions-lock',
-      LOCK,
-      lockParameters(targets, now),
-    );
+    const rows = await this.database.prepared<LockedRow>('consumptions-lock', LOCK, [
+      targets.map(({ customerId }) => customerId),
+      targets.map(({ key }) => key),
+      targets.map(({ eventName }) => eventName),
+      targets.map(({ eventName }) => (eventName === null ? null : ingestSlotOf(eventName))),
+      now,
+    ]);
     const found = new Map(rows.map((row) => [Number(row.number), row]));
     return targets.map((_, index) => {
       const row = found.get(index + 1);
-      return row === undefined ? undefined : toSharedBalance(row);
+      return row === undefined ? undefined : toSharedBalance(row, now);
     });
   }
 
   /** Writes answers, usage and events. Returns false if a key was used before: the transaction must then not commit. */
   async write(writes: readonly SharedWrite[], now: Date): Promise<boolean> {
     this.database.requireTransaction();
-    const { answers, events, parameters } = writeParameters(writes);
+    const answers = answersOf(writes);
+    const events = eventsOf(writes);
+    const balances = writes.flatMap(({ after }) => after?.row ?? []);
     const [stored] = await this.database.prepared<{ answers: number; events: number }>(
       'consumptions-write',
       WRITE,
-      [now, ...parameters],
+      [
+        now,
+        answers.map(({ row }) => row.customerId),
+        answers.map(({ row }) => row.entitlementId),
+        answers.map(({ idempotencyKey }) => idempotencyKey),
+        answers.map(({ quantity }) => toNumeric(quantity)),
+        JSON.stringify(answers.map(({ answer }) => answer)),
+        balances.map(({ id }) => id),
+        balances.map(({ used }) => toNumeric(used)),
+        balances.map(({ planUsage }) => toNumeric(planUsage)),
+        balances.map(({ notifiedThresholds }) => JSON.stringify(notifiedThresholds)),
+        events.map(({ stream }) => stream.id),
+        events.map(({ stream, nth }) => stream.lastPosition + BigInt(nth)),
+        events.map(({ idempotencyKey }) => usageKeyDigest(idempotencyKey)),
+        events.map(({ idempotencyKey }) => idempotencyKey),
+        JSON.stringify(events.map(({ properties }) => properties)),
+        [...new Set(events.map(({ stream }) => stream.id))],
+      ],
     );
     return stored?.answers === answers.length && stored.events === events.length;
   }
 
   /**
    * Locks the balances, unless they have changed since the decisions, and writes them, in one commit of its own. Never waits
-   * for a balance.
+   * for a balance. None of them reaches a threshold.
    * @returns the indexes of the balances that were written
    * @throws {Error} a violated constraint, if a key was used before; nothing is written then
    */
-  async consumeKnown(
-    writes: readonly (SharedWrite & { readonly target: SharedTarget })[],
-    now: Date,
-  ): Promise<ReadonlySet<number>> {
-    const { answers, balances, events, parameters } = writeParameters(writes);
-    const numbers = (rows: readonly { readonly number: number }[]): readonly number[] =>
-      rows.map(({ number }) => number);
+  async consumeKnown(writes: readonly SharedWrite[], now: Date): Promise<ReadonlySet<number>> {
+    const answers = answersOf(writes);
+    const rows = writes.map(({ balance }) => balance.record.row);
+    const counting = countingOf(writes);
     const [result] = await this.database.autocommit(() =>
-      this.database.prepared<{ numbers: readonly number[] }>('consumptions-known', CONSUME_KNOWN, [
-        ...lockParameters(
-          writes.map(({ target }) => target),
+      this.database.prepared<{ numbers: readonly number[] }>(
+        `consumptions-known-${counting}`,
+        CONSUME_KNOWN[counting],
+        [
           now,
-        ),
-        writes.map(({ balance }) => balance.record.row.id),
-        writes.map(({ balance }) => balance.record.row.version),
-        writes.map(({ balance }) => balance.entitlementVersion),
-        writes.map(({ balance }) => balance.stream?.id),
-        writes.map(({ balance }) => balance.stream?.lastPosition),
-        ...parameters,
-        numbers(answers),
-        numbers(balances),
-        numbers(events),
-      ]),
+          rows.map(({ id }) => id),
+          rows.map(({ version }) => version),
+          rows.map(({ customerId }) => customerId),
+          rows.map(({ accessVersion }) => accessVersion),
+          rows.map(({ entitlementId }) => entitlementId),
+          writes.map(({ balance }) => balance.entitlementVersion),
+          writes.map(({ after }) => after && toNumeric(after.row.used)),
+          writes.map(({ after }) => after && toNumeric(after.row.planUsage)),
+          answers.map(({ number }) => number),
+          answers.map(({ idempotencyKey }) => idempotencyKey),
+          answers.map(({ quantity }) => toNumeric(quantity)),
+          JSON.stringify(answers.map(({ answer }) => answer)),
+          ...(counting === 'nothing' ? [] : countedParameters(writes)),
+        ],
+      ),
     );
     return new Set(result?.numbers.map((number) => number - 1));
   }
 }
 
-function lockParameters(targets: readonly SharedTarget[], now: Date): readonly unknown[] {
-  return [
-    targets.map(({ customerId }) => customerId),
-    targets.map(({ key }) => key),
-    targets.map(({ eventName }) => eventName),
-    targets.map(({ eventName }) => (eventName === null ? null : ingestSlotOf(eventName))),
-    now,
-  ];
+/** Returns the answers of the balances, with the number of their balance from 1. */
+function answersOf(writes: readonly SharedWrite[]) {
+  return writes.flatMap(({ balance: { record }, decisions }, index) =>
+    decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),
+  );
 }
 
-/** Returns the rows to write, with the number of their balance from 1, and the parameters of the statement. */
-function writeParameters(writes: readonly SharedWrite[]) {
-  const answers = writes.flatMap(({ balance: { record }, decisions }, index) =>
-    decisions.map((decision) => ({ row: record.row, number: index + 1, ...decision })),
-  );
-  const balances = writes.flatMap(({ after }, index) =>
-    after === null ? [] : { ...after.row, number: index + 1 },
-  );
-  const events = writes.flatMap(({ balance: { stream }, events: ofBalance }, index) =>
+/** Returns the events of the balances, with the number of their balance, and their own in it, from 1. */
+function eventsOf(writes: readonly SharedWrite[]) {
+  return writes.flatMap(({ balance: { stream }, events }, index) =>
     stream === null
       ? []
-      : ofBalance.map((event, nth) => ({
-          ...event,
-          number: index + 1,
-          streamId: stream.id,
-          position: stream.lastPosition + BigInt(nth + 1),
-        })),
+      : events.map((event, nth) => ({ ...event, stream, number: index + 1, nth: nth + 1 })),
   );
-  const parameters = [
-    answers.map(({ row }) => row.customerId),
-    answers.map(({ row }) => row.entitlementId),
-    answers.map(({ idempotencyKey }) => idempotencyKey),
-    answers.map(({ quantity }) => toNumeric(quantity)),
-    JSON.stringify(answers.map(({ answer }) => answer)),
-    balances.map(({ id }) => id),
-    balances.map(({ used }) => toNumeric(used)),
-    balances.map(({ planUsage }) => toNumeric(planUsage)),
-    balances.map(({ notifiedThresholds }) => JSON.stringify(notifiedThresholds)),
-    events.map(({ streamId }) => streamId),
-    events.map(({ position }) => position),
+}
+
+function countingOf(writes: readonly SharedWrite[]): Counting {
+  const streams = writes.flatMap(({ balance: { stream } }) => stream ?? []);
+  if (streams.length === 0) return 'nothing';
+  return streams.every(({ plainAggregation }) => plainAggregation !== null) ? 'plain' : 'any';
+}
+
+/** Returns the parameters about streams and events. */
+function countedParameters(writes: readonly SharedWrite[]): readonly unknown[] {
+  const events = eventsOf(writes);
+  const streams = writes.map(({ balance: { stream } }) => stream);
+  return [
+    streams.map((stream) => stream?.id),
+    streams.map((stream) => stream?.version),
+    streams.map((stream) => stream?.lastPosition),
+    writes.map((write) => write.events.length),
+    writes.map(countedTotal),
+    writes.map(({ balance }) => balance.record.entitlement.meterId),
+    events.map(({ number }) => number),
+    events.map(({ nth }) => nth),
     events.map(({ idempotencyKey }) => usageKeyDigest(idempotencyKey)),
     events.map(({ idempotencyKey }) => idempotencyKey),
     JSON.stringify(events.map(({ properties }) => properties)),
-    [...new Set(events.map(({ streamId }) => streamId))],
   ];
-  return { answers, balances, events, parameters };
 }
 
-function toSharedBalance(row: LockedRow): SharedBalance {
-  const { stream_id: id, last_position: position } = row;
+/** Returns what a plain meter adds up; a meter that counts adds up nothing. */
+function countedTotal({ balance: { record, stream }, after }: SharedWrite): string {
+  const isSummed = after !== null && stream?.plainAggregation === 'sum';
+  return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';
+}
+
+function toSharedBalance(row: LockedRow, readAt: Date): SharedBalance {
+  const { stream_id: id, stream_version: version, last_position: position } = row;
   return {
     record: toBalanceRecord(row),
-    stream: id === null || position === null ? null : { id, lastPosition: BigInt(position) },
+    stream:
+      id === null || version === null || position === null
+        ? null
+        : {
+            id,
+            version,
+            lastPosition: BigInt(position),
+            changesAt: row.next_change_at,
+            plainAggregation: row.plain_aggregation,
+          },
     entitlementVersion: row.entitlement_version,
+    readAt,
   };
 }

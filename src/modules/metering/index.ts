@@ -30,5 +30,8 @@ export {
   isOnlyIn,
   joinedAppend,
   lockedStreams,
+  nextWindowChange,
+  plainAggregation,
+  plainAppend,
   usageKeyDigest,
 } from './ingest/joined-append';

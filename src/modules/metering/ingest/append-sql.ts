@@ -73,7 +73,7 @@ const LATE = `
 
 export const EVENT_COLUMNS =
   'key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties';
-const INTO_EVENTS = `
+export const INTO_EVENTS = `
   INSERT INTO usage_event (${EVENT_COLUMNS})`;
 const RETURNING_EVENTS = `
   RETURNING stream_id, position, occurred_at, properties`;
@@ -96,6 +96,18 @@ const streamUpdates = (streamIds: string): string => `
   tallied AS (
     ${TALLY}
     SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
+    ${ADD_TO_TALLY}
+  )`;
+
+/** Like {@link streamUpdates}, for the rows of `added`, of which each is another stream with new events of one instant. */
+export const plainUpdates = (at: string): string => `
+  advanced AS (
+    UPDATE usage_stream SET last_position = added.position FROM added
+    WHERE usage_stream.id = added.stream_id AND usage_stream.id = ANY(ARRAY(SELECT stream_id FROM added))
+  ),
+  tallied AS (
+    ${TALLY}
+    SELECT stream_id, ${hourOf(at)}, events, 0, 0 FROM added
     ${ADD_TO_TALLY}
   )`;
 

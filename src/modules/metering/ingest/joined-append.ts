@@ -1,11 +1,18 @@
+import { addToPlainBuckets, isHourSql } from '../store/bucket-sql';
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
-import { EVENT_COLUMNS, type OnStoredKey, storedEventParts } from './append-sql';
+import {
+  EVENT_COLUMNS,
+  INTO_EVENTS,
+  type OnStoredKey,
+  plainUpdates,
+  storedEventParts,
+} from './append-sql';
 import { keyDigest } from './key-digest';
 
 /**
  * SQL for modules above that store usage events together with rows of their own: a statement that locks the streams, then, in
- * the same transaction, one that stores the events; or both in one statement, if the caller knows the last positions of streams
- * that a former statement locked.
+ * the same transaction, one that stores the events; or both in one statement, if the caller knows the version and the last
+ * position of streams that a former statement locked.
  */
 
 /** Row of a usage window. */
@@ -24,7 +31,7 @@ export interface WindowSql {
  */
 export const lockedStreams = (customerIds: string): string => `
   stream AS MATERIALIZED (
-    SELECT stream.id, stream.customer_id, stream.event_name, stream.last_position
+    SELECT stream.id, stream.customer_id, stream.event_name, stream.version, stream.last_position
     FROM asked
     JOIN usage_stream AS seen ON seen.customer_id = asked.customer_id AND seen.event_name = asked.event_name
     JOIN usage_stream AS stream ON stream.id = seen.id AND stream.version = seen.version
@@ -46,6 +53,38 @@ export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql
   )`;
 
 /**
+ * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none. Until
+ * then, {@link isOnlyIn} stays true while the stream has its version: bills, windows and meters that are added increment it.
+ */
+export const nextWindowChange = (instant: string): string => `
+  (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
+   WHERE stream_id = stream.id AND boundary > ${instant})`;
+
+/**
+ * Aggregation of the meter of a window, if it is the only one that counts the events of a locked `stream`, and each event adds
+ * to the totals of its hour and of the window what is known beforehand; else null. Stays true while the stream has its version.
+ */
+export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
+  (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
+      AND bool_and(meter.id = ${meterId} AND meter.aggregation IN ('count', 'sum') AND meter.group_by = '[]')
+    THEN min(meter.aggregation) END
+   FROM meter WHERE meter.event_name = stream.event_name)`;
+
+/**
+ * Parts of a statement that store events of locked streams with a {@link plainAggregation}, and update all totals. Fails if the
+ * key of an event exists.
+ * @param events SQL of rows as for {@link joinedAppend}
+ * @param at parameter with the timestamp of the events
+ * @param streams SQL of rows with the columns `stream_id`, `position` of the last event, number of `events`, their `total`
+ *   for the meter, `meter_id`, and `window_start_at` and `window_end_at` of the window
+ */
+export const plainAppend = (events: string, at: string, streams: string): string => `
+  fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),
+  added AS NOT MATERIALIZED (${streams}),
+  ${plainUpdates(at)},
+  ${addToPlainBuckets(at)}`;
+
+/**
  * Parts of a statement that store events of locked streams and update all totals; `fresh` has the events that are new.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
@@ -56,13 +95,12 @@ export const joinedAppend = (
   at: string,
   streamIds: string,
   onStoredKey: OnStoredKey = 'skip',
-): string =>
-  storedEventParts(
-    `SELECT ${EVENT_COLUMNS} FROM (
-      SELECT *, ${at}::timestamptz AS occurred_at, ${at}::timestamptz AS received_at FROM ${events}
-    ) AS event ORDER BY key_digest`,
-    streamIds,
-    onStoredKey,
-  );
+): string => storedEventParts(inOrder(events, at), streamIds, onStoredKey);
+
+/** Columns of events with one timestamp, in the order of their keys. */
+const inOrder = (events: string, at: string): string => `
+  SELECT ${EVENT_COLUMNS} FROM (
+    SELECT *, ${at}::timestamptz AS occurred_at, ${at}::timestamptz AS received_at FROM ${events}
+  ) AS event ORDER BY key_digest`;
 
 export { keyDigest as usageKeyDigest, slotOf as ingestSlotOf };

@@ -2,10 +2,12 @@ import { digestOf, hourOf } from './counted-sql';
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 
+/** Condition: a period is exactly one UTC hour. */
+export const isHourSql = (startAt: string, endAt: string): string =>
+  `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
+
 /** Excludes registered windows of exactly one UTC hour: the bucket of that hour serves them. */
-const IS_NO_HOUR = `
-  NOT (usage_window.end_at - usage_window.start_at = interval '1 hour'
-    AND usage_window.start_at = ${hourOf('usage_window.start_at')})`;
+const IS_NO_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /** Picks the later value. Of two events at one instant, the one accepted last is the latest. */
 const laterOf = (column: string): string => `
@@ -74,3 +76,18 @@ export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
 /** Like {@link ADD_TO_BUCKETS}, for events that are in no registered window. */
 export const ADD_TO_HOURS = addToBuckets('');
+
+/**
+ * Part of a statement that adds the rows of its part `added` (stream_id, meter_id, events, total, window_start_at, window_end_at)
+ * to the running totals of the hour of an instant and of a window. For meters without groups that add up values, or count.
+ */
+export const addToPlainBuckets = (at: string): string => `
+  updated AS (
+    INSERT INTO usage_bucket AS bucket (${BUCKET}, events, total, held_ms, distinct_values)
+    SELECT stream_id, meter_id, span.start_at, span.end_at, '[]', events, total, 0, 0
+    FROM added CROSS JOIN LATERAL (VALUES
+      (${hourOf(at)}, ${hourOf(at)} + interval '1 hour'),
+      (window_start_at, window_end_at)
+    ) AS span (start_at, end_at)
+    ON CONFLICT (${BUCKET}) DO UPDATE SET events = bucket.events + excluded.events, total = bucket.total + excluded.total
+  )`;
