@@ -294,7 +294,7 @@ describe('the audit log', () => {
     ['a removed change', 'DELETE FROM audit_change WHERE position = 1', 'changes_missing'],
     [
       'an added change',
-      `INSERT INTO audit_change SELECT entry_id, 1, created_at, action, 'x', changes FROM audit_change WHERE position = 2`,
+      `INSERT INTO audit_change SELECT entry_id, 1, created_at + interval '1 ms', action, 'x', changes FROM audit_change WHERE position = 2`,
       'changes_added',
     ],
     ['a removed seal', 'DELETE FROM audit_seal WHERE number = 1', 'chain_broken'],

@@ -35,10 +35,6 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
     reason: 'Partitions of coming months, and of months without one, are empty.',
   },
   {
-    fault: /^listAuditEntries\?.* audit_change_2026_03_position_idx and leaves out \(created_at/,
-    reason: 'Reads the pack of a change by its position. The time only chooses the partition.',
-  },
-  {
     fault: /^listEvents\?(customer_id|test_clock_id)=\w+&(from|to)=[^:]*:[^:]*:[^:]*: sorts/,
     reason: 'Sorts the events of one customer by time, after it has read them from their index.',
   },

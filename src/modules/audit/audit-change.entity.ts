@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { IdColumn, ReferenceColumn } from '../../platform/database';
+import { ReferenceColumn } from '../../platform/database';
 
 /** A change of one object by an operation. Append-only; partitioned by the month of `created_at`. */
 @Entity('audit_change')
@@ -8,10 +8,11 @@ import { IdColumn, ReferenceColumn } from '../../platform/database';
   'audit_change_pack_check',
   `num_nulls("pack_position", "pack_place") = CASE WHEN "changes" IS NULL THEN 0 ELSE 2 END`,
 )
-@Index('audit_change_position_index', ['position'])
-@Index('audit_change_object_index', ['objectId', 'entryId'])
+// Of one column, so that equal entries are stored once.
+@Index('audit_change_entry_index', ['entryId'])
+@Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {
-  @IdColumn() readonly entryId!: string;
+  @ReferenceColumn() readonly entryId!: string;
   /** From the sequence `audit_change_position`; rolled back transactions leave gaps. */
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
   /** Instant of the entry. */
