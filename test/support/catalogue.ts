@@ -35,10 +35,10 @@ const ROUTINES = `
 
 /**
  * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
- * indexes of trigrams, of JSON values, of text in lower case and of the times of ids.
+ * indexes of trigrams, of JSON values and their hashes, of text in lower case and of the times and hashes of ids.
  */
 export function isBeyondEntities(line: string): boolean {
-  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\()/.test(
+  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\(|jsonb_hash_extended|hashtext)/.test(
     line,
   );
 }

@@ -28,7 +28,8 @@ const CLAIM = `
       LIMIT 1) IS NULL
       AND (
         SELECT true FROM event_dispatch AS queued
-        WHERE queued.object_id = oldest.object_id AND queued.sequence < oldest.sequence
+        WHERE hashtext(queued.object_id) = hashtext(oldest.object_id) AND queued.sequence < oldest.sequence
+          AND queued.object_id = oldest.object_id
         LIMIT 1) IS NULL
     ORDER BY oldest.due_at LIMIT $4
   ), taken AS (
