@@ -7,6 +7,7 @@ const TABLES = [
   'subscription_item',
   'subscription_period',
   'coupon_redemption',
+  'invoice_snapshot',
   'invoice',
   'invoice_line',
   'released_line',

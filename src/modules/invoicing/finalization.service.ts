@@ -74,7 +74,7 @@ export class FinalizationService {
       customers,
       now,
     );
-    await this.invoices.updateAll(invoices);
+    await this.invoices.updateFinalized(invoices);
     await this.outbox.recordAll(
       invoices.flatMap((invoice, index) => {
         const draft = drafts[index]?.invoice;

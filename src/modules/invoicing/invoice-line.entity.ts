@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique, VirtualColumn } from 'typeorm';
+import { fromJson, toJson } from '../../core/exact-json';
 import type { DiscountShare, LineKind } from '../../core/invoice';
 import type { TaxShare } from '../../core/tax';
 import {
@@ -8,7 +9,7 @@ import {
   InstantColumn,
   ReferenceColumn,
 } from '../../platform/database';
-import type { LineTrace } from './domain/trace';
+import type { SplitTrace } from './domain/shared-trace';
 
 @Entity('invoice_line')
 @Unique('invoice_line_position_unique', ['invoiceId', 'position'])
@@ -30,6 +31,7 @@ import type { LineTrace } from './domain/trace';
   'invoice_line_proration_check',
   `("proration_numerator" IS NULL) = ("proration_denominator" IS NULL) AND "proration_numerator" >= 0 AND "proration_numerator" <= "proration_denominator"`,
 )
+@Check('invoice_line_trace_check', `"trace" IS NOT NULL OR "shared_trace_id" IS NOT NULL`)
 @Check('invoice_line_period_check', `"period_start_at" <= "period_end_at"`)
 export class InvoiceLineEntity {
   @IdColumn() readonly id!: string;
@@ -73,5 +75,13 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
   @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
   @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
-  @ExactJsonColumn() readonly trace!: LineTrace;
+  /** Without the shared part, if there is one. Null if that is all of it. */
+  @ExactJsonColumn({ nullable: true }) readonly trace!: SplitTrace['own'];
+  @Column({ type: 'bigint', nullable: true }) readonly sharedTraceId!: string | null;
+  @VirtualColumn({
+    type: 'jsonb',
+    query: (line) => `SELECT trace FROM shared_trace WHERE id = ${line}.shared_trace_id`,
+    transformer: { from: fromJson, to: toJson },
+  })
+  readonly sharedTrace?: SplitTrace['shared'];
 }

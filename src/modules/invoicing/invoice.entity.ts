@@ -1,4 +1,5 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique, VirtualColumn } from 'typeorm';
+import { fromJson, toJson } from '../../core/exact-json';
 import type { AppliedCredit } from '../../core/invoice';
 import type { Metadata } from '../../core/metadata';
 import type { TaxTreatment } from '../../core/tax';
@@ -38,7 +39,6 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Index('invoice_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
 // Of expressions, which entities cannot define: they end with the time of the id.
 @Index('invoice_customer_time_index', { synchronize: false })
-@Index('invoice_subscription_time_index', { synchronize: false })
 @Index('invoice_status_time_index', { synchronize: false })
 @Index('invoice_reason_time_index', { synchronize: false })
 @Index('invoice_collection_time_index', { synchronize: false })
@@ -144,7 +144,16 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
   @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
+  /** Null for a draft, and if they are in `invoice_snapshot`. */
   @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
+  @Column({ type: 'bigint', nullable: true }) readonly snapshotId!: string | null;
+  @VirtualColumn({
+    type: 'jsonb',
+    query: (invoice) =>
+      `SELECT snapshots FROM invoice_snapshot WHERE customer_id = ${invoice}.customer_id AND id = ${invoice}.snapshot_id`,
+    transformer: { from: fromJson, to: toJson },
+  })
+  readonly sharedSnapshots?: InvoiceSnapshots | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

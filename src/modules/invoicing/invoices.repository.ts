@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
+import { invariant } from '../../core/invariant';
 import {
   Database,
   type ListSummary,
@@ -11,9 +12,12 @@ import { PreviousRelease } from '../../platform/processes';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
+import { joinTrace } from './domain/shared-trace';
 import { InvoiceLineEntity } from './invoice-line.entity';
 import { invoiceQuery } from './invoice-query';
+import { InvoiceSnapshotsRepository } from './invoice-snapshots.repository';
 import { InvoiceEntity } from './invoice.entity';
+import { type LineToStore, SharedTracesRepository } from './shared-traces.repository';
 
 const ADD_CREDITED = `
   UPDATE invoice_line SET credited = credited + taken.amount
@@ -47,8 +51,6 @@ const TAKE_NUMBERS = `
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
 
-type InvoiceRow = Omit<Invoice, 'lines'>;
-
 /** Deletes referring rows before the rows they refer to. */
 const REMOVE = [
   'DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id',
@@ -58,7 +60,8 @@ const REMOVE = [
     RETURNING id),
   released AS (DELETE FROM released_line WHERE line_id = ANY (ARRAY(SELECT id FROM removed)))
   SELECT id FROM removed`,
-  'DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id',
+  `WITH snapshots AS (DELETE FROM invoice_snapshot WHERE customer_id = ANY ($1))
+  DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id`,
 ];
 
 @Injectable()
@@ -67,6 +70,8 @@ export class InvoicesRepository {
     private readonly database: Database,
     private readonly reports: Reports,
     private readonly previousRelease: PreviousRelease,
+    private readonly traces: SharedTracesRepository,
+    private readonly snapshots: InvoiceSnapshotsRepository,
   ) {}
 
   async insert(invoice: Invoice): Promise<void> {
@@ -75,7 +80,7 @@ export class InvoicesRepository {
 
   async insertAll(invoices: readonly Invoice[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.insertMany(InvoiceEntity, invoices);
+    await this.database.insertMany(InvoiceEntity, await this.snapshots.store(invoices));
     await this.insertLines(invoices.flatMap(({ lines }) => lines));
   }
 
@@ -123,17 +128,18 @@ export class InvoicesRepository {
     return (await this.database.select(InvoiceLineEntity, byId, [ids])).map(toLine);
   }
 
-  /** Writes what happens to an invoice after it was made. */
+  /** Writes what happens to an invoice after it was made. Its snapshots do not change. */
   async update(invoice: Invoice): Promise<void> {
     const { lines: _lines, id, ...columns } = invoice;
-    await this.database.update(InvoiceEntity, id, columns);
+    await this.database.update(InvoiceEntity, id, { ...columns, parties: undefined });
   }
 
-  /** Updates many invoices, which no worker claims any more. */
-  async updateAll(invoices: readonly Invoice[]): Promise<void> {
+  /** Updates drafts that were finalized, which no worker claims any more. */
+  async updateFinalized(invoices: readonly Invoice[]): Promise<void> {
+    const rows = await this.snapshots.store(invoices);
     await this.database.updateMany(
       InvoiceEntity,
-      invoices.map(({ lines: _lines, ...columns }) => ({ ...columns, leaseEndsAt: null })),
+      rows.map(({ lines: _lines, ...columns }) => ({ ...columns, leaseEndsAt: null })),
     );
   }
 
@@ -206,7 +212,8 @@ export class InvoicesRepository {
   }
 
   private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {
-    await this.database.insertMany(InvoiceLineEntity, lines.map(toLineRow));
+    const stored = await this.traces.store(lines);
+    await this.database.insertMany(InvoiceLineEntity, stored.map(toLineRow));
   }
 
   /** Reads invoices and their lines as of one instant. Inside a transaction the caller has locked what it decides about. */
@@ -214,13 +221,13 @@ export class InvoicesRepository {
     return this.database.isInTransaction ? reads() : this.database.snapshot(reads);
   }
 
-  private async withLinesOrNull(row: InvoiceRow | null): Promise<Invoice | null> {
+  private async withLinesOrNull(row: InvoiceEntity | null): Promise<Invoice | null> {
     if (row === null) return null;
     const [invoice] = await this.withLines([row]);
     return invoice ?? null;
   }
 
-  private async withLines(rows: readonly InvoiceRow[]): Promise<readonly Invoice[]> {
+  private async withLines(rows: readonly InvoiceEntity[]): Promise<readonly Invoice[]> {
     if (rows.length === 0) return [];
     const lines = await this.database.repository(InvoiceLineEntity).find({
       where: { invoiceId: In(rows.map(({ id }) => id)) },
@@ -228,7 +235,7 @@ export class InvoicesRepository {
     });
     const byInvoice = new Map<string, InvoiceLine[]>(rows.map(({ id }) => [id, []]));
     for (const line of lines) byInvoice.get(line.invoiceId)?.push(toLine(line));
-    return rows.map((row) => ({ ...row, lines: byInvoice.get(row.id) ?? [] }));
+    return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));
   }
 
   /** Removes the invoices of customers with lines, credit and credit notes; returns the ids of all. */
@@ -247,9 +254,16 @@ export class InvoicesRepository {
   }
 }
 
-function toLineRow({ period, fullPeriod, proration, ...line }: InvoiceLine): InvoiceLineEntity {
+function toInvoice(row: InvoiceEntity, lines: readonly InvoiceLine[]): Invoice {
+  const { snapshotId: _id, sharedSnapshots, ...invoice } = row;
+  return { ...invoice, parties: invoice.parties ?? sharedSnapshots ?? null, lines };
+}
+
+function toLineRow({ line, stored }: LineToStore): InvoiceLineEntity {
+  const { period, fullPeriod, proration, ...columns } = line;
   return {
-    ...line,
+    ...columns,
+    ...stored,
     periodStartAt: period?.startAt ?? null,
     periodEndAt: period?.endAt ?? null,
     fullPeriodStartAt: fullPeriod?.startAt ?? null,
@@ -268,11 +282,17 @@ function toLine(row: InvoiceLineEntity): InvoiceLine {
     prorationNumerator: numerator,
     prorationDenominator: denominator,
     isReleasedLater,
+    trace: own,
+    sharedTraceId: _id,
+    sharedTrace: shared = null,
     ...line
   } = row;
   const unit = line.prorationUnit;
+  const trace = joinTrace({ shared, own });
+  invariant(trace !== null, `The line ${line.id} has its trace.`);
   return {
     ...line,
+    trace,
     isReleased: line.isReleased || isReleasedLater === true,
     period: periodOf(periodStartAt, periodEndAt),
     fullPeriod: periodOf(fullPeriodStartAt, fullPeriodEndAt),

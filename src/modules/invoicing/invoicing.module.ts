@@ -25,6 +25,7 @@ import { DueInvoicesRepository } from './due-invoices.repository';
 import { GivenBackService } from './given-back.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoiceCollectionService } from './invoice-collection.service';
+import { InvoiceSnapshotsRepository } from './invoice-snapshots.repository';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoicesController } from './invoices.controller';
@@ -38,6 +39,7 @@ import { PrintInvoiceService } from './print-invoice.service';
 import { ChargedEventsService } from './charged-events.service';
 import { LineUsageController } from './line-usage.controller';
 import { LineUsageService } from './line-usage.service';
+import { SharedTracesRepository } from './shared-traces.repository';
 import { SimulatePricesService } from './simulate-prices.service';
 import { SimulationRepository } from './simulation.repository';
 import { SimulationsController } from './simulations.controller';
@@ -68,6 +70,8 @@ import { VoidInvoiceService } from './void-invoice.service';
       from.removeOf(customerIds),
     ),
     InvoicesRepository,
+    SharedTracesRepository,
+    InvoiceSnapshotsRepository,
     BilledTogetherRepository,
     BilledLinesRepository,
     HeldByInvoiceRepository,

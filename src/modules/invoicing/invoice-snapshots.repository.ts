@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { toJson } from '../../core/exact-json';
+import { Database } from '../../platform/database';
+import { PreviousRelease } from '../../platform/processes';
+import type { Invoice } from './domain/invoice';
+import type { InvoiceEntity } from './invoice.entity';
+
+/**
+ * Returns the ids of the snapshots, and stores those that differ from the last ones of their customer. Waits for no other
+ * transaction: of two that store the same snapshots at once, each stores them.
+ */
+const STORE = `
+  WITH given AS MATERIALIZED (
+    SELECT place, customer_id, snapshots, (
+      SELECT CASE WHEN last.snapshots = given.snapshots THEN last.id END
+      FROM (
+        SELECT id, snapshots FROM invoice_snapshot WHERE customer_id = given.customer_id
+        ORDER BY id DESC LIMIT 1) AS last) AS known_id
+    FROM unnest($1::varchar[], $2::jsonb[]) WITH ORDINALITY AS given (customer_id, snapshots, place)),
+  numbered AS MATERIALIZED (
+    SELECT place, customer_id, snapshots, known_id, coalesce(known_id, nextval('invoice_snapshot_id')) AS id
+    FROM given),
+  added AS (
+    INSERT INTO invoice_snapshot (customer_id, id, snapshots)
+    SELECT customer_id, id, snapshots FROM numbered WHERE known_id IS NULL)
+  SELECT id::text AS id FROM numbered ORDER BY place`;
+
+/** An invoice with what its row stores of its snapshots. */
+export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'parties' | 'snapshotId'>;
+
+/** Stores the seller and buyer snapshots of invoices once for each customer, until one of them changes. */
+@Injectable()
+export class InvoiceSnapshotsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly previousRelease: PreviousRelease,
+  ) {}
+
+  /** Stores snapshots, and returns what the rows of the invoices store. The previous release reads them from the invoice only. */
+  async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
+    this.database.requireTransaction();
+    const finalized = invoices.filter(({ parties }) => parties !== null);
+    if (!this.previousRelease.hasEnded || finalized.length === 0) {
+      return invoices.map((invoice) => ({ ...invoice, snapshotId: null }));
+    }
+    const rows = await this.database.query<{ id: string }>(STORE, [
+      finalized.map(({ customerId }) => customerId),
+      finalized.map(({ parties }) => JSON.stringify(toJson(parties))),
+    ]);
+    const ids = new Map(finalized.map(({ id }, index) => [id, rows[index]?.id ?? null]));
+    return invoices.map((invoice) => ({
+      ...invoice,
+      parties: null,
+      snapshotId: ids.get(invoice.id) ?? null,
+    }));
+  }
+}

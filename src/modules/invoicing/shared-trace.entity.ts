@@ -1,0 +1,13 @@
+import { Entity, Index, PrimaryColumn } from 'typeorm';
+import { ExactJsonColumn } from '../../platform/database';
+import type { SplitTrace } from './domain/shared-trace';
+
+/** The part of a trace that many lines have in common. Append-only. No foreign key: its check would lock the few rows of all lines. */
+@Entity('shared_trace')
+// Of an expression, which entities cannot define: the hash of the trace.
+@Index('shared_trace_hash_index', { synchronize: false })
+export class SharedTraceEntity {
+  /** From the sequence `shared_trace_id`. */
+  @PrimaryColumn({ type: 'bigint' }) readonly id!: string;
+  @ExactJsonColumn() readonly trace!: NonNullable<SplitTrace['shared']>;
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { toJson } from '../../core/exact-json';
+import { Database } from '../../platform/database';
+import { PreviousRelease } from '../../platform/processes';
+import type { InvoiceLine } from './domain/invoice';
+import { splitTrace } from './domain/shared-trace';
+import type { InvoiceLineEntity } from './invoice-line.entity';
+
+/**
+ * Returns the ids of the traces, and stores those that are not known. Two transactions that store the same trace at once store it
+ * twice, because neither may wait for the other: one of them may have taken invoice numbers.
+ */
+const SHARE = `
+  WITH given AS MATERIALIZED (
+    SELECT place, trace, (
+      SELECT min(id) FROM shared_trace AS known
+      WHERE jsonb_hash_extended(known.trace, 0) = jsonb_hash_extended(given.trace, 0)
+        AND known.trace = given.trace) AS known_id
+    FROM unnest($1::jsonb[]) WITH ORDINALITY AS given (trace, place)),
+  numbered AS MATERIALIZED (
+    SELECT place, trace, known_id, coalesce(known_id, nextval('shared_trace_id')) AS id FROM given),
+  added AS (
+    INSERT INTO shared_trace (id, trace) SELECT id, trace FROM numbered WHERE known_id IS NULL)
+  SELECT id::text AS id FROM numbered ORDER BY place`;
+
+/** A line, and what its row stores of its trace. */
+export interface LineToStore {
+  readonly line: InvoiceLine;
+  readonly stored: Pick<InvoiceLineEntity, 'trace' | 'sharedTraceId'>;
+}
+
+/** Stores parts of traces that lines have in common once. */
+@Injectable()
+export class SharedTracesRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly previousRelease: PreviousRelease,
+  ) {}
+
+  /** Stores the shared parts of traces, and returns what the rows of the lines store. The previous release reads whole traces only. */
+  async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
+    this.database.requireTransaction();
+    if (!this.previousRelease.hasEnded) {
+      return lines.map((line) => ({ line, stored: { trace: line.trace, sharedTraceId: null } }));
+    }
+    const parts = lines.map((line) => {
+      const { shared, own } = splitTrace(line.trace);
+      return { line, own, shared: shared === null ? null : JSON.stringify(toJson(shared)) };
+    });
+    const ids = await this.idsOf([...new Set(parts.flatMap(({ shared }) => shared ?? []))]);
+    return parts.map(({ line, own, shared }) => ({
+      line,
+      stored: { trace: own, sharedTraceId: shared === null ? null : (ids.get(shared) ?? null) },
+    }));
+  }
+
+  private async idsOf(shared: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    if (shared.length === 0) return new Map();
+    const rows = await this.database.query<{ id: string }>(SHARE, [shared]);
+    return new Map(shared.map((trace, index) => [trace, rows[index]?.id ?? null]));
+  }
+}
