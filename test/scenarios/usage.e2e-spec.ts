@@ -440,7 +440,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('is discounted and taxed like any line, and late usage with the coupons and taxes of its own invoice', async () => {
+  it('is discounted and taxed like any line, and what is taken back gives back what was paid', async () => {
     const story = await Story.begin(engine, START);
     const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '20' });
     const { id: taxRate } = rate.body as { id: string };

@@ -116,7 +116,8 @@ function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCo
   };
 }
 
-function percentOf(baseMinor: bigint, percentOff: string): bigint {
+/** Returns a percentage of an amount, in minor units, rounded half away from zero. */
+export function percentOf(baseMinor: bigint, percentOff: string): bigint {
   const percent = parseDecimal(percentOff);
   const hundred = rational(100n);
   invariant(

@@ -19,8 +19,9 @@ export type InvoiceContents = {
 
 /**
  * The invoice that the contents make, always in this order: lines, minimum and maximum true-ups,
- * coupons on the positive lines, tax on each line's net, credit balance, amount due. A negative
- * total becomes credit balance and leaves nothing due. All amounts in minor units of one currency.
+ * coupons on the positive lines, tax on each line's net, credit balance, amount due. Lines with the
+ * terms of an earlier bill bring their discounts and taxes along. A negative total becomes credit
+ * balance and leaves nothing due. All amounts in minor units of one currency.
  *
  * @throws InvariantError when two currencies meet, a line id comes twice, or a total misses its
  * lines.
@@ -32,20 +33,27 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   assertLines(lines, currency);
 
   const discounts = applyCoupons(
-    lines.map(({ lineId, amountMinor }) => ({
+    lines.map(({ lineId, amountMinor, fixedDiscounts }) => ({
       lineId,
-      amountMinor: amountMinor - (raised.cappedMinor.get(lineId) ?? 0n),
+      amountMinor:
+        fixedDiscounts === undefined ? amountMinor - (raised.cappedMinor.get(lineId) ?? 0n) : 0n,
     })),
     coupons,
   );
-  const discountOf = (index: number) => discounts.lineDiscountsMinor[index] ?? 0n;
+  const discountsMinor = lines.map(
+    ({ fixedDiscounts = [] }, index) =>
+      (discounts.lineDiscountsMinor[index] ?? 0n) +
+      total(fixedDiscounts.map(({ amountMinor }) => amountMinor)),
+  );
+  const discountMinor = total(discountsMinor);
+  const discountOf = (index: number) => discountsMinor[index] ?? 0n;
   const tax = taxInvoice(
     lines.map((line, index) => ({ ...line, amountMinor: line.amountMinor - discountOf(index) })),
     taxRates,
     taxTreatment,
   );
   const subtotalMinor = total(lines.map(({ amountMinor }) => amountMinor));
-  const totalMinor = subtotalMinor - discounts.totalMinor + tax.exclusiveTaxMinor;
+  const totalMinor = subtotalMinor - discountMinor + tax.exclusiveTaxMinor;
   const credits = applyCredits(totalMinor, currency, creditGrants);
   const creditAppliedMinor = total(credits.map(({ amountMinor }) => amountMinor));
 
@@ -57,17 +65,19 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
       return {
         ...line,
         discountMinor: discountOf(index),
-        discountShares: discounts.coupons.flatMap(({ redemptionId, sharesMinor }) => {
-          const amountMinor = sharesMinor[index] ?? 0n;
-          return amountMinor === 0n ? [] : [{ redemptionId, amountMinor }];
-        }),
+        discountShares:
+          line.fixedDiscounts ??
+          discounts.coupons.flatMap(({ redemptionId, sharesMinor }) => {
+            const amountMinor = sharesMinor[index] ?? 0n;
+            return amountMinor === 0n ? [] : [{ redemptionId, amountMinor }];
+          }),
         netMinor: taxed.netMinor,
         taxMinor: taxed.taxMinor,
         taxShares: taxed.shares,
       };
     }),
     subtotalMinor,
-    discountMinor: discounts.totalMinor,
+    discountMinor,
     coupons: discounts.coupons,
     exclusiveTaxMinor: tax.exclusiveTaxMinor,
     inclusiveTaxMinor: tax.inclusiveTaxMinor,

@@ -15,8 +15,10 @@ export type LineAmount = {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly taxRateIds: readonly string[];
-  /** The exact tax of a credit, by rate, negative: what the lines it takes back were billed with. */
+  /** The exact tax of a line with the terms of an earlier bill, by rate; negative for a credit. */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
+  /** Discounts of a line with the terms of an earlier bill. The coupons of the invoice leave it alone. */
+  readonly fixedDiscounts?: readonly DiscountShare[];
 };
 
 export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };

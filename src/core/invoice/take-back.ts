@@ -1,19 +1,16 @@
 import {
   ceiling,
   compare,
-  divide,
   lesserOf,
   multiply,
-  parseDecimal,
   rational,
   roundToInteger,
-  sum,
   ZERO,
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
 import { allocate } from '../money';
-import type { AppliedTaxRate } from '../tax';
+import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
 /** A tax rate as finalized lines carry it, and the tax of it that they still hold, in minor units. */
@@ -79,15 +76,14 @@ export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
   amountMinor: bigint,
 ): ReadonlyMap<string, Rational> {
-  const within = sum(taxes.filter(({ inclusive }) => inclusive).map(fractionOf));
-  const net = divide(rational(amountMinor), sum([rational(1n), within]));
+  const exact = exactTaxesOf(amountMinor, taxes);
   const share =
     heldMinor > 0n && amountMinor < heldMinor ? rational(amountMinor, heldMinor) : rational(1n);
   const exactOf = (rate: HeldTax): Rational => {
     const left = rational(rate.leftMinor);
     if (amountMinor === 0n) return ZERO;
     if (!hasOneSetOfRates || amountMinor >= heldMinor) return multiply(left, share);
-    return lesserOf(multiply(net, fractionOf(rate)), left);
+    return lesserOf(exact.get(rate.taxRateId) ?? ZERO, left);
   };
   return new Map(taxes.map((rate) => [rate.taxRateId, exactOf(rate)]));
 }
@@ -112,8 +108,4 @@ export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: big
     else exceeds = middle;
   }
   return fits;
-}
-
-function fractionOf({ percentage }: AppliedTaxRate): Rational {
-  return divide(parseDecimal(percentage), rational(100n));
 }

@@ -1,4 +1,5 @@
 export {
+  exactTaxesOf,
   taxInvoice,
   type RateTotal,
   type TaxableLine,

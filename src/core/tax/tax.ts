@@ -28,8 +28,8 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * The tax of a credit by rate, negative, in place of what the rates would make of its amount. It
-   * stands whatever the treatment of the customer is by now.
+   * The tax of a line with the terms of an earlier bill by rate, in place of what the rates would
+   * make of its amount; negative for a credit. It stands whatever the treatment of the customer is.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
@@ -70,7 +70,7 @@ export type InvoiceTax = {
  * zero, then split over them by largest remainder. An inclusive rate is taken out of the line's
  * amount: with several of them, net = amount / (1 + their sum). Exclusive rates are on the net and
  * do not compound. An exempt or reverse-charge customer owes the amounts as they stand, with no tax
- * and a note; only credits take back the tax they were billed with.
+ * and a note; only lines with the terms of an earlier bill have the tax of that bill.
  *
  * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is
  * negative.
@@ -139,6 +139,16 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
   );
   const factor = add(rational(1n), sum(inclusive.map(fractionOf)));
   return divide(rational(line.amountMinor), factor);
+}
+
+/** Returns the exact tax that an amount after discounts has, or includes, by rate, in minor units. */
+export function exactTaxesOf(
+  amountMinor: bigint,
+  rates: readonly AppliedTaxRate[],
+): ReadonlyMap<string, Rational> {
+  const within = sum(rates.filter(({ inclusive }) => inclusive).map(fractionOf));
+  const net = divide(rational(amountMinor), add(rational(1n), within));
+  return new Map(rates.map((rate) => [rate.taxRateId, multiply(net, fractionOf(rate))]));
 }
 
 /** The tax of one rate on each line, in the order of the lines. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CreditOrder, GivenBackService, type GivenBackTerms } from '../invoicing';
 import { ReturnPaymentsService } from '../payments';
+import { SubscriptionPeriodsService } from '../subscriptions';
 
 /** Sources that a decision may give something back of. */
 export interface MayGiveBack {
@@ -17,6 +18,7 @@ export class RefundedAmounts {
   constructor(
     private readonly givenBack: GivenBackService,
     private readonly payments: ReturnPaymentsService,
+    private readonly periods: SubscriptionPeriodsService,
   ) {}
 
   /**
@@ -24,18 +26,21 @@ export class RefundedAmounts {
    * finds the credit. Called after the subscription was locked, before entitlement balances and usage.
    */
   async lock(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
-    const { invoiceIds, late } = await this.sourcesOf(decision);
-    return { refunded: await this.payments.lockRefunded(invoiceIds), late };
+    const { invoiceIds, ...found } = await this.sourcesOf(decision);
+    return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
   /** Returns the same without a lock, for previews. */
   async read(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
-    const { invoiceIds, late } = await this.sourcesOf(decision);
-    return { refunded: await this.payments.findRefunded(invoiceIds), late };
+    const { invoiceIds, ...found } = await this.sourcesOf(decision);
+    return { refunded: await this.payments.findRefunded(invoiceIds), ...found };
   }
 
   private async sourcesOf({ credits = [], subscriptionIds = [], invoiceIds = [] }: MayGiveBack) {
     const found = await this.givenBack.sourcesOf(credits, subscriptionIds);
-    return { ...found, invoiceIds: [...new Set([...found.invoiceIds, ...invoiceIds])] };
+    const periods = await this.periods.billingPeriods(
+      found.late.map(({ subscriptionId, order }) => [subscriptionId, order.period.startAt]),
+    );
+    return { ...found, periods, invoiceIds: [...new Set([...found.invoiceIds, ...invoiceIds])] };
   }
 }

@@ -9,8 +9,10 @@ export {
 } from './coupons.errors';
 export { CouponsModule } from './coupons.module';
 export {
+  type AppliedRedemption,
   countsFrom,
   isUsedUp,
+  type NotedDiscount,
   type RedeemedTerms,
   type RedemptionRequest,
 } from './domain/redemption';

@@ -159,6 +159,12 @@ export class RedemptionsService {
     return new Map(found.filter(isUsedUp).map((terms) => [terms.redemption.id, terms]));
   }
 
+  /** Returns redemptions by id, ended ones included. */
+  async getAll(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
+    const found = await this.redemptions.findAll([...new Set(redemptionIds)]);
+    return new Map(found.map((terms) => [terms.redemption.id, terms]));
+  }
+
   /** Ends all running redemptions of subscriptions. */
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();

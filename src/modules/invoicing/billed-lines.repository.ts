@@ -3,8 +3,10 @@ import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { EarlierBill } from './domain/decide-usage-lines';
+import { subjectOf } from './domain/first-bill';
 import { type BilledLine, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
+import type { UsageOrder } from './domain/line-order';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
@@ -22,27 +24,65 @@ const BILLED_IN_ADVANCE = `
 
 const FINALIZED = ['open', 'paid', 'uncollectible'];
 
-/** A void invoice counts as billed until it is regenerated, since only the regenerated invoice bills its usage again. */
+/**
+ * Lines for the usage of items in periods. A void invoice counts as billed until it is regenerated, since only the
+ * regenerated invoice bills its usage again.
+ */
 const BILLED_USAGE = `
-  SELECT line.id, invoice.status FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.item_id = $1 AND line.period_start_at = $2 AND line.period_end_at = $3
-    AND line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status <> 'draft'
+  FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS billed (item_id, start_at, end_at)
+    JOIN invoice_line line ON line.item_id = billed.item_id AND line.period_start_at = billed.start_at
+      AND line.period_end_at = billed.end_at
+    JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status <> 'draft'
     AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)`;
+
+const FIRST_INVOICES = `
+  SELECT DISTINCT line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${BILLED_USAGE}
+    AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')`;
 
 const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
-/** Discounts of a billing period by redemption, less what credits returned to the coupon. */
+/**
+ * Discounts of billing periods by redemption, less what credits returned to the coupon. Corrections of usage discount in the
+ * period of the bill that they correct, on a later invoice.
+ */
 const TAKEN = `
-  SELECT coupon ->> 'redemptionId' AS redemption_id,
+  SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
     sum((coupon #>> '{amountMinor,$bigint}')::bigint
       - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS taken
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS period (subscription_id, start_at, end_at)
-    JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
+    JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon,
+    LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
+      THEN (coupon #>> '{correctedFrom,$instant}')::timestamptz ELSE invoice.period_start_at END AS from_at) applied
   WHERE invoice.status IN ('open', 'paid', 'uncollectible')
-    AND (invoice.period_start_at = period.start_at
-      OR invoice.period_start_at > period.start_at AND invoice.period_start_at < period.end_at)
+    AND (invoice.period_start_at >= period.start_at OR invoice.period_start_at IS NULL)
+    AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
+  GROUP BY 1, 2`;
+
+/** The first and the last billing period in which invoices that stand were discounted, by redemption with months. */
+const DISCOUNTED = `
+  SELECT coupon ->> 'redemptionId' AS redemption_id,
+    min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
+    max(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS last_at
+  FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
+  WHERE invoice.subscription_id = ANY ($1) AND invoice.id IS DISTINCT FROM $2
+    AND invoice.status IN ('open', 'paid', 'uncollectible')
+    AND coupon ->> 'duration' = 'repeating' AND NOT coupon ? 'correctedFrom'
+    AND (coupon #>> '{amountMinor,$bigint}')::bigint > 0
   GROUP BY 1`;
+
+/** Starts of the first and of the last billing period that a coupon discounted. */
+export interface DiscountedSpan {
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+export interface TakenDiscount {
+  readonly redemptionId: string;
+  readonly periodStartAt: Date;
+  readonly takenMinor: bigint;
+}
 
 /** Reads what finalized invoices billed, for what a later one credits, corrects or discounts. */
 @Injectable()
@@ -74,11 +114,10 @@ export class BilledLinesRepository {
 
   /** Returns the amounts billed for the usage of an item in a period, true-ups included, less later credits. */
   async usage(itemId: string, { startAt, endAt }: Period): Promise<Omit<EarlierBill, 'quantity'>> {
-    const found = await this.database.query<{ id: string; status: string }>(BILLED_USAGE, [
-      itemId,
-      startAt,
-      endAt,
-    ]);
+    const found = await this.database.query<{ id: string; status: string }>(
+      `SELECT line.id, invoice.status ${BILLED_USAGE}`,
+      [[itemId], [startAt], [endAt]],
+    );
     const all = await this.invoices.findLines(found.map(({ id }) => id));
     const voided = new Set(found.filter(({ status }) => status === 'void').map(({ id }) => id));
     const lines = await this.withInvoices(all.filter(({ id }) => !voided.has(id)));
@@ -89,17 +128,70 @@ export class BilledLinesRepository {
     };
   }
 
-  /** Returns the discount of each redemption in billing periods, in minor units; void invoices do not count. */
+  /** Returns the invoices that billed usage first, by the subject of the usage; those of usage without a line are missing. */
+  async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.database.query<{
+      invoice_id: string;
+      item_id: string;
+      period_start_at: Date;
+      period_end_at: Date;
+    }>(FIRST_INVOICES, parametersOf(usage));
+    return new Map(
+      rows.map(
+        ({ invoice_id: id, item_id: itemId, period_start_at: startAt, period_end_at: endAt }) => [
+          subjectOf({ itemId, period: { startAt, endAt } }),
+          id,
+        ],
+      ),
+    );
+  }
+
+  /** Returns all lines for usage, late usage and limits of these items and periods, oldest first; those of drafts excluded. */
+  async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT line.id ${BILLED_USAGE}`,
+      parametersOf(usage),
+    );
+    return this.invoices.findLines(rows.map(({ id }) => id));
+  }
+
+  /** Returns the discount of each redemption in each of these billing periods; void invoices do not count. */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
-  ): Promise<ReadonlyMap<string, bigint>> {
-    if (periods.length === 0) return new Map();
-    const rows = await this.database.query<{ redemption_id: string; taken: string }>(TAKEN, [
+  ): Promise<readonly TakenDiscount[]> {
+    if (periods.length === 0) return [];
+    const rows = await this.database.query<{
+      redemption_id: string;
+      period_start_at: Date;
+      taken: string;
+    }>(TAKEN, [
       periods.map(({ subscriptionId }) => subscriptionId),
       periods.map(({ period }) => period.startAt),
       periods.map(({ period }) => period.endAt),
     ]);
-    return new Map(rows.map(({ redemption_id: id, taken }) => [id, BigInt(taken)]));
+    return rows.map(({ redemption_id: redemptionId, period_start_at: periodStartAt, taken }) => {
+      return { redemptionId, periodStartAt, takenMinor: BigInt(taken) };
+    });
+  }
+
+  /**
+   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption.
+   * @param exceptId an invoice that does not count
+   */
+  async discountedSpans(
+    subscriptionIds: readonly string[],
+    exceptId: string | null,
+  ): Promise<ReadonlyMap<string, DiscountedSpan>> {
+    const rows = await this.database.query<{
+      redemption_id: string;
+      first_at: Date | null;
+      last_at: Date | null;
+    }>(DISCOUNTED, [subscriptionIds, exceptId]);
+    return new Map(
+      rows.flatMap(({ redemption_id: id, first_at: firstAt, last_at: lastAt }) =>
+        firstAt === null || lastAt === null ? [] : [[id, { firstAt, lastAt }] as const],
+      ),
+    );
   }
 
   private async withInvoices(lines: readonly InvoiceLine[]): Promise<readonly BilledLine[]> {
@@ -120,6 +212,16 @@ export class BilledLinesRepository {
       return invoice === undefined ? [] : [{ ...line, ...invoice }];
     });
   }
+}
+
+type BilledItem = Pick<UsageOrder, 'itemId' | 'period'>;
+
+function parametersOf(usage: readonly BilledItem[]): readonly unknown[] {
+  return [
+    usage.map(({ itemId }) => itemId),
+    usage.map(({ period }) => period.startAt),
+    usage.map(({ period }) => period.endAt),
+  ];
 }
 
 function total(lines: readonly InvoiceLine[], amountOf: (line: InvoiceLine) => bigint): bigint {

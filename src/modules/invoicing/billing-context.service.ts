@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
-import { countsFrom, isUsedUp, type RedeemedTerms, RedemptionsService } from '../coupons';
+import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
-import { CatalogService } from '../catalog';
 import type { TaxRate } from '../tax-rates';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { toCreditGrant } from './domain/credit-grant';
-import type { CouponContext } from './domain/decide-coupons';
-import type { BillingContext, TaxRateSnapshot } from './domain/decide-invoice';
+import { type CouponRequest, CouponContextsService } from './coupon-contexts.service';
+import type { InvoiceRateTerms } from './domain/billed-by';
+import type { BillingContext } from './domain/decide-invoice';
 import { mostCredited, type RefundedOf } from './domain/given-back';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
+import { type CorrectingOrder, FirstBillsService } from './first-bills.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -24,22 +25,22 @@ export type Purpose = 'issue' | 'preview';
 /** Part of an invoice order that decides which context is read. */
 export type ContextRequest = Pick<
   InvoiceOrder,
-  'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'late' | 'lateUsage' | 'refunded'
-> & {
-  /** Credits that are made again, beside the lines. */
-  readonly creditOrders?: readonly CreditOrder[];
-  /** Redemptions that its lines return discounts to, beside those of what it credits or corrects. */
-  readonly returnsTo?: readonly string[];
-};
+  'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage' | 'refunded'
+> &
+  CouponRequest &
+  CorrectingOrder['order'] & {
+    /** Credits that are made again, beside the lines. */
+    readonly creditOrders?: readonly CreditOrder[];
+  };
 
 /** Reads the billing context of invoices. Every use case that makes invoices starts with it. */
 @Injectable()
 export class BillingContextService {
   constructor(
     private readonly customers: CustomersService,
-    private readonly redemptions: RedemptionsService,
+    private readonly coupons: CouponContextsService,
     private readonly billed: BilledLinesRepository,
-    private readonly catalog: CatalogService,
+    private readonly firstBills: FirstBillsService,
     private readonly grants: CreditGrantsRepository,
     private readonly usage: UsageReadingsService,
     private readonly held: HeldByInvoiceRepository,
@@ -65,7 +66,7 @@ export class BillingContextService {
   ): Promise<BillingContext> {
     const contextOf = await this.loadAll([order], [customer], at, purpose);
     const context = contextOf(order);
-    const added = await this.couponContexts(redeemed, new Map());
+    const added = await this.coupons.contextsOf(redeemed, new Map());
     return { ...context, coupons: [...context.coupons, ...added] };
   }
 
@@ -96,7 +97,10 @@ export class BillingContextService {
       const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
       return [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []);
     };
-    const couponsOf = await this.loadCoupons(
+    const corrected = await this.firstBills.load(
+      orders.map((order) => ({ order, usage: usage.get(order) ?? [] })),
+    );
+    const couponsOf = await this.coupons.loadAll(
       orders.map((order) => ({
         order,
         corrected: [
@@ -116,6 +120,7 @@ export class BillingContextService {
         billed: billedFor(order),
         creditable,
         coupons: couponsOf(order),
+        ...corrected,
         billingPeriod,
         taxRates: (rates.get(customerId) ?? []).map(toTaxRateTerms),
         taxTreatment: customer.taxExempt,
@@ -135,17 +140,8 @@ export class BillingContextService {
     at: Date,
   ): Promise<(order: Order) => BillingContext> {
     const contextOf = await this.loadAll(orders, customers, at, 'issue');
-    const left = await this.redemptions.leftOf(
-      orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
-    );
-    const ofDrafts = new Map<Order, readonly CouponContext[]>();
-    const taken = await this.takenIn(orders);
-    for (const order of orders) {
-      const { coupons } = order.draft;
-      const terms = coupons.flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
-      ofDrafts.set(order, await this.couponContexts(terms, taken));
-    }
-    return (order) => ({ ...contextOf(order), coupons: ofDrafts.get(order) ?? [] });
+    const couponsOf = await this.coupons.loadForDrafts(orders);
+    return (order) => ({ ...contextOf(order), coupons: couponsOf(order) });
   }
 
   /** Returns what credits may give back of invoices that were refunded, in minor units by invoice id. */
@@ -158,93 +154,12 @@ export class BillingContextService {
       [...held].map(([id, heldBy]) => [id, mostCredited(heldBy, refunded.get(id) ?? 0n)]),
     );
   }
-
-  /** The coupons that run for each order, and those that lines it may credit were discounted by. */
-  private async loadCoupons(
-    orders: readonly {
-      readonly order: ContextRequest;
-      readonly corrected: readonly BilledLine[];
-    }[],
-    at: Date,
-  ): Promise<(order: ContextRequest) => readonly CouponContext[]> {
-    const subscriptionIds = orders.flatMap(({ order }) => order.subscriptionId ?? []);
-    const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
-    const discountedBy = orders.flatMap(redemptionIdsOf);
-    const usedUp = await this.redemptions.usedUpOf(discountedBy);
-    const taken = await this.takenIn(
-      orders
-        .map(({ order }) => order)
-        .filter(({ subscriptionId }) => running.get(subscriptionId ?? '')?.some(takesEachPeriod)),
-    );
-    const found = new Map<ContextRequest, readonly CouponContext[]>();
-    for (const { order, corrected } of orders) {
-      const { subscriptionId, billingPeriod } = order;
-      if (subscriptionId === null) continue;
-      const terms = (running.get(subscriptionId) ?? []).filter(
-        ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
-      );
-      const again = redemptionIdsOf({ order, corrected }).flatMap((id) => usedUp.get(id) ?? []);
-      const inOrder = [...again, ...terms].sort((one, other) =>
-        one.redemption.id < other.redemption.id ? -1 : 1,
-      );
-      found.set(order, await this.couponContexts(inOrder, taken));
-    }
-    return (order) => found.get(order) ?? [];
-  }
-
-  private takenIn(orders: readonly ContextRequest[]): Promise<ReadonlyMap<string, bigint>> {
-    return this.billed.discountsTaken(
-      orders.flatMap(({ subscriptionId, billingPeriod: period }) =>
-        subscriptionId === null || period === null ? [] : [{ subscriptionId, period }],
-      ),
-    );
-  }
-
-  private async couponContexts(
-    terms: readonly RedeemedTerms[],
-    taken: ReadonlyMap<string, bigint>,
-  ): Promise<readonly CouponContext[]> {
-    const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
-    const pricesOf = await this.catalog.getPriceIdsOfPlans([...planIds]);
-    return terms.map(({ redemption, coupon }) => ({
-      redemptionId: redemption.id,
-      redeemedAt: redemption.redeemedAt,
-      duration: coupon.duration,
-      percentOff: coupon.percentOff,
-      amountOffMinor: coupon.amountOff,
-      remainingMinor: redemption.remainingAmount,
-      takenMinor: taken.get(redemption.id) ?? 0n,
-      isUsedUp: isUsedUp({ redemption, coupon }),
-      months: coupon.durationInMonths,
-      endsAt: redemption.endsAt,
-      priceIds:
-        coupon.planIds.length === 0
-          ? null
-          : new Set(coupon.planIds.flatMap((planId) => pricesOf.get(planId) ?? [])),
-    }));
-  }
-}
-
-/** The redemptions that a credit or a correction may return a discount to. */
-function redemptionIdsOf({
-  order: { returnsTo = [] },
-  corrected,
-}: {
-  readonly order: ContextRequest;
-  readonly corrected: readonly BilledLine[];
-}): readonly string[] {
-  const shares = corrected.flatMap(({ discountShares }) => discountShares);
-  return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
-}
-
-function takesEachPeriod({ coupon }: RedeemedTerms): boolean {
-  return coupon.duration !== 'once' && coupon.amountOff !== null;
 }
 
 function creditsOf({ lines, creditOrders = [] }: ContextRequest): readonly CreditOrder[] {
   return [...lines.filter((line) => line.kind === 'credit'), ...creditOrders];
 }
 
-function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): TaxRateSnapshot {
+function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): InvoiceRateTerms {
   return { taxRateId: id, name, percentage, inclusive };
 }

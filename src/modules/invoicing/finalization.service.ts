@@ -6,11 +6,12 @@ import { type EventRecord, Outbox, toEventRecord } from '../../platform/outbox';
 import { RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import { appliedBy } from './coupon-effects';
 import { grantOf } from './domain/credit-grant';
 import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
 import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
-import type { Invoice, InvoiceCoupon } from './domain/invoice';
+import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
 import { InvoicePostings } from './invoice-postings';
 import { invoiceFinalized, invoicePaid } from './invoicing.events';
@@ -137,7 +138,7 @@ export class FinalizationService {
       ),
     );
     await this.redemptions.noteApplied(
-      invoices.flatMap(({ coupons }) => coupons.map(toApplied)),
+      invoices.flatMap(({ coupons }) => appliedBy(coupons)),
       now,
     );
     await this.postings.postFinalized(invoices, now);
@@ -163,13 +164,6 @@ export class FinalizationService {
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';
-}
-
-function toApplied(coupon: InvoiceCoupon) {
-  const { redemptionId, amountMinor, returnedMinor = 0n, duration, amountOffMinor } = coupon;
-  const mostMinor = amountOffMinor ?? coupon.mostMinor ?? amountMinor;
-  const unusedMinor = duration === 'once' ? mostMinor - amountMinor : 0n;
-  return { redemptionId, amountMinor, returnedMinor, unusedMinor, endsAt: coupon.endsAt ?? null };
 }
 
 /** Returns the events of finalizing. */

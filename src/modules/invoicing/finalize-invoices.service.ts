@@ -122,8 +122,7 @@ export class FinalizeInvoicesService {
     const invoices = await this.finalization.finalizeAll(renewed, customers, now, () =>
       this.usage.record(
         ordered.map((order, index) => {
-          const { usage } = contextOf(order);
-          return { order, usage, invoice: decided[index]?.invoice ?? null };
+          return { order, context: contextOf(order), invoice: decided[index]?.invoice ?? null };
         }),
         now,
       ),

@@ -9,6 +9,7 @@ import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingContextService } from './billing-context.service';
+import { CouponContextsService } from './coupon-contexts.service';
 import { CreditBalanceController } from './credit-balance.controller';
 import { CreditBalanceService } from './credit-balance.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -22,6 +23,7 @@ import { InvoicePostings } from './invoice-postings';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
+import { FirstBillsService } from './first-bills.service';
 import { GivenBackService } from './given-back.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoiceCollectionService } from './invoice-collection.service';
@@ -84,6 +86,8 @@ import { VoidInvoiceService } from './void-invoice.service';
     SimulationRepository,
     SimulatePricesService,
     UsageQuotesService,
+    CouponContextsService,
+    FirstBillsService,
     BillingContextService,
     InvoicePostings,
     LowerOpenInvoicesService,

@@ -106,7 +106,7 @@ export class IssueInvoiceService {
       orders.flatMap((order, index) => {
         const invoice = decided[index]?.invoice ?? null;
         if (invoice !== null && isWaiting(invoice)) return [];
-        return { order, usage: contextOf(order).usage, invoice };
+        return { order, context: contextOf(order), invoice };
       }),
       now,
     );

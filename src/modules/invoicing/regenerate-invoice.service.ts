@@ -4,10 +4,13 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
 import { BillingContextService } from './billing-context.service';
+import { correctedDiscounts } from './domain/corrected-discounts';
+import { timeZoneOf } from './domain/decide-coupons';
 import type { RefundedOf } from './domain/given-back';
 import { returnedBy } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
+import type { BillingPeriods } from './domain/order';
 import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
 import { InvoicesRepository } from './invoices.repository';
 import {
@@ -25,6 +28,8 @@ export interface BilledAgain {
   readonly customer: Customer;
   readonly standing: Standing;
   readonly refunded: RefundedOf;
+  /** Billing periods whose bills it corrects. */
+  readonly periods: BillingPeriods;
 }
 
 /** Regenerates void invoices. */
@@ -41,13 +46,14 @@ export class RegenerateInvoiceService {
   /**
    * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
    * and credit of now.
-   * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked
+   * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked;
+   *   and the billing periods whose bills it corrects
    * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
    *   `usage_archived`
    */
   async regenerate(
     id: string,
-    { customer, standing, refunded }: BilledAgain,
+    { customer, standing, refunded, periods }: BilledAgain,
     now: Date,
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
@@ -59,6 +65,9 @@ export class RegenerateInvoiceService {
       refunded,
       creditOrders: this.creditsOf(voided),
       returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),
+      correctedAgain: correctedDiscounts(voided.lines),
+      periods,
+      timeZone: timeZoneOf(voided.lines),
       billingPeriod: standing.billingPeriod,
     };
     const context = await this.contexts.load(order, customer, now, 'issue');
@@ -84,6 +93,13 @@ export class RegenerateInvoiceService {
   correctedBy({ lines }: Invoice): readonly string[] {
     return lines.flatMap(({ trace }) =>
       trace.kind === 'usage' ? (trace.corrects?.taken ?? []).map(({ invoiceId }) => invoiceId) : [],
+    );
+  }
+
+  /** Returns the starts of the periods whose bills corrections of usage of an invoice correct, with its subscription. */
+  correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
+    return correctedDiscounts(lines).flatMap(({ billedFrom }) =>
+      subscriptionId === null || billedFrom === null ? [] : [[subscriptionId, billedFrom] as const],
     );
   }
 

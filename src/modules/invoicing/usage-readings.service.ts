@@ -8,6 +8,8 @@ import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
 import type { EarlierBill, CountedUsage } from './domain/decide-usage-lines';
+import type { BillingContext } from './domain/decide-invoice';
+import { termsOfBill } from './domain/first-bill';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageOrder, UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
@@ -93,23 +95,26 @@ export class UsageReadingsService {
 
   /**
    * Writes the billed usage, in the transaction of the invoices.
-   * @param made each order with the invoice it made; null if it made none
+   * @param made each order with the invoice it made, which may be empty; null if it made none
    */
   async record(
     made: readonly {
       readonly order: UsageOf;
-      readonly usage: readonly CountedUsage[];
+      readonly context: Pick<BillingContext, 'usage' | 'taxRates'>;
       readonly invoice: Invoice | null;
     }[],
     now: Date,
   ): Promise<void> {
-    const bills = made.flatMap(({ order, usage, invoice }) =>
-      usage.map((counted) => ({
-        customerId: order.customerId,
-        subscriptionId: order.subscriptionId,
-        ...billOf(counted, invoice?.lines ?? []),
-      })),
-    );
+    const bills = made.flatMap(({ order, context: { usage, taxRates }, invoice }) => {
+      const { customerId, subscriptionId } = order;
+      const rateIds = taxRates.map(({ taxRateId }) => taxRateId);
+      const terms = invoice === null ? null : termsOfBill(invoice, rateIds);
+      return usage.map((counted) => ({
+        customerId,
+        subscriptionId,
+        ...billOf(counted, invoice?.lines ?? [], terms),
+      }));
+    });
     await this.billing.record(bills, now);
     await this.billing.close(
       made.flatMap(({ order: { lateUsage, subscriptionId: id, customerId }, invoice }) =>

@@ -3,8 +3,11 @@ import { nextVersion } from '../../core/next-version';
 import { currentActor } from '../../platform/access';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { RedemptionsService } from '../coupons';
+import { type NotedDiscount, RedemptionsService } from '../coupons';
+import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import { notedBy } from './coupon-effects';
+import { endOf, timeZoneOf } from './domain/decide-coupons';
 import type { Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import { InvoicePostings } from './invoice-postings';
@@ -19,6 +22,7 @@ export class VoidInvoiceService {
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
     private readonly redemptions: RedemptionsService,
+    private readonly billed: BilledLinesRepository,
     private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
@@ -37,7 +41,7 @@ export class VoidInvoiceService {
         lineId === null ? [] : [{ lineId, amount }],
       ),
     );
-    await this.redemptions.takeBack(before.coupons, now);
+    await this.redemptions.takeBack(await this.couponsOf(before), now);
     await this.postings.postVoided(before, now);
     const after = nextVersion(before, now, {
       status: 'void',
@@ -49,5 +53,28 @@ export class VoidInvoiceService {
     await this.invoices.update(after);
     await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
     return after;
+  }
+
+  /** Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand. */
+  private async couponsOf({
+    id,
+    subscriptionId,
+    coupons,
+    lines,
+  }: Invoice): Promise<readonly NotedDiscount[]> {
+    const noted = notedBy(coupons);
+    const begun = coupons.filter(
+      ({ duration, correctedFrom, amountMinor }) =>
+        duration === 'repeating' && correctedFrom === undefined && amountMinor > 0n,
+    );
+    if (begun.length === 0 || subscriptionId === null) return noted;
+    const terms = await this.redemptions.getAll(begun.map(({ redemptionId }) => redemptionId));
+    const spans = await this.billed.discountedSpans([subscriptionId], id);
+    return noted.map((one) => {
+      const months = terms.get(one.redemptionId)?.coupon.durationInMonths ?? null;
+      if (!begun.some(({ redemptionId }) => redemptionId === one.redemptionId)) return one;
+      const first = spans.get(one.redemptionId)?.firstAt ?? null;
+      return { ...one, endsAt: endOf({ months }, first, timeZoneOf(lines)) };
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
 import type { Period } from '../../core/time';
 import { earnedUntil } from './domain/periods';
 import { spanOf, type SubscriptionPeriod } from './domain/subscription';
@@ -40,6 +41,31 @@ export class SubscriptionPeriodsService {
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const periods = await this.subscriptions.newestPeriods(ids);
     return new Map(periods.map((period) => [period.subscriptionId, earnedUntil(period)]));
+  }
+
+  /**
+   * Returns the billing periods of subscriptions from those that hold an instant on, oldest first.
+   * @param since ids of subscriptions, each with an instant; the earliest instant of a subscription counts
+   */
+  async billingPeriods(
+    since: readonly (readonly [subscriptionId: string, at: Date])[],
+  ): Promise<ReadonlyMap<string, readonly Period[]>> {
+    if (since.length === 0) return new Map();
+    const periods = await this.subscriptions.periodsSince(
+      since.map(([subscriptionId]) => subscriptionId),
+      since.map(([, at]) => at),
+    );
+    const found = new Map<string, readonly Period[]>();
+    for (const [id, ofOne] of groupBy(periods, ({ subscriptionId }) => subscriptionId)) {
+      found.set(
+        id,
+        ofOne.map((period, index) => {
+          const isLast = index === ofOne.length - 1 && period.isClosed;
+          return billingPeriodOf(period, isLast);
+        }),
+      );
+    }
+    return found;
   }
 
   /**

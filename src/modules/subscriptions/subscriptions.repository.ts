@@ -41,6 +41,11 @@ const NEWEST_PERIODS = `
       ORDER BY start_at DESC, end_at DESC LIMIT 1)
     FROM unnest($1::text[]) AS wanted)`;
 
+const PERIODS_SINCE = `
+  WHERE subscription_id = ANY ($1) AND end_at >= (
+    SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
+  ORDER BY start_at, end_at`;
+
 /** The items that hold at an instant or end there, or would hold later but for a pause, oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
@@ -149,6 +154,14 @@ export class SubscriptionsRepository {
   /** The newest period of each of these subscriptions that has begun. */
   newestPeriods(ids: readonly string[]): Promise<readonly SubscriptionPeriod[]> {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
+  }
+
+  /** Returns the periods of subscriptions that end at or after the earliest instant given for each, oldest first. */
+  periodsSince(
+    ids: readonly string[],
+    since: readonly Date[],
+  ): Promise<readonly SubscriptionPeriod[]> {
+    return this.database.select(SubscriptionPeriodEntity, PERIODS_SINCE, [ids, since]);
   }
 
   private async snapshots(

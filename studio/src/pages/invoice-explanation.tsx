@@ -73,8 +73,8 @@ function Totals({ explanation }: { readonly explanation: InvoiceAmounts }): Reac
       <li>
         The lines add up to the subtotal, <strong>{amount(evaluated.subtotal)}</strong>.
       </li>
-      {discounts.map((discount) => (
-        <li key={discount.id}>
+      {discounts.map((discount, index) => (
+        <li key={`${discount.id} ${index}`}>
           Less {amount(discount.amount)} for the coupon of <ObjectLink id={discount.id} />,{' '}
           {offText(discount, currency)}.
         </li>

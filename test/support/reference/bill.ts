@@ -1,6 +1,7 @@
 import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
-import type { SoldPrice } from './offers';
+import type { BillCoupon } from './bill-terms';
+import { isOfPlan } from './offers';
 import type { Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
@@ -13,6 +14,8 @@ export interface ReferenceInvoice {
   /** Start of the billing period that the invoice belongs to. */
   period: number;
   lines: readonly BilledLine[];
+  /** Its own coupons, without those of corrections. */
+  coupons: readonly BillCoupon[];
   subtotal: bigint;
   discount: bigint;
   tax: bigint;
@@ -68,6 +71,7 @@ export function draft(
     reason,
     period,
     lines: [],
+    coupons: [],
     subtotal: 0n,
     discount: 0n,
     tax: 0n,
@@ -151,20 +155,32 @@ function takeOff(
   running: readonly Redemption[],
   { from, all, monthsFrom }: BilledIn,
 ): void {
-  const returned = lines.flatMap(({ back }) => back?.returned ?? []);
+  // What corrections of usage returned is in the coupons already.
+  const returned = lines
+    .filter(({ usage }) => usage === null)
+    .flatMap(({ back }) => back?.returned ?? []);
+  const corrected = all.flatMap(({ uses }) => uses.filter(({ isOpen }) => isOpen));
+  for (const use of corrected) Object.assign(use, { invoice, isOpen: false });
   const given = all.filter(
     (one) =>
       (running.includes(one) && !one.isUsedUp) ||
-      (one.isUsedUp && returned.some(({ redemption }) => redemption === one)),
+      (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
+      (!one.isUsedUp &&
+        !one.isOver &&
+        one.uses.some((use) => corrected.includes(use) && use.returned > 0n)),
   );
   const isPercent = ({ terms }: Redemption): boolean => terms.percentOff !== undefined;
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
     const { percentOff, duration, amountOff, months, plan } = redemption.terms;
+    // One that discounts an earlier period than its first must not last longer than its months.
+    const lasts = discountedPeriods(redemption, invoice);
+    if (months !== undefined && lasts.some((start) => start >= monthsFrom(from, months))) continue;
     const again = sum(
       returned.filter((one) => one.redemption === redemption).map(({ amount }) => amount),
     );
-    const bases = lines.map(({ amount, capped, discount, price }) => {
+    const bases = lines.map(({ amount, capped, discount, price, added }) => {
+      if (added !== null) return 0n;
       const isInScope = plan === undefined || (price !== null && isOfPlan(price, plan));
       return amount > 0n && isInScope ? amount - capped - discount : 0n;
     });
@@ -181,25 +197,31 @@ function takeOff(
       line.discount += part;
       line.offs = [...line.offs, { redemption, period: from, amount: part }];
     });
+    const isLimited = percentOff !== undefined && most !== null;
+    invoice.coupons = [...invoice.coupons, { redemption, isUsed: off > 0n, isLimited }];
     if (off === 0n && again === 0n) continue;
     const wasFirst = off > 0n && most === null;
-    redemption.uses.push({ invoice, period: from, taken: off, returned: again, wasFirst });
-    if (off > 0n && months !== undefined) redemption.endsAt ??= monthsFrom(from, months);
+    const use = { taken: off, returned: again, ofRest: off, wasFirst };
+    redemption.uses.push({ invoice, isOpen: false, period: from, from, ...use });
+    if (off > 0n && months !== undefined) {
+      const endsAt = monthsFrom(from, months);
+      if (redemption.endsAt === null || endsAt < redemption.endsAt) redemption.endsAt = endsAt;
+    }
     if (duration !== 'once') continue;
     // A percentage ends with one use, and can then take off as much as returned.
-    const isLimited = amountOff !== undefined || again > 0n || redemption.left !== null;
-    if (isLimited) redemption.left = (most ?? 0n) - off;
+    const hasRest = amountOff !== undefined || again > 0n || redemption.left !== null;
+    if (hasRest) redemption.left = (most ?? 0n) - off;
     else redemption.left = 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
 }
 
-function isOfPlan({ seller }: SoldPrice, plan: number): boolean {
-  return 'plan' in seller && seller.plan === plan;
-}
-
 /** Returns the most that a coupon may take off; null for no limit. */
-function mostOf({ terms, left, uses }: Redemption, period: number, again: bigint): bigint | null {
+export function mostOf(
+  { terms, left, uses }: Redemption,
+  period: number,
+  again: bigint,
+): bigint | null {
   const { duration, amountOff } = terms;
   if (duration === 'once') return left === null ? null : left + again;
   if (amountOff === undefined) return null;
@@ -220,26 +242,46 @@ export function moveToPeriod(
     reason === 'change' && lines.some(startsThen);
   for (const invoice of invoices.filter(isMoved)) {
     invoice.period = from;
-    for (const line of invoice.lines) {
+    for (const line of invoice.lines.filter(({ added }) => added === null)) {
       line.offs = line.offs.map((off) => ({ ...off, period: from }));
     }
     const uses = redemptions.flatMap((redemption) => redemption.uses);
-    for (const use of uses.filter((one) => one.invoice === invoice)) use.period = from;
+    for (const use of uses.filter((one) => one.invoice === invoice && one.from !== null)) {
+      use.period = from;
+    }
   }
 }
 
-/** A void invoice neither took off anything nor returned anything to coupons. */
-export function takeBack(invoice: ReferenceInvoice, all: readonly Redemption[]): void {
+/**
+ * A void invoice neither took off anything nor returned anything to coupons. Months begin with the first period that another
+ * invoice discounts.
+ */
+export function takeBack(
+  invoice: ReferenceInvoice,
+  all: readonly Redemption[],
+  monthsFrom: BilledIn['monthsFrom'],
+): void {
   for (const redemption of all) {
-    const { duration, amountOff } = redemption.terms;
+    const { duration, amountOff, months } = redemption.terms;
     const noted = redemption.uses.filter((one) => one.invoice === invoice);
+    if (months !== undefined) {
+      const others = discountedPeriods(redemption, invoice);
+      redemption.endsAt = others.length === 0 ? null : monthsFrom(Math.min(...others), months);
+    }
     if (duration !== 'once' || noted.length === 0) continue;
     const isFirst = amountOff === undefined && noted.some(({ wasFirst }) => wasFirst);
-    const change = sum(noted.map(({ taken, returned }) => taken - returned));
+    const change = sum(noted.map(({ ofRest, returned }) => ofRest - returned));
     const left = (redemption.left ?? 0n) + change;
     redemption.left = isFirst ? null : left > 0n ? left : 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
+}
+
+/** Returns the starts of the billing periods in which invoices that stand, other than one, were discounted. */
+function discountedPeriods({ uses }: Redemption, except: ReferenceInvoice): readonly number[] {
+  return uses
+    .filter(({ invoice, taken }) => invoice !== except && invoice.status !== 'void' && taken > 0n)
+    .flatMap(({ from }) => from ?? []);
 }
 
 export function couponOf(index: number): ModelCoupon {

@@ -1,15 +1,17 @@
+import { returnCorrected } from './added';
 import { isOwed, type ReferenceInvoice, runningAt } from './bill';
 import { creditOf } from './charges';
 import type { Drafts } from './drafts';
 import { CreditLimits } from './given-back';
 import { type BilledLine, UNTOUCHED } from './line';
 import type { ReferenceSubscription } from './subscription';
-import type { Usage } from './usage';
+import { addedTo, type Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
 
 interface Corrected {
   limitedCredits: number;
   readonly now: number;
+  readonly zone: string;
   readonly drafts: Drafts;
   readonly invoices: readonly ReferenceInvoice[];
   readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
@@ -29,7 +31,8 @@ export class Corrections {
     if (!isOwed(invoice)) return 'invalid_transition';
     if (isCredited(invoice) || invoice.credited > 0n) return 'invoice_credited';
     if (invoice.paid > 0n) return 'invoice_partly_paid';
-    voidInvoice(invoice, this.owner.now, this.owner.subscription(invoice.subscription).redemptions);
+    const { redemptions } = this.owner.subscription(invoice.subscription);
+    voidInvoice(invoice, this.owner.now, redemptions, this.owner.zone);
     this.owner.firstPayments.givenUp(invoice);
     return null;
   }
@@ -52,9 +55,11 @@ export class Corrections {
     );
     const limits = new CreditLimits(this.owner);
     const again = lines.flatMap((line): readonly BilledLine[] => {
-      const { takesBack: from, capped, back, listed, taken } = line;
+      const { takesBack: from, capped, back, listed, taken, added } = line;
       if (from === null)
-        return [correctedAgain({ ...line, ...UNTOUCHED, capped, back, listed, taken }, limits)];
+        return [
+          correctedAgain({ ...line, ...UNTOUCHED, capped, back, listed, taken, added }, limits),
+        ];
       const isBilled = line.item?.billed.includes(from) ?? false;
       return isBilled && !from.isTakenBack
         ? creditOf(from, line.part, line.from, period, limits)
@@ -76,6 +81,10 @@ export class Corrections {
     }
     for (const line of again) {
       if (line.takesBack === null) line.item?.billed.push(line);
+    }
+    for (const line of again) {
+      if (line.usage !== null && line.back !== null) returnCorrected(line.back.returned);
+      addedTo(line);
     }
     this.owner.usage.billAgain(lines, again);
     const { now } = this.owner;

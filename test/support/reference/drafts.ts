@@ -1,3 +1,4 @@
+import { AddedUsage } from './added';
 import {
   type BilledIn,
   draft,
@@ -66,16 +67,17 @@ export class Drafts {
   /** Creates an invoice for the bills and the late usage, if there is anything. */
   issue(order: Order): void {
     const lines = this.linesOf(order);
-    if (lines.length > 0) this.issueLines(order, lines);
+    this.keepTerms(order, lines.length > 0 ? this.issueLines(order, lines) : null);
   }
 
-  issueLines(order: Omit<Order, 'closes'>, lines: readonly BilledLine[]): void {
+  issueLines(order: Omit<Order, 'closes'>, lines: readonly BilledLine[]): ReferenceInvoice {
     const { subscription, reason, redemptions, period } = order;
     const { now, payer, invoices } = this.owner;
     const invoice = draft(subscription.index, reason, now, period);
     invoices.push(invoice);
     finalize(invoice, lines, redemptions, payer, now, this.billedIn(order));
     this.lowerOpen(invoice);
+    return invoice;
   }
 
   /** Creates an invoice for the boundary of a period, as a draft until the grace period ends. */
@@ -127,6 +129,7 @@ export class Drafts {
       finalize(invoice, lines, redemptions, payer, now, this.billedIn(waiting));
       this.lowerOpen(invoice);
     } else invoices.splice(invoices.indexOf(invoice), 1);
+    this.keepTerms(waiting, lines.length > 0 ? invoice : null);
   }
 
   /** Lowers what the same subscription owes by a credit, open invoices first, before the rest becomes balance. */
@@ -150,18 +153,31 @@ export class Drafts {
   }
 
   private billedIn({ subscription, period: from }: Omit<Order, 'closes'>): BilledIn {
-    const { zone } = this.owner;
-    const monthsFrom = (instant: number, months: number): number =>
-      afterIntervals(instant, 'month', months, zone);
-    return { from, all: subscription.redemptions, monthsFrom };
+    return { from, all: subscription.redemptions, monthsFrom: this.monthsFrom };
   }
 
-  private linesOf({ bills, subscription, period, closes }: Order): readonly BilledLine[] {
+  private readonly monthsFrom = (instant: number, months: number): number =>
+    afterIntervals(instant, 'month', months, this.owner.zone);
+
+  /** Keeps the terms of an invoice for the usage that it billed without a line; null where it has no line at all. */
+  private keepTerms({ redemptions, period }: Order, invoice: ReferenceInvoice | null): void {
+    const { taxes, exemption } = this.owner.payer;
+    const running = redemptions.filter(({ isUsedUp }) => !isUsedUp);
+    const unused = running.map((redemption) => {
+      return { redemption, isUsed: false, isLimited: false };
+    });
+    const coupons = invoice?.coupons ?? unused;
+    const rates = exemption === 'none' ? taxes : [];
+    this.owner.usage.keepTerms({ period, taxes: rates, exemption, coupons });
+  }
+
+  private linesOf({ bills, subscription, closes }: Order): readonly BilledLine[] {
     if (closes) this.owner.finalUsage.close(subscription.index);
     const ordered = bills.flatMap(({ make }) => make());
     const limits = new CreditLimits(this.owner);
     limits.count(ordered);
-    const made = [...ordered, ...this.owner.usage.late(subscription.index, period, limits)];
+    const added = new AddedUsage(this.owner.invoices, this.monthsFrom);
+    const made = [...ordered, ...this.owner.usage.late(subscription.index, limits, added)];
     const lines = made.toSorted((one, other) => placeOf(one) - placeOf(other));
     return [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
   }

@@ -8,6 +8,7 @@ const TIME_TO_PAY_MS = 23 * 3_600_000;
 
 interface Waiting {
   readonly now: number;
+  readonly zone: string;
   readonly creditNotes: CreditNotes;
   readonly payments: Payments;
   subscription(index: number): ReferenceSubscription;
@@ -71,7 +72,7 @@ export class FirstPayments {
     subscription: ReferenceSubscription,
     status: 'incomplete_expired' | 'canceled',
   ): void {
-    const { now, creditNotes, payments } = this.owner;
+    const { now, zone, creditNotes, payments } = this.owner;
     const { period } = subscription;
     subscription.status = status;
     subscription.endedAt = now;
@@ -86,7 +87,7 @@ export class FirstPayments {
     if (invoice.status !== 'open') return;
     payments.takeOff(invoice);
     if (isCredited(invoice)) creditNotes.issueWholly(invoice);
-    else voidInvoice(invoice, now, subscription.redemptions);
+    else voidInvoice(invoice, now, subscription.redemptions, zone);
   }
 
   private waitingFor(invoice: ReferenceInvoice): ReferenceSubscription | null {

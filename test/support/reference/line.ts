@@ -1,3 +1,4 @@
+import type { Added, BillTerms } from './bill-terms';
 import type { SoldPrice } from './offers';
 import type { Redemption } from './redemption';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
@@ -53,6 +54,8 @@ export interface BilledLine {
   offs: readonly Off[];
   /** Set for a credit, or for usage that is given back. */
   readonly back: Back | null;
+  /** Set for usage that is added to a bill. */
+  readonly added: Added | null;
   /** Amount at list prices, for usage that is given back at what was paid. */
   readonly listed: bigint | null;
   /** Set for usage that is given back. */
@@ -96,6 +99,8 @@ export interface BilledUsage {
   lines: BilledLine[];
   /** True if the usage changed since. */
   isLate: boolean;
+  /** Terms of its invoice, if it had no line on it. */
+  terms: BillTerms | null;
 }
 
 /** The initial values of a line, before it is on an invoice. */
@@ -107,6 +112,7 @@ export const UNTOUCHED = {
   taxes: [],
   offs: [],
   back: null,
+  added: null,
   listed: null,
   taken: null,
   isTakenBack: false,
@@ -137,7 +143,7 @@ export function heldBy(lines: readonly BilledLine[]): bigint {
 export function giveBack(
   lines: readonly BilledLine[],
   share: Fraction,
-  period: number,
+  period: number | typeof OF_BILLS,
 ): { readonly amount: bigint; readonly back: Back } {
   const held = heldBy(lines);
   const offs: Off[] = [];
@@ -168,11 +174,22 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
     .filter(({ amount }) => amount > 0n);
 }
 
+/** For usage that is taken back: discounts return in the periods of its bills. */
+export const OF_BILLS = 'of bills';
+
 /** Tests if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */
-function returns({ redemption, period: taken }: Off, period: number): boolean {
+function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
+  if (period === OF_BILLS) {
+    return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;
+  }
   if (redemption.isOver && !redemption.isUsedUp) return false;
   const { duration, amountOff } = redemption.terms;
   return duration === 'once' || (amountOff !== undefined && taken === period);
+}
+
+/** Returns the amount at list prices. */
+export function listedOf({ listed, amount }: Pick<BilledLine, 'listed' | 'amount'>): bigint {
+  return listed ?? amount;
 }
 
 export function isTrueUp({ type }: BilledLine): boolean {

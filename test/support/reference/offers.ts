@@ -41,6 +41,11 @@ const ADDON_PRICES: readonly (readonly SoldPrice[])[] = ADDONS.map(({ prices }, 
   prices.map((price) => ({ ...price, seller: { addon } })),
 );
 
+/** Tests if a price belongs to a plan. */
+export function isOfPlan({ seller }: SoldPrice, plan: number): boolean {
+  return 'plan' in seller && seller.plan === plan;
+}
+
 export function addonPrices(addon: number): readonly SoldPrice[] {
   return ADDON_PRICES[addon] ?? [];
 }

@@ -11,10 +11,16 @@ export interface Redemption {
   left: bigint | null;
   /** Discounts of invoices, and what credits returned of them. */
   readonly uses: {
-    readonly invoice: { readonly status: string };
+    invoice: { readonly status: string };
+    /** True for a correction whose invoice is not made yet. */
+    isOpen: boolean;
     period: number;
+    /** Start of the billing period of its invoice when it was made; null for a correction of an earlier bill. */
+    readonly from: number | null;
     readonly taken: bigint;
     readonly returned: bigint;
+    /** Part of the discount that the rest of the coupon gave. */
+    readonly ofRest: bigint;
     /** True if a percentage was taken off without a limit. */
     readonly wasFirst: boolean;
   }[];

@@ -4,7 +4,7 @@ import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times
 
 /**
  * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Charges have the
- * rates of the customer, credits those of the lines they take back. Returns the tax on top of the amounts. No customer of
+ * rates of the customer, credits those of the lines they take back, added usage those of its bill. Returns the tax on top of the amounts. No customer of
  * the model has inclusive and exclusive rates at once.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
@@ -28,7 +28,8 @@ export function taxLines(lines: readonly BilledLine[], taxes: readonly number[])
   );
 }
 
-function ratesOf({ back }: BilledLine, taxes: readonly number[]): readonly number[] {
+function ratesOf({ back, added }: BilledLine, taxes: readonly number[]): readonly number[] {
+  if (added !== null) return added.taxes;
   return back === null ? taxes : billedRates(back.lines);
 }
 

@@ -1,7 +1,9 @@
 import type { ModelPrice } from './catalog';
 import type { CreditLimits } from './given-back';
 import { trueUp, within } from './limits';
-import { type BilledLine, type BilledUsage, giveBack, UNTOUCHED } from './line';
+import { type AddedUsage, returnCorrected, takeAdded } from './added';
+import type { BillTerms } from './bill-terms';
+import { type BilledLine, type BilledUsage, giveBack, listedOf, OF_BILLS, UNTOUCHED } from './line';
 import type { SoldPrice } from './offers';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
@@ -17,6 +19,8 @@ export interface UsageEvent {
 export class Usage {
   readonly events: UsageEvent[] = [];
   private readonly billed: BilledUsage[] = [];
+  /** Usage that was billed first since {@link keepTerms}. */
+  private fresh: BilledUsage[] = [];
   /** For each price and period, the events that existed when it was last billed. */
   private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
 
@@ -51,7 +55,14 @@ export class Usage {
   ): readonly BilledLine[] {
     const usage = billedOf(subscription, price, from, to, part);
     this.billed.push(usage);
+    this.fresh.push(usage);
     return [...this.add(usage)];
+  }
+
+  /** Keeps the terms of their invoice for bills without a line. */
+  keepTerms(terms: BillTerms): void {
+    for (const usage of this.fresh) if (usage.lines.length === 0) usage.terms = terms;
+    this.fresh = [];
   }
 
   /** Tests if such a bill would have no lines. */
@@ -75,29 +86,35 @@ export class Usage {
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>
-        usage.subscription === subscription && usage.isLate && this.owed(usage, 0, null) !== null,
+        usage.subscription === subscription && usage.isLate && this.owed(usage, null) !== null,
     );
   }
 
   /**
-   * Rates a changed period again and subtracts what was billed; returned amounts are limited to what the lines hold.
+   * Rates a changed period again and subtracts what was billed; returned amounts are limited to what the lines hold, and
+   * added ones have the terms of the bill.
    */
-  late(subscription: number, period: number, limits: CreditLimits): readonly BilledLine[] {
+  late(subscription: number, limits: CreditLimits, added: AddedUsage): readonly BilledLine[] {
     return this.billed
       .filter((usage) => usage.subscription === subscription && usage.isLate)
       .sort((one, other) => one.from - other.from)
       .flatMap((usage) => {
         usage.isLate = false;
         this.mark(usage);
-        const owed = this.owed(usage, period, limits);
-        return owed === null ? [] : [addLine(usage, owed.amount, true, owed)];
+        const owed = this.owed(usage, limits);
+        if (owed === null) return [];
+        if (owed.back !== null) {
+          returnCorrected(owed.back.returned);
+          return [addLine(usage, owed.amount, true, owed)];
+        }
+        const terms = added.termsOf(usage, owed.amount);
+        return [addedTo(addLine(usage, owed.amount, true, { ...owed, added: terms }))];
       });
   }
 
   /** Returns the difference to what was billed, at list prices; a negative one is its share of what was paid. */
   private owed(
     usage: BilledUsage,
-    period: number,
     limits: CreditLimits | null,
   ): Pick<BilledLine, 'back' | 'listed' | 'taken' | 'amount'> | null {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
@@ -107,7 +124,7 @@ export class Usage {
     const lines = usage.lines.filter(({ isVoid }) => !isVoid);
     const listed = sum(lines.map(listedOf));
     const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
-    const given = giveBack(lines, share, period);
+    const given = giveBack(lines, share, OF_BILLS);
     if (given.amount === 0n && given.back.returned.length === 0) return null;
     const { amount, back, taken } = limits?.correct(given) ?? { ...given, taken: [] };
     return { amount: -amount, back, listed: difference, taken };
@@ -181,7 +198,7 @@ function billedOf(
   to: number,
   part: Fraction,
 ): BilledUsage {
-  return { subscription, price, from, to, part, lines: [], isLate: false };
+  return { subscription, price, from, to, part, lines: [], isLate: false, terms: null };
 }
 
 /** Groups without a region come last. */
@@ -191,18 +208,22 @@ function byName(one: string | null, other: string | null): number {
   return (one ?? LAST) < (other ?? LAST) ? -1 : 1;
 }
 
-function listedOf({ listed, amount }: BilledLine): bigint {
-  return listed ?? amount;
-}
-
 function addLine(
   usage: BilledUsage,
   amount: bigint,
   isLate: boolean,
-  owed: Partial<Pick<BilledLine, 'back' | 'listed' | 'taken'>> = {},
+  owed: Partial<Pick<BilledLine, 'back' | 'listed' | 'taken' | 'added'>> = {},
 ): BilledLine {
   const line: BilledLine = { ...likeOf(usage, isLate), type: 'usage', ...owed, amount };
   usage.lines.push(line);
+  return line;
+}
+
+/** Takes the discounts of a line that adds usage to a bill. */
+export function addedTo(line: BilledLine): BilledLine {
+  if (line.added === null) return line;
+  line.offs = takeAdded(line.added, line.amount);
+  line.discount = sum(line.offs.map(({ amount }) => amount));
   return line;
 }
 

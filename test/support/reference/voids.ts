@@ -1,4 +1,5 @@
 import { type ReferenceInvoice, takeBack } from './bill';
+import { afterIntervals } from './calendar';
 import type { Redemption } from './redemption';
 import { type BilledLine, billedWith, heldBy } from './line';
 
@@ -17,8 +18,9 @@ export function voidInvoice(
   invoice: ReferenceInvoice,
   now: number,
   redemptions: readonly Redemption[],
+  zone: string,
 ): void {
-  takeBack(invoice, redemptions);
+  takeBack(invoice, redemptions, (from, months) => afterIntervals(from, 'month', months, zone));
   invoice.status = 'void';
   invoice.chargeAt = now;
   invoice.events.push('voided');

@@ -43,7 +43,8 @@ export class RegenerateInvoiceWorkflow {
         credits: this.reissuing.creditsOf(found),
         invoiceIds: this.reissuing.correctedBy(found),
       });
-      return this.reissuing.regenerate(id, { customer, standing, refunded }, now);
+      const periods = await this.periods.billingPeriods(this.reissuing.correctedFrom(found));
+      return this.reissuing.regenerate(id, { customer, standing, refunded, periods }, now);
     });
   }
 }

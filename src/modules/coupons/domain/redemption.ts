@@ -109,7 +109,7 @@ export interface AppliedRedemption {
   readonly returnedMinor: bigint;
   /** Rest for the next invoice, for duration `once`. */
   readonly unusedMinor: bigint;
-  /** End of the repeating months, if this is the first discounted period. */
+  /** End of the repeating months, if the period of the invoice is the first discounted one; null for no such period. */
   readonly endsAt: Date | null;
 }
 
@@ -129,7 +129,7 @@ export function withApplied(
     ...redemption,
     appliedAmount: greater(redemption.appliedAmount + amountMinor - returnedMinor, 0n),
     remainingAmount: isLeft ? unusedMinor : null,
-    endsAt: redemption.endsAt ?? (amountMinor > 0n ? endsAt : null),
+    endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
   if (coupon.duration !== 'once') return after;
   if (isUsedUp({ redemption: after, coupon })) {
@@ -147,31 +147,45 @@ export interface NotedDiscount {
   readonly returnedMinor?: bigint;
   /** The most that a percentage could take off; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
+  /** Part of the discount of usage that was added to earlier bills, and what the rest of the coupon gave of it; absent: none. */
+  readonly correctedMinor?: bigint;
+  readonly ofRestMinor?: bigint;
+  /** End of the repeating months by the invoices that stand; absent: as it was. */
+  readonly endsAt?: Date | null;
 }
 
 /**
  * Returns the redemption as if a void invoice had neither used it nor returned anything to it. What a coupon with duration `once`
- * took off can be used again.
+ * took off can be used again, and the months of a repeating one begin with the first period that another invoice discounts.
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
-  { amountMinor, returnedMinor = 0n, mostMinor = null }: NotedDiscount,
+  { amountMinor, returnedMinor = 0n, mostMinor = null, ...noted }: NotedDiscount,
   now: Date,
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
+  const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = noted;
+  const ownMinor = amountMinor - correctedMinor;
   const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
-  if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied };
-  const isFirstUse = coupon.amountOff === null && mostMinor === null && amountMinor > 0n;
-  const rest = greater((remainingAmount ?? 0n) + amountMinor - returnedMinor, 0n);
+  if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
+  const isFirstUse = coupon.amountOff === null && mostMinor === null && ownMinor > 0n;
+  const rest = greater((remainingAmount ?? 0n) + ownMinor + ofRestMinor - returnedMinor, 0n);
+  const isUnlimited = isFirstUse || (remainingAmount === null && rest === 0n);
   const after = {
     ...redemption,
-    appliedAmount: applied,
-    remainingAmount: isFirstUse ? null : rest,
+    // A percentage that is used again is not used up by discounts of usage that was added to the void invoice.
+    appliedAmount: isFirstUse ? 0n : applied,
+    remainingAmount: isUnlimited ? null : rest,
   };
   if (isUsedUp({ redemption: after, coupon })) {
     return { ...after, endedAt: redemption.endedAt ?? now };
   }
   return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }
 
 function greater(left: bigint, right: bigint): bigint {

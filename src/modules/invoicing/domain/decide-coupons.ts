@@ -1,6 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { RedeemedCoupon } from '../../../core/discount';
 import { periodAt, type Period } from '../../../core/time';
+import { correctedDiscounts } from './corrected-discounts';
 import { returnedBy } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import type { InvoiceCoupon } from './invoice';
@@ -56,64 +57,96 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
   return isStart || (instant > period.startAt && instant < period.endAt);
 }
 
-/** The coupons of an invoice: what each may take off these lines, with what their credits return to it. */
+/**
+ * The coupons of an invoice: what each may take off these lines, with what their credits return to it, and after what their
+ * corrections of usage took of it.
+ */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
-  lines: readonly Pick<LineDraft, 'trace' | 'timeZone' | 'priceId'>[],
+  lines: readonly Pick<LineDraft, 'amount' | 'trace' | 'timeZone'>[],
+  priceIds: ReadonlySet<string | null>,
 ): readonly InvoiceCouponTerms[] {
-  const timeZone = lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
-  const priceIds = new Set(lines.map(({ priceId }) => priceId));
+  const timeZone = timeZoneOf(lines);
+  const credited = lines.filter(({ trace }) => trace.kind === 'credit').flatMap(returnedBy);
+  const corrected = correctedDiscounts(lines);
   return coupons.flatMap((coupon) => {
-    const { redemptionId, redeemedAt, duration, percentOff } = coupon;
-    const returnedMinor = lines
-      .flatMap(returnedBy)
+    const { redemptionId, redeemedAt, duration, percentOff, priceIds: scope } = coupon;
+    const returnedMinor = credited
       .filter((share) => share.redemptionId === redemptionId)
       .reduce((total, { amountMinor }) => total + amountMinor, 0n);
-    const { priceIds: scope } = coupon;
-    const terms = { redemptionId, redeemedAt, duration, percentOff, returnedMinor };
-    if (coupon.isUsedUp && returnedMinor === 0n) return [];
-    const left = leftOf(coupon, returnedMinor);
+    // Corrections have entries of their own, and share the rest of the coupon.
+    const correctedMinor = corrected
+      .filter((one) => one.redemptionId === redemptionId)
+      .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
+      .reduce((total, one) => total + one.returnedMinor - one.ofRestMinor, 0n);
+    if (coupon.isUsedUp && returnedMinor + correctedMinor <= 0n) return [];
+    const left = leftOf(coupon, returnedMinor + correctedMinor);
     return [
       {
-        ...terms,
+        redemptionId,
+        redeemedAt,
+        duration,
+        percentOff,
+        returnedMinor,
         amountOffMinor: percentOff === null ? left : null,
         mostMinor: percentOff === null ? null : left,
         priceIds:
           scope === null ? null : [...scope].filter((priceId) => priceIds.has(priceId)).sort(),
-        endsAt: coupon.endsAt ?? endOf(coupon, billingPeriod, timeZone),
+        endsAt: monthsEnd(coupon, billingPeriod, timeZone),
+        appliedFrom: billingPeriod?.startAt ?? null,
       },
     ];
   });
 }
 
-/** Returns the amount a coupon may still take off; null for a percentage without a limit. */
-function leftOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
+/** Returns the time zone of the subscription whose lines these are. */
+export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): string {
+  return lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
+}
+
+/** Returns the amount a coupon may still take off, never negative; null for a percentage without a limit. */
+export function leftOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
     const isLimited = duration === 'once' && (isUsedUp || remainingMinor !== null);
-    return isLimited ? (remainingMinor ?? 0n) + returnedMinor : null;
+    return isLimited ? positive((remainingMinor ?? 0n) + returnedMinor) : null;
   }
   invariant(amountOffMinor !== null, 'a coupon takes off a percentage or an amount');
   const leftMinor =
     duration === 'once' ? (remainingMinor ?? amountOffMinor) : amountOffMinor - takenMinor;
-  return (leftMinor > 0n ? leftMinor : 0n) + returnedMinor;
+  return positive(positive(leftMinor) + returnedMinor);
 }
 
-/** The months of a repeating coupon, from the start of the first period it discounts. */
-function endOf(
-  { months }: CouponContext,
+function positive(amountMinor: bigint): bigint {
+  return amountMinor > 0n ? amountMinor : 0n;
+}
+
+/** The months begin with the first period that is discounted: with this one, if it is earlier than the former first. */
+function monthsEnd(
+  coupon: CouponContext,
   billingPeriod: Period | null,
   timeZone: string,
 ): Date | null {
-  if (months === null || billingPeriod === null) return null;
-  const { startAt } = billingPeriod;
+  const { endsAt } = coupon;
+  const ownEndsAt = endOf(coupon, billingPeriod?.startAt ?? null, timeZone);
+  if (endsAt === null || ownEndsAt === null) return endsAt ?? ownEndsAt;
+  return ownEndsAt < endsAt ? ownEndsAt : endsAt;
+}
+
+/** Returns the end of the months of a repeating coupon; null for any other. */
+export function endOf(
+  { months }: Pick<CouponContext, 'months'>,
+  startAt: Date | null,
+  timeZone: string,
+): Date | null {
+  if (months === null || startAt === null) return null;
   const anchor = { mode: 'anniversary', startAt, timeZone, interval: 'month' } as const;
   return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
 }
 
 /** A coupon as the rules of discounts know it, for the lines of its prices. */
 export function redeemed(
-  coupon: InvoiceCouponTerms,
+  coupon: Omit<InvoiceCouponTerms, 'endsAt'>,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],
 ): RedeemedCoupon {
   const { redemptionId, redeemedAt, duration, percentOff, amountOffMinor, mostMinor } = coupon;

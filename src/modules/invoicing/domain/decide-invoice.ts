@@ -1,27 +1,24 @@
-import { multiply, rational } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import {
   assembleInvoice,
   type AssembledInvoice,
   type Commitment,
-  type InvoiceContents,
   type CreditGrant,
-  taxOfPart,
 } from '../../../core/invoice';
 import type { TaxTreatment } from '../../../core/tax';
+import type { InvoiceRateTerms } from './billed-by';
+import { correctedCouponsOf } from './correction-terms';
 import { type CouponsInPeriod, couponsOf, redeemed } from './decide-coupons';
 import { decideLines, type DecidedLines, type LineContext, trueUpLine } from './decide-lines';
-import type { HeldTerms } from './held-terms';
-import type { Invoice, InvoiceLine, InvoiceTaxRate } from './invoice';
+import type { Invoice, InvoiceCoupon, InvoiceLine } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { InvoiceOrder } from './order';
-import { evaluate, type LineTrace } from './trace';
-
-export type TaxRateSnapshot = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
+import { ownRatesOf, ownTermsOf } from './own-terms';
+import { evaluate } from './trace';
 
 /** Input of an invoice beside its order. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
-  readonly taxRates: readonly TaxRateSnapshot[];
+  readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
   /** The customer's. */
   readonly testClockId: string | null;
@@ -85,7 +82,7 @@ export function decideInvoice(
 export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is decided again');
   const { charges, commitments } = limitedOf(draft.lines);
-  const terms = termsOf(context, draft.lines);
+  const terms = termsOf(context, draft.lines, priceIdsOf(draft.lines));
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
   const amounts = assembled(draft.currency, made, terms);
   const byId = new Map(draft.lines.map((line) => [line.id, line]));
@@ -112,10 +109,12 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
     currency,
     lines: charges.map(({ id: lineId, kind, taxRateIds, trace }) => {
       const amountMinor = evaluate(trace);
-      return { lineId, kind, amountMinor, currency, taxRateIds, ...creditTax(trace, amountMinor) };
+      return { lineId, kind, amountMinor, currency, taxRateIds, ...ownTermsOf(trace, amountMinor) };
     }),
     commitments,
-    coupons: invoice.coupons.map((coupon) => redeemed(coupon, priceIdsOf(invoice.lines))),
+    coupons: invoice.coupons
+      .filter(({ correctedFrom }) => correctedFrom === undefined)
+      .map((coupon) => redeemed(coupon, priceIdsOf(invoice.lines))),
     taxRates: invoice.taxRates,
     taxTreatment: invoice.taxTreatment,
     creditGrants: invoice.credits.map(({ creditId, amountMinor: remainingMinor }) => {
@@ -163,9 +162,9 @@ function priced(
   readonly drafts: readonly LineDraft[];
   readonly terms: AssemblyTerms;
 } {
-  const terms = termsOf(context, lines);
   const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
   const priceOf = [...priceIdsOf(lines), ...trueUps];
+  const terms = termsOf(context, lines, priceOf);
   const amounts = assembled(currency, { lines, priceOf, commitments }, terms);
   const byId = new Map(lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
@@ -204,7 +203,7 @@ function assembled(
       amountMinor,
       currency,
       taxRateIds,
-      ...creditTax(trace, amountMinor),
+      ...ownTermsOf(trace, amountMinor),
     })),
     commitments: commitments.map((commitment) => ({ ...commitment, taxRateIds })),
     coupons: terms.coupons.map((coupon) => redeemed(coupon, priceOf)),
@@ -226,48 +225,36 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
 /** Coupons, taxes and credit of an invoice. */
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
+  /** Coupons that corrections of earlier bills discount by or return to, with what these took and returned. */
+  readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Rates of charges. */
   readonly taxRateIds: readonly string[];
   /** Rates of charges, and rates that credited lines were billed with. */
-  readonly taxRates: readonly TaxRateSnapshot[];
+  readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];
 }
 
-function termsOf(context: BillingContext, lines: readonly LineDraft[]): AssemblyTerms {
+function termsOf(
+  context: BillingContext,
+  lines: readonly LineDraft[],
+  pricedLines: readonly PricedLine[],
+): AssemblyTerms {
   const rates = new Map(context.taxRates.map((rate) => [rate.taxRateId, rate]));
-  for (const { taxRateId, name, percentage, inclusive } of lines.flatMap(
-    ({ trace }) => heldBy(trace)?.taxes ?? [],
+  for (const { taxRateId, name, percentage, inclusive } of lines.flatMap(({ trace }) =>
+    ownRatesOf(trace),
   )) {
     if (!rates.has(taxRateId)) rates.set(taxRateId, { taxRateId, name, percentage, inclusive });
   }
   const { taxTreatment, creditGrants } = context;
   return {
-    coupons: couponsOf(context, lines),
+    coupons: couponsOf(context, lines, new Set(pricedLines.map(({ priceId }) => priceId))),
+    correctedCoupons: correctedCouponsOf(lines, context.correctedCoupons ?? new Map()),
     taxRateIds: context.taxRates.map(({ taxRateId }) => taxRateId),
     taxRates: [...rates.values()],
     taxTreatment,
     creditGrants,
   };
-}
-
-/** A credit takes back the tax that its lines were billed with, whatever the rates of the customer are by now. */
-function creditTax(
-  trace: LineTrace,
-  amountMinor: bigint,
-): Pick<InvoiceContents['lines'][number], 'exactTaxes'> & { readonly taxRateIds?: string[] } {
-  const held = amountMinor > 0n ? undefined : heldBy(trace);
-  if (held === undefined) return {};
-  const taxes = taxOfPart(held, -amountMinor);
-  const exactTaxes = new Map(
-    [...taxes].map(([taxRateId, tax]) => [taxRateId, multiply(tax, rational(-1n))] as const),
-  );
-  return { exactTaxes, taxRateIds: [...exactTaxes.keys()] };
-}
-
-function heldBy(trace: LineTrace): HeldTerms | undefined {
-  if (trace.kind === 'credit') return trace.held;
-  return trace.kind === 'usage' ? trace.corrects?.held : undefined;
 }
 
 function totalsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
@@ -287,10 +274,13 @@ function totalsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
       const { taxableMinor, taxMinor } = total ?? { taxableMinor: 0n, taxMinor: 0n };
       return { ...rate, taxableMinor, taxMinor };
     }),
-    coupons: context.coupons.map((coupon) => {
-      const applied = amounts.coupons.find((one) => one.redemptionId === coupon.redemptionId);
-      return { ...coupon, amountMinor: applied?.amountMinor ?? 0n };
-    }),
+    coupons: [
+      ...context.coupons.map((coupon) => {
+        const applied = amounts.coupons.find((one) => one.redemptionId === coupon.redemptionId);
+        return { ...coupon, amountMinor: applied?.amountMinor ?? 0n };
+      }),
+      ...context.correctedCoupons,
+    ],
   };
 }
 

@@ -3,6 +3,7 @@ import { invariant } from '../../../core/invariant';
 import type { Commitment, LineKind } from '../../../core/invoice';
 import { prorate, unusedPart, type Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
+import { type CorrectedBills, correctionTerms } from './correction-terms';
 import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
 import { type LimitCredit, limitCredits } from './given-back';
@@ -22,7 +23,7 @@ export interface DecidedLines {
 }
 
 /** Input of lines beside their orders. */
-export interface LineContext extends CouponsInPeriod {
+export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
   /** Finalized lines of the items that are credited, of which no other credit took back the unused part. */
   readonly billed: readonly BilledLine[];
   /** Amounts that credits may give back of refunded invoices, in minor units by invoice id. */
@@ -43,7 +44,7 @@ export function decideLines(
   nextId: () => string,
 ): DecidedLines {
   const { usage } = context;
-  const returns = returnsToCoupon(context);
+  const corrections = correctionTerms(context);
   const limit = limitCredits(context.creditable);
   const lines: LineDraft[] = [];
   const commitments: DecidedLines['commitments'][number][] = [];
@@ -81,7 +82,7 @@ export function decideLines(
     }
   }
   for (const late of usage) {
-    const line = late.billed === null ? null : lateUsageLine(late, returns, limit, nextId);
+    const line = late.billed === null ? null : lateUsageLine(late, corrections, limit, nextId);
     if (line !== null) lines.push(line);
   }
   return {

@@ -1,9 +1,9 @@
 import { parseExact, subtract, sum } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Commitment } from '../../../core/invoice';
+import type { CorrectionTerms } from './correction-terms';
 import { type LimitCredit, limitCorrection } from './given-back';
 import { type BilledLine, heldOf, heldOfInvoices } from './held-lines';
-import type { HeldDiscount } from './held-terms';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { UsageOrder } from './line-order';
 import {
@@ -79,14 +79,15 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 /**
  * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
  * amount billed so far. Null if that is nothing. A correction that refunds lowered to nothing has a line, so that usage that
- * comes later is compared with what was taken back.
+ * comes later is compared with what was taken back. Usage that is added has the discounts and taxes of the first bill of the
+ * period, if these are known.
  *
- * @param returns is true if a discount returns to its coupon when it is credited
+ * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice
  */
 export function lateUsageLine(
   { order, reading, billed: found }: CountedUsage,
-  returns: (discount: HeldDiscount) => boolean,
+  corrections: CorrectionTerms,
   limit: LimitCredit,
   nextId: () => string,
 ): LineDraft | null {
@@ -94,7 +95,7 @@ export function lateUsageLine(
   const { lines, ...billed } = found;
   const rated = reading.parts.map((part) => ratePart(order.price.rating, part, order.proration));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
-  const held = heldOf(lines, returns);
+  const held = heldOf(lines, corrections.returns);
   const terms = { ...billed, held };
   const wanted = correctionOf(ratedMinor, limitsOf(order), terms);
   const givenMinor = wanted.amountMinor < 0n ? -wanted.amountMinor : 0n;
@@ -103,7 +104,11 @@ export function lateUsageLine(
   const correction = correctionOf(ratedMinor, limitsOf(order), limited);
   const { amountMinor: amount, differenceMinor, returned } = correction;
   if (wanted.amountMinor === 0n && returned.length === 0) return null;
-  const corrects = differenceMinor < 0n ? { ...limited, differenceMinor, returned, taken } : billed;
+  if (differenceMinor < 0n) corrections.takenBack(order, -differenceMinor);
+  corrections.returned(returned);
+  const billedBy = differenceMinor > 0n ? corrections.added(order, differenceMinor) : null;
+  const added = billedBy === null ? billed : { ...billed, billedBy };
+  const corrects = differenceMinor < 0n ? { ...limited, differenceMinor, returned, taken } : added;
   const parts = rated.map(({ traced }) => traced);
   const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
   return {

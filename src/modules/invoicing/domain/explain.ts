@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { AssembledInvoice } from '../../../core/invoice';
+import { correctedDiscounts } from './corrected-discounts';
 import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
 import { evaluate } from './trace';
@@ -77,13 +78,22 @@ function totalsOf(assembled: AssembledInvoice): InvoiceTotals {
   };
 }
 
-function sharesMatch({ coupons, taxRates }: Invoice, assembled: AssembledInvoice): boolean {
+function sharesMatch({ coupons, taxRates, lines }: Invoice, assembled: AssembledInvoice): boolean {
   const discounts = new Map(
     assembled.coupons.map(({ redemptionId, amountMinor }) => [redemptionId, amountMinor]),
   );
+  const corrected = correctedDiscounts(lines);
   const taxes = new Map(assembled.taxRates.map((rate) => [rate.taxRateId, rate]));
   return (
-    coupons.every((coupon) => coupon.amountMinor === (discounts.get(coupon.redemptionId) ?? 0n)) &&
+    coupons.every(({ redemptionId, correctedFrom, amountMinor }) =>
+      correctedFrom === undefined
+        ? amountMinor === (discounts.get(redemptionId) ?? 0n)
+        : amountMinor ===
+          corrected
+            .filter((one) => one.redemptionId === redemptionId)
+            .filter(({ billedFrom }) => billedFrom?.getTime() === correctedFrom?.getTime())
+            .reduce((total, { takenMinor }) => total + takenMinor, 0n),
+    ) &&
     taxRates.every(({ taxRateId, taxableMinor, taxMinor }) => {
       const again = taxes.get(taxRateId);
       return taxableMinor === (again?.taxableMinor ?? 0n) && taxMinor === (again?.taxMinor ?? 0n);

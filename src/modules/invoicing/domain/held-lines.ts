@@ -78,8 +78,9 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {
+    const billedFrom = periodOfDiscount(line);
     const shares = [
-      ...line.discountShares.map((share) => ({ ...share, billedFrom: line.billedFrom })),
+      ...line.discountShares.map((share) => ({ ...share, billedFrom })),
       ...returnedBy(line).map((share) => ({ ...share, amountMinor: -share.amountMinor })),
     ];
     for (const share of shares) {
@@ -89,6 +90,12 @@ function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
     }
   }
   return [...byKey.values()];
+}
+
+/** Usage that was added to a bill was discounted in the period of that bill. */
+function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
+  const added = trace.kind === 'usage' ? trace.corrects?.billedBy : undefined;
+  return added === undefined ? billedFrom : added.billedFrom;
 }
 
 /** Returns the discounts, positive, that a line gave back to coupons: a credit of an unused part, or a usage correction. */

@@ -62,6 +62,16 @@ export interface InvoiceCoupon {
   readonly priceIds?: readonly string[] | null;
   /** The end of its months, where it repeats. */
   readonly endsAt?: Date | null;
+  /** Start of the billing period that it was applied in; absent from older invoices. */
+  readonly appliedFrom?: Date | null;
+  /**
+   * Start of the period of an earlier invoice. Present where corrections of usage of that invoice were discounted, or
+   * returned a discount; these come beside the coupons of the invoice itself.
+   */
+  readonly correctedFrom?: Date | null;
+  /** Amount that it had left before these corrections, and the part of `amountMinor` taken of it. */
+  readonly restMinor?: bigint;
+  readonly ofRestMinor?: bigint;
 }
 
 /** A line with every amount fixed. Amounts are minor units of the invoice's currency. */

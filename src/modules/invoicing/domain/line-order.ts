@@ -1,6 +1,7 @@
 import type { Proration } from '../../../core/proration';
 import type { Price } from '../../../core/rating';
 import type { Period } from '../../../core/time';
+import type { BillTerms } from './billed-by';
 
 /** A price as it is billed; it is kept on the line. */
 export interface BilledPrice {
@@ -44,6 +45,8 @@ export interface UsageOrder {
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
+  /** Kept with the bill of a period that had no line: the terms of its invoice, or of the one that would have had it. */
+  readonly billTerms?: BillTerms;
 }
 
 /** A billed period of a subscription whose usage changed since. */

@@ -4,6 +4,9 @@ import type { RefundedOf } from './given-back';
 import type { Collection, InvoiceReason } from './invoice';
 import type { LateUsageOrder, LineOrder } from './line-order';
 
+/** The billing periods of subscriptions, by subscription id. */
+export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
+
 /** Amounts that an invoice may give back of earlier invoices. Left out: nothing was refunded, and no usage is late. */
 export interface GivenBackTerms {
   /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
@@ -13,6 +16,8 @@ export interface GivenBackTerms {
    * other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageOrder[];
+  /** Billing periods of the subscriptions with late usage: coupons are left an amount for each of them. */
+  readonly periods?: BillingPeriods;
 }
 
 /** Request for an invoice. Taxes, coupons and credit come from the billing context. */

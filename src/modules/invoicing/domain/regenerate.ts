@@ -5,6 +5,7 @@ import {
   decideInvoice,
   type NewInvoiceIds,
 } from './decide-invoice';
+import { type CorrectionTerms, correctionTerms } from './correction-terms';
 import { creditAgain } from './decide-lines';
 import { type LimitCredit, limitCredits, limitTaken } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -62,10 +63,11 @@ export function regeneratedFrom(
   const isEarned = ({ period }: InvoiceLine): boolean =>
     hasEnded || (earnedUntil !== null && period !== null && period.endAt <= earnedUntil);
   const limit = limitCredits(context.creditable);
+  const corrections = correctionTerms(context);
   const lines = voided.lines.flatMap((line): InvoiceLine[] => {
     const id = ids.nextLineId();
-    if (line.trace.kind === 'usage' && line.amount < 0n) {
-      return [{ ...correctedAgain(line, line.trace, limit), id }];
+    if (line.trace.kind === 'usage' && line.trace.corrects !== null) {
+      return [{ ...correctedAgain(line, line.trace, limit, corrections), id }];
     }
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
@@ -77,13 +79,26 @@ export function regeneratedFrom(
   return decideAgain({ ...empty, reissueOfId: voided.id, lines }, context);
 }
 
-/** Returns a correction of usage with what refunds left since of the invoices that it takes from. */
-function correctedAgain(line: InvoiceLine, trace: UsageTrace, limit: LimitCredit): InvoiceLine {
+/**
+ * Returns a correction of usage with what refunds left since of the invoices that it takes from, or with what coupons have
+ * left for usage that it adds.
+ */
+function correctedAgain(
+  line: InvoiceLine,
+  trace: UsageTrace,
+  limit: LimitCredit,
+  corrections: CorrectionTerms,
+): InvoiceLine {
   const { corrects, limits } = trace;
+  if (corrects?.billedBy !== undefined) {
+    const billedBy = corrections.addedAgain(corrects.billedBy, line.amount);
+    return { ...line, trace: { ...trace, corrects: { ...corrects, billedBy } } };
+  }
   if (corrects?.held === undefined || corrects.taken === undefined) return line;
   const { taken, mostMinor } = limitTaken(corrects.taken, corrects.held, limit);
-  if (mostMinor === null) return line;
-  const limited = { ...corrects, mostMinor };
+  const limited = mostMinor === null ? corrects : { ...corrects, mostMinor };
   const { amountMinor: amount, returned } = correctionOf(ratedAgain(trace), limits, limited);
+  corrections.returned(returned);
+  if (mostMinor === null) return line;
   return { ...line, amount, trace: { ...trace, corrects: { ...limited, returned, taken } } };
 }

@@ -1,6 +1,7 @@
 import type { Rational } from '../../../core/decimal';
 import { toJson } from '../../../core/exact-json';
 import type { Period } from '../../../core/time';
+import type { BillTerms } from './billed-by';
 import type { CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
 import type { UsageOrder } from './line-order';
@@ -22,18 +23,27 @@ export interface KeptUsage {
   }[];
 }
 
-/** Returns the record of billed usage: it identifies late usage, and bills it by the same order. */
+/**
+ * Returns the record of billed usage: it identifies late usage, and bills it by the same order.
+ *
+ * @param lines of its invoice
+ * @param terms of its invoice, or of the one that would have been made. A first bill without a line keeps them: later usage of
+ *   the period takes them
+ */
 export function billOf(
   { order, reading, billed }: CountedUsage,
   lines: readonly InvoiceLine[],
+  terms: BillTerms | null = null,
 ): KeptUsage {
-  const ofPeriod = lines.filter(
-    ({ itemId, kind, period }) =>
-      kind === 'usage' &&
+  const together = lines.filter(
+    ({ itemId, period }) =>
       itemId === order.itemId &&
       period?.startAt.getTime() === order.period.startAt.getTime() &&
       period.endAt.getTime() === order.period.endAt.getTime(),
   );
+  const ofPeriod = together.filter(({ kind }) => kind === 'usage');
+  const isUnbilled = billed === null && together.length === 0 && terms !== null;
+  const kept: UsageOrder = isUnbilled ? { ...order, billTerms: terms } : order;
   const byGroup = linesByGroup(ofPeriod);
   return {
     meter: reading.meter,
@@ -41,7 +51,7 @@ export function billOf(
     period: order.period,
     countedFrom: reading.countedFrom,
     upToPosition: reading.upToPosition,
-    terms: toJson(order) as object,
+    terms: toJson(kept) as object,
     groups: reading.parts.map(({ group, quantity, events }) => ({
       group: group ?? [],
       quantity,

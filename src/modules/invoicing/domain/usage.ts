@@ -20,6 +20,7 @@ import {
   type TraceStep,
 } from '../../../core/rating';
 import type { Period } from '../../../core/time';
+import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
@@ -81,6 +82,8 @@ export interface CorrectedUsage extends BilledUsage {
   readonly mostMinor?: bigint;
   /** Invoices that what is given back is taken from; absent from lines that were issued without. */
   readonly taken?: readonly TakenFrom[];
+  /** Terms of the first bill, which added usage takes; absent from lines with the terms of their own invoice. */
+  readonly billedBy?: BilledBy;
 }
 
 /** A part as a trace keeps it: texts that lose nothing. */

@@ -77,7 +77,7 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   readonly matches!: boolean;
   @NestedListProperty(
     ExplainedDiscountDto,
-    'Coupons by the time of their redemption. Percentages are taken off first, then amounts.',
+    'Coupons by the time of their redemption. Percentages are taken off first, then amounts. Coupons of earlier bills, which late usage was discounted by, come last.',
   )
   readonly discounts!: readonly ExplainedDiscountDto[];
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];

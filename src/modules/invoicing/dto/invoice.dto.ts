@@ -21,6 +21,7 @@ import {
   type InvoiceStatus,
   type InvoiceTaxRate,
 } from '../domain/invoice';
+import { statedTreatment } from '../domain/own-terms';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
@@ -139,8 +140,8 @@ export function toInvoiceTaxDto(rate: InvoiceTaxRate): InvoiceTaxDto {
   return toDto(InvoiceTaxDto, { ...rate, taxable: rate.taxableMinor, tax: rate.taxMinor });
 }
 
-export function toTaxNote({ taxTreatment }: Invoice): string | null {
-  switch (taxTreatment) {
+export function toTaxNote(invoice: Invoice): string | null {
+  switch (statedTreatment(invoice)) {
     case 'none':
       return null;
     case 'exempt':

@@ -10,8 +10,8 @@ import {
   TextProperty,
 } from '../../../platform/http';
 import type { LineTrace } from '../domain/trace';
+import { CorrectedUsageDto, HeldDiscountDto, HeldTermsDto, MINOR } from './corrected-usage.dto';
 
-const MINOR = 'in minor units, as a decimal string';
 const STEP_KINDS = [
   'flat',
   'unit',
@@ -158,58 +158,6 @@ class UsageLimitsDto {
     },
   )
   readonly proration!: TracedProrationDto | null;
-}
-
-class HeldTaxDto {
-  @TextProperty('Id of the tax rate.', 'txr_01h455vb4pex5vsknk084sn02q')
-  readonly tax_rate_id!: string;
-  @TextProperty('Percent.', '19') readonly percentage!: string;
-  @BooleanProperty('If the amounts include the tax.', false) readonly inclusive!: boolean;
-  @TextProperty(`Tax that is still held, ${MINOR}.`, '95') readonly left!: string;
-  @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
-}
-
-class HeldDiscountDto {
-  @TextProperty('Redemption of the coupon.', 'red_01h455vb4pex5vsknk084sn02q')
-  readonly redemption_id!: string;
-  @TextProperty(`Discount, ${MINOR}.`, '500') readonly amount!: string;
-  @InstantProperty('Start of the period in which it was taken.', { nullable: true })
-  readonly billed_from!: string | null;
-}
-
-class HeldTermsDto {
-  @TextProperty(`Still held after discounts and credits, ${MINOR}.`, '500')
-  readonly held_amount!: string;
-  @TextProperty(`Listed before discounts and credits, ${MINOR}.`, '1000')
-  readonly listed!: string;
-  @NestedListProperty(HeldTaxDto, 'Taxes still held.') readonly taxes!: readonly HeldTaxDto[];
-  @BooleanProperty('If all of the lines have the same rates.', true)
-  readonly has_one_set_of_rates!: boolean;
-  @NestedListProperty(HeldDiscountDto, 'Discounts that return to their coupons.')
-  readonly discounts!: readonly HeldDiscountDto[];
-}
-
-class TakenFromDto {
-  @TextProperty('Id of the invoice.', 'inv_01h455vb4pex5vsknk084sn02q')
-  readonly invoice_id!: string;
-  @TextProperty(`Taken from it, ${MINOR}.`, '100') readonly amount!: string;
-}
-
-class CorrectedUsageDto {
-  @TextProperty(`Billed before, ${MINOR}.`, '500') readonly amount!: string;
-  @TextProperty(`Part of it that is neither discounted nor credited, ${MINOR}.`, '500')
-  readonly held_amount!: string;
-  @TextProperty('Quantity billed before.', '5') readonly quantity!: string;
-  @NestedProperty(HeldTermsDto, 'What the lines billed before still hold.', OPTIONAL)
-  readonly held?: HeldTermsDto;
-  @TextProperty(`Correction at list prices, ${MINOR}.`, '-100', OPTIONAL)
-  readonly difference?: string;
-  @NestedListProperty(HeldDiscountDto, 'Discounts that returned to their coupons.', OPTIONAL)
-  readonly returned?: readonly HeldDiscountDto[];
-  @TextProperty(`Limit of what is given back, ${MINOR}.`, '100', OPTIONAL)
-  readonly most?: string;
-  @NestedListProperty(TakenFromDto, 'Invoices that it is taken from.', OPTIONAL)
-  readonly taken?: readonly TakenFromDto[];
 }
 
 class RatedTraceDto {

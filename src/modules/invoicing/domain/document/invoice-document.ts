@@ -1,6 +1,7 @@
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
 import type { Buyer, Seller } from '../invoice-snapshots';
+import { isTaxed, statedTreatment } from '../own-terms';
 import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
 
 export interface Party {
@@ -135,7 +136,7 @@ function toDocumentLine(line: InvoiceLine, invoice: Invoice, timezone: string): 
     quantity: line.quantity === null ? '' : formatQuantity(line.quantity),
     unitPrice: line.unitAmount === null ? '' : formatUnitPrice(line.unitAmount, currency),
     discount: line.discount === 0n ? '' : formatAmount(-line.discount, currency),
-    taxRates: invoice.taxTreatment === 'none' ? rates.map(percentOf).join(' + ') : '',
+    taxRates: isTaxed(line, invoice) ? rates.map(percentOf).join(' + ') : '',
     amount: formatAmount(line.amount, currency),
   };
 }
@@ -179,10 +180,11 @@ function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
 
 function notesOf(invoice: Invoice): readonly string[] {
   const notes: string[] = [];
-  if (invoice.taxTreatment === 'reverse') {
+  const treatment = statedTreatment(invoice);
+  if (treatment === 'reverse') {
     notes.push('Reverse charge: the recipient accounts for the tax.');
   }
-  if (invoice.taxTreatment === 'exempt') notes.push('Exempt from tax.');
+  if (treatment === 'exempt') notes.push('Exempt from tax.');
   if (invoice.status === 'draft') notes.push('A draft is not an invoice: it can still change.');
   if (invoice.status === 'void') notes.push('This invoice is void: nothing is owed for it.');
   if (invoice.creditedToBalance > 0n) {

@@ -1,0 +1,78 @@
+import { invariant } from '../invariant';
+import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
+
+/** A coupon of an invoice, as it discounts an amount that is added to the invoice later. Amounts are minor units. */
+export type AddedCoupon = {
+  readonly redemptionId: string;
+  /** A percent as a decimal string; null for a coupon that takes off an amount. */
+  readonly percentOff: string | null;
+  /** The amount that the percentage is for so far: its lines, with what was added and taken back since. */
+  readonly baseMinor: bigint;
+  /** Part of the added amount whose discount returned to the coupon before, and may have been used since. */
+  readonly againMinor: bigint;
+  /** The most that an amount takes off, or a percentage of the part that is added again. */
+  readonly restMinor: bigint;
+};
+
+export type AddedDiscount = {
+  readonly redemptionId: string;
+  readonly amountMinor: bigint;
+  /** Part of the discount that the rest of the coupon gave. */
+  readonly ofRestMinor: bigint;
+};
+
+/**
+ * Returns the discounts of an amount that is added to an invoice later: each percentage takes off what it would have taken
+ * off more with the amount on the invoice, rounded as a whole; then each amount takes off what is left of it.
+ *
+ * @param coupons percentages first
+ */
+export function discountAdded(
+  addedMinor: bigint,
+  coupons: readonly AddedCoupon[],
+): readonly AddedDiscount[] {
+  let leftMinor = addedMinor;
+  return coupons.map(({ redemptionId, percentOff, baseMinor, againMinor, restMinor }) => {
+    const most = restMinor > 0n ? restMinor : 0n;
+    const moreFor = (partMinor: bigint): bigint =>
+      percentOff === null
+        ? partMinor
+        : percentOf(baseMinor + partMinor, percentOff) - percentOf(baseMinor, percentOff);
+    const again = moreFor(percentOff === null ? leftMinor : lesser(againMinor, leftMinor));
+    const ofRestMinor = lesser(again, most);
+    const amountMinor = ofRestMinor + moreFor(leftMinor) - again;
+    leftMinor -= amountMinor;
+    invariant(leftMinor >= 0n, 'no amount is discounted below zero');
+    return { redemptionId, amountMinor, ofRestMinor };
+  });
+}
+
+/** Returns the amount that each percentage is taken off, by redemption: its lines less what former ones took off. */
+export function percentageBases(
+  lines: readonly DiscountableLine[],
+  coupons: readonly RedeemedCoupon[],
+): ReadonlyMap<string, bigint> {
+  const byId = new Map(coupons.map((coupon) => [coupon.redemptionId, coupon]));
+  const percentages = coupons.filter(({ off }) => off.type === 'percent');
+  const leftMinor = lines.map(({ amountMinor }) => positivePart(amountMinor));
+  return new Map(
+    applyCoupons(lines, percentages).coupons.map(({ redemptionId, sharesMinor }) => {
+      const lineIds = byId.get(redemptionId)?.lineIds ?? 'all';
+      let baseMinor = 0n;
+      lines.forEach(({ lineId }, index) => {
+        const left = leftMinor[index] ?? 0n;
+        if (lineIds === 'all' || lineIds.has(lineId)) baseMinor += left;
+        leftMinor[index] = left - (sharesMinor[index] ?? 0n);
+      });
+      return [redemptionId, baseMinor] as const;
+    }),
+  );
+}
+
+function lesser(left: bigint, right: bigint): bigint {
+  return left < right ? left : right;
+}
+
+function positivePart(amountMinor: bigint): bigint {
+  return amountMinor > 0n ? amountMinor : 0n;
+}

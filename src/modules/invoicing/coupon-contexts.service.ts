@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { CatalogService } from '../catalog';
+import { countsFrom, isUsedUp, type RedeemedTerms, RedemptionsService } from '../coupons';
+import { BilledLinesRepository } from './billed-lines.repository';
+import { type CouponContext, endOf, timeZoneOf } from './domain/decide-coupons';
+import type { BilledLine } from './domain/held-lines';
+import type { Invoice } from './domain/invoice';
+import type { InvoiceOrder } from './domain/order';
+
+/** Part of an invoice order that decides which coupons are read. */
+export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod'> & {
+  /** Redemptions that its lines return discounts to, beside those of what it credits or corrects. */
+  readonly returnsTo?: readonly string[];
+  /** Time zone of its lines, where later periods may have been billed before: repeating coupons must not last longer. */
+  readonly timeZone?: string;
+};
+
+/** An order with the finalized lines that it may credit or correct. */
+interface Crediting<Order> {
+  readonly order: Order;
+  readonly corrected: readonly BilledLine[];
+}
+
+/** Reads the coupons that invoices may use, with what is left of them. */
+@Injectable()
+export class CouponContextsService {
+  constructor(
+    private readonly redemptions: RedemptionsService,
+    private readonly catalog: CatalogService,
+    private readonly billed: BilledLinesRepository,
+  ) {}
+
+  /** Returns the coupons that run for each order, and those that lines it may credit were discounted by. */
+  async loadAll<Order extends CouponRequest>(
+    orders: readonly Crediting<Order>[],
+    at: Date,
+  ): Promise<(order: Order) => readonly CouponContext[]> {
+    const subscriptionIds = orders.flatMap(({ order }) => order.subscriptionId ?? []);
+    const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
+    const discountedBy = orders.flatMap(redemptionIdsOf);
+    const usedUp = await this.redemptions.usedUpOf(discountedBy);
+    const taken = await this.takenIn(
+      orders
+        .map(({ order }) => order)
+        .filter(({ subscriptionId }) => running.get(subscriptionId ?? '')?.some(takesEachPeriod)),
+    );
+    const found = new Map<Order, readonly CouponContext[]>();
+    for (const { order, corrected } of orders) {
+      const { subscriptionId, billingPeriod } = order;
+      if (subscriptionId === null) continue;
+      const terms = (running.get(subscriptionId) ?? []).filter(
+        ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
+      );
+      const lasting = await this.withinMonths(terms, order);
+      const again = redemptionIdsOf({ order, corrected }).flatMap((id) => usedUp.get(id) ?? []);
+      const inOrder = [...again, ...lasting].sort((one, other) =>
+        one.redemption.id < other.redemption.id ? -1 : 1,
+      );
+      found.set(order, await this.contextsOf(inOrder, taken));
+    }
+    return (order) => found.get(order) ?? [];
+  }
+
+  /** Returns the coupons that ran when drafts were made, with the amounts that other invoices left. */
+  async loadForDrafts<Order extends CouponRequest & { readonly draft: Invoice }>(
+    orders: readonly Order[],
+  ): Promise<(order: Order) => readonly CouponContext[]> {
+    const left = await this.redemptions.leftOf(
+      orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
+    );
+    const ofDrafts = new Map<Order, readonly CouponContext[]>();
+    const taken = await this.takenIn(orders);
+    for (const order of orders) {
+      const { coupons, lines } = order.draft;
+      const terms = coupons
+        .filter(({ correctedFrom }) => correctedFrom === undefined)
+        .flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
+      const lasting = await this.withinMonths(terms, { ...order, timeZone: timeZoneOf(lines) });
+      ofDrafts.set(order, await this.contextsOf(lasting, taken));
+    }
+    return (order) => ofDrafts.get(order) ?? [];
+  }
+
+  /** @param taken discounts of a billing period by redemption, in minor units */
+  async contextsOf(
+    terms: readonly RedeemedTerms[],
+    taken: ReadonlyMap<string, bigint>,
+  ): Promise<readonly CouponContext[]> {
+    const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
+    const pricesOf = await this.catalog.getPriceIdsOfPlans([...planIds]);
+    return terms.map(({ redemption, coupon }) => ({
+      redemptionId: redemption.id,
+      redeemedAt: redemption.redeemedAt,
+      duration: coupon.duration,
+      percentOff: coupon.percentOff,
+      amountOffMinor: coupon.amountOff,
+      remainingMinor: redemption.remainingAmount,
+      takenMinor: taken.get(redemption.id) ?? 0n,
+      isUsedUp: isUsedUp({ redemption, coupon }),
+      months: coupon.durationInMonths,
+      endsAt: redemption.endsAt,
+      priceIds:
+        coupon.planIds.length === 0
+          ? null
+          : new Set(coupon.planIds.flatMap((planId) => pricesOf.get(planId) ?? [])),
+    }));
+  }
+
+  /**
+   * Leaves out repeating coupons that would last longer than their months, if they discounted a period before their first
+   * one: they discounted one after the end of the months that would begin there.
+   */
+  private async withinMonths(
+    terms: readonly RedeemedTerms[],
+    { subscriptionId, billingPeriod, timeZone }: CouponRequest,
+  ): Promise<readonly RedeemedTerms[]> {
+    if (subscriptionId === null || billingPeriod === null || timeZone === undefined) return terms;
+    const ends = terms.map(({ redemption: { endsAt }, coupon: { durationInMonths: months } }) => {
+      const ownEndsAt = endOf({ months }, billingPeriod.startAt, timeZone);
+      return endsAt !== null && ownEndsAt !== null && ownEndsAt < endsAt ? ownEndsAt : null;
+    });
+    if (ends.every((endsAt) => endsAt === null)) return terms;
+    const spans = await this.billed.discountedSpans([subscriptionId], null);
+    return terms.filter(({ redemption }, index) => {
+      const endsAt = ends[index] ?? null;
+      const lastAt = spans.get(redemption.id)?.lastAt ?? null;
+      return endsAt === null || lastAt === null || lastAt < endsAt;
+    });
+  }
+
+  private async takenIn(orders: readonly CouponRequest[]): Promise<ReadonlyMap<string, bigint>> {
+    const taken = await this.billed.discountsTaken(
+      orders.flatMap(({ subscriptionId, billingPeriod: period }) =>
+        subscriptionId === null || period === null ? [] : [{ subscriptionId, period }],
+      ),
+    );
+    return new Map(taken.map(({ redemptionId, takenMinor }) => [redemptionId, takenMinor]));
+  }
+}
+
+/** The redemptions that a credit or a correction may return a discount to. */
+function redemptionIdsOf({
+  order: { returnsTo = [] },
+  corrected,
+}: Crediting<CouponRequest>): readonly string[] {
+  const shares = corrected.flatMap(({ discountShares }) => discountShares);
+  return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
+}
+
+export function takesEachPeriod({ coupon }: Pick<RedeemedTerms, 'coupon'>): boolean {
+  return coupon.duration !== 'once' && coupon.amountOff !== null;
+}

@@ -1,0 +1,53 @@
+import { groupBy } from '../../core/grouping';
+import type { AppliedRedemption, NotedDiscount } from '../coupons';
+import type { InvoiceCoupon } from './domain/invoice';
+
+/** Returns the effect of an invoice on each of its coupons. */
+export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
+  return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
+    ...total,
+    unusedMinor: own === undefined ? restOf(corrected) : unusedOf(own),
+    endsAt: own === undefined || own.amountMinor === 0n ? null : (own.endsAt ?? null),
+  }));
+}
+
+/** Returns what a void invoice takes back of each of its coupons. */
+export function notedBy(coupons: readonly InvoiceCoupon[]): readonly NotedDiscount[] {
+  return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
+    ...total,
+    mostMinor: own?.mostMinor ?? null,
+    correctedMinor: sumOf(corrected, ({ amountMinor }) => amountMinor),
+    ofRestMinor: sumOf(corrected, ({ ofRestMinor = 0n }) => ofRestMinor),
+  }));
+}
+
+/** Coupons by redemption: as the invoice itself used it, and as its corrections of earlier bills did. */
+function effectsOf(coupons: readonly InvoiceCoupon[]) {
+  return [...groupBy(coupons, ({ redemptionId }) => redemptionId)].map(([redemptionId, all]) => ({
+    redemptionId,
+    amountMinor: sumOf(all, ({ amountMinor }) => amountMinor),
+    returnedMinor: sumOf(all, ({ returnedMinor = 0n }) => returnedMinor),
+    own: all.find(({ correctedFrom }) => correctedFrom === undefined),
+    corrected: all.filter(({ correctedFrom }) => correctedFrom !== undefined),
+  }));
+}
+
+function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceCoupon): bigint {
+  return duration === 'once' ? (amountOffMinor ?? mostMinor ?? amountMinor) - amountMinor : 0n;
+}
+
+/** The rest of a coupon with duration `once` that corrections alone used, or returned to. */
+function restOf(corrected: readonly InvoiceCoupon[]): bigint {
+  const [first] = corrected;
+  if (first?.duration !== 'once') return 0n;
+  const change = sumOf(
+    corrected,
+    ({ returnedMinor = 0n, ofRestMinor = 0n }) => returnedMinor - ofRestMinor,
+  );
+  const restMinor = (first.restMinor ?? 0n) + change;
+  return restMinor > 0n ? restMinor : 0n;
+}
+
+function sumOf(coupons: readonly InvoiceCoupon[], of: (coupon: InvoiceCoupon) => bigint): bigint {
+  return coupons.reduce((total, coupon) => total + of(coupon), 0n);
+}

@@ -1,0 +1,43 @@
+import type { RedeemedCoupon } from '../../../core/discount';
+import { addedDiscounts } from './billed-by';
+import type { LineDraft } from './line-draft';
+
+/** A discount that a correction of usage took, or returned, in the period of the bill that it corrects. Minor units. */
+export interface CorrectedDiscount {
+  readonly redemptionId: string;
+  /** Start of the period of the invoice of that bill. */
+  readonly billedFrom: Date | null;
+  readonly takenMinor: bigint;
+  /** Part of it that the rest of the coupon gave. */
+  readonly ofRestMinor: bigint;
+  readonly returnedMinor: bigint;
+}
+
+/** Returns the key of what a coupon has left for corrections of bills of a period; one that lasts `once` has one rest. */
+export function restKey(
+  { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,
+  billedFrom: Date | null,
+): string {
+  return duration === 'once' ? redemptionId : `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
+}
+
+/** Returns the discounts that corrections of usage took or returned. */
+export function correctedDiscounts(
+  lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
+): readonly CorrectedDiscount[] {
+  return lines.flatMap(({ amount, trace }) => {
+    const corrects = trace.kind === 'usage' ? trace.corrects : null;
+    if (corrects === null) return [];
+    const { billedBy, returned = [] } = corrects;
+    const added = billedBy === undefined ? [] : addedDiscounts(amount, billedBy);
+    return [
+      ...added.map(({ redemptionId, amountMinor: takenMinor, ofRestMinor }) => {
+        const billedFrom = billedBy?.billedFrom ?? null;
+        return { redemptionId, billedFrom, takenMinor, ofRestMinor, returnedMinor: 0n };
+      }),
+      ...returned.map(({ redemptionId, billedFrom, amountMinor: returnedMinor }) => {
+        return { redemptionId, billedFrom, takenMinor: 0n, ofRestMinor: 0n, returnedMinor };
+      }),
+    ];
+  });
+}

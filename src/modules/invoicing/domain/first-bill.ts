@@ -1,0 +1,107 @@
+import type { CouponContext } from './decide-coupons';
+import { listedAmount } from './held-lines';
+import type { BillCoupon, BillTerms } from './billed-by';
+import type { Invoice, InvoiceLine } from './invoice';
+import type { UsageOrder } from './line-order';
+
+/** An amount that coupons of a bill were taken off: at list prices, with what came later and was taken back. */
+export interface BilledAmount {
+  /** {@link subjectOf} usage, with all lines of its price and period; the id of any other line. */
+  readonly key: string;
+  readonly priceId: string | null;
+  readonly amountMinor: bigint;
+}
+
+/** The bill that usage of a period was on first. */
+export interface FirstBill extends Omit<BillTerms, 'coupons'> {
+  /** Bills of the same invoice have the same. */
+  readonly id: string;
+  /** Coupons that discount what is added to it. */
+  readonly coupons: readonly (CouponContext & Pick<BillCoupon, 'isLimited'>)[];
+  readonly amounts: readonly BilledAmount[];
+  /** The most that was billed for the period at any time, at list prices. */
+  readonly peakMinor: bigint;
+}
+
+/** Returns the terms of an invoice. */
+export function termsOfBill(
+  invoice: Pick<Invoice, 'periodStartAt' | 'taxTreatment' | 'taxRates' | 'coupons' | 'status'>,
+  taxRateIds: readonly string[],
+): BillTerms {
+  const { periodStartAt, taxTreatment, taxRates, coupons, status } = invoice;
+  return {
+    billedFrom: periodStartAt,
+    taxTreatment,
+    taxes:
+      taxTreatment === 'none'
+        ? taxRates
+            .filter(({ taxRateId }) => taxRateIds.includes(taxRateId))
+            .map(({ taxRateId, name, percentage, inclusive }) => {
+              return { taxRateId, name, percentage, inclusive };
+            })
+        : [],
+    coupons: coupons
+      .filter(({ correctedFrom }) => correctedFrom === undefined)
+      .map(({ redemptionId, amountMinor, mostMinor = null }) => ({
+        redemptionId,
+        // What a void invoice took off counts as never done.
+        isUsed: amountMinor > 0n && status !== 'void',
+        isLimited: mostMinor !== null,
+      })),
+  };
+}
+
+/** Returns the key of the lines of a price and period. */
+export function subjectOf({ itemId, period }: Pick<UsageOrder, 'itemId' | 'period'>): string {
+  return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
+}
+
+/** Returns true for a line that the first bill of its period made, limits included. */
+export function isFirst({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
+  return trace.kind !== 'usage' || trace.corrects === null;
+}
+
+/**
+ * Returns the amounts that the coupons of an invoice are taken off.
+ * @param history lines of all invoices for the usage that the invoice billed first, oldest first
+ */
+export function billedAmounts(
+  { lines }: Pick<Invoice, 'lines'>,
+  history: readonly InvoiceLine[],
+): readonly BilledAmount[] {
+  const amounts = new Map<string, BilledAmount>();
+  const add = (key: string, priceId: string | null, amountMinor: bigint): void => {
+    const before = amounts.get(key)?.amountMinor ?? 0n;
+    amounts.set(key, { key, priceId, amountMinor: before + amountMinor });
+  };
+  for (const line of lines) {
+    const { id, itemId, period, priceId, amount, kind, trace } = line;
+    const hasOwnTerms = trace.kind === 'usage' && trace.corrects?.billedBy !== undefined;
+    if (kind === 'credit' || hasOwnTerms) continue;
+    const isTogether = itemId !== null && period !== null && isFirst(line);
+    add(isTogether ? subjectOf({ itemId, period }) : id, priceId, amount);
+  }
+  for (const line of history) {
+    const { itemId, period, priceId } = line;
+    if (itemId === null || period === null || isFirst(line)) continue;
+    const key = subjectOf({ itemId, period });
+    if (amounts.has(key)) add(key, priceId, listedAmount(line));
+  }
+  return [...amounts.values()];
+}
+
+/**
+ * Returns the most that was billed for a period at any time, at list prices.
+ * @param history its lines, oldest first
+ */
+export function peakOf(history: readonly InvoiceLine[]): bigint {
+  const firstMinor = history
+    .filter(isFirst)
+    .reduce((total, line) => total + listedAmount(line), 0n);
+  let [billedMinor, peakMinor] = [firstMinor, firstMinor];
+  for (const line of history.filter((one) => !isFirst(one))) {
+    billedMinor += listedAmount(line);
+    if (billedMinor > peakMinor) peakMinor = billedMinor;
+  }
+  return peakMinor;
+}

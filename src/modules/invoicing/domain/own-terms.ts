@@ -1,0 +1,76 @@
+import { multiply, rational } from '../../../core/decimal';
+import { type InvoiceContents, taxOfPart } from '../../../core/invoice';
+import { exactTaxesOf, type TaxTreatment } from '../../../core/tax';
+import { addedDiscounts, type BilledBy, type InvoiceRateTerms } from './billed-by';
+import type { HeldTerms } from './held-terms';
+import type { Invoice, InvoiceLine } from './invoice';
+import type { LineTrace } from './trace';
+
+type OwnTerms = Partial<
+  Pick<InvoiceContents['lines'][number], 'exactTaxes' | 'fixedDiscounts' | 'taxRateIds'>
+>;
+
+/**
+ * Returns the discounts and taxes of a line that has those of an earlier bill, whatever the coupons and rates of the
+ * customer are by now: a credit takes back the tax that its lines were billed with, and usage that is added to a bill is
+ * discounted and taxed like the bill. Empty for any other line.
+ */
+export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
+  const added = amountMinor > 0n ? billedByOf(trace) : undefined;
+  if (added !== undefined) {
+    const fixedDiscounts = addedDiscounts(amountMinor, added)
+      .filter((one) => one.amountMinor > 0n)
+      .map(({ redemptionId, amountMinor: discountMinor }) => {
+        return { redemptionId, amountMinor: discountMinor };
+      });
+    const discountedMinor = fixedDiscounts.reduce(
+      (leftMinor, one) => leftMinor - one.amountMinor,
+      amountMinor,
+    );
+    const exactTaxes = exactTaxesOf(discountedMinor, added.taxes);
+    return { fixedDiscounts, exactTaxes, taxRateIds: [...exactTaxes.keys()] };
+  }
+  const held = amountMinor > 0n ? undefined : heldBy(trace);
+  if (held === undefined) return {};
+  const taxes = taxOfPart(held, -amountMinor);
+  const exactTaxes = new Map(
+    [...taxes].map(([taxRateId, tax]) => [taxRateId, multiply(tax, rational(-1n))] as const),
+  );
+  return { exactTaxes, taxRateIds: [...exactTaxes.keys()] };
+}
+
+/** Returns the rates of the earlier bill whose terms a line has; none for any other line. */
+export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
+  return billedByOf(trace)?.taxes ?? heldBy(trace)?.taxes ?? [];
+}
+
+/**
+ * Returns the treatment that an invoice states with a note: that of its charges, which usage of earlier bills may have been
+ * billed with. Reverse charge comes before exempt, since it must be stated. Without charges it is that of the customer.
+ */
+export function statedTreatment({
+  lines,
+  taxTreatment,
+}: Pick<Invoice, 'lines' | 'taxTreatment'>): TaxTreatment {
+  const treatments = lines.flatMap(({ trace }): readonly TaxTreatment[] => {
+    const added = billedByOf(trace);
+    if (added !== undefined) return [added.taxTreatment];
+    return heldBy(trace) === undefined ? [taxTreatment] : [];
+  });
+  const stated = treatments.length === 0 ? [taxTreatment] : treatments;
+  return (['reverse', 'exempt'] as const).find((one) => stated.includes(one)) ?? 'none';
+}
+
+/** Returns true if the rates of a line are those that it was taxed with. */
+export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
+  return taxTreatment === 'none' || ownRatesOf(trace).length > 0;
+}
+
+function billedByOf(trace: LineTrace): BilledBy | undefined {
+  return trace.kind === 'usage' ? trace.corrects?.billedBy : undefined;
+}
+
+function heldBy(trace: LineTrace): HeldTerms | undefined {
+  if (trace.kind === 'credit') return trace.held;
+  return trace.kind === 'usage' ? trace.corrects?.held : undefined;
+}

@@ -1,0 +1,227 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
+import type { Period } from '../../core/time';
+import { RedemptionsService } from '../coupons';
+import { BilledLinesRepository } from './billed-lines.repository';
+import { CouponContextsService, takesEachPeriod } from './coupon-contexts.service';
+import type { BillCoupon, BillTerms } from './domain/billed-by';
+import { type CorrectedBills, couponIn } from './domain/correction-terms';
+import { restKey } from './domain/corrected-discounts';
+import { type CouponContext, endOf } from './domain/decide-coupons';
+import { heldOf } from './domain/held-lines';
+import type { CountedUsage } from './domain/decide-usage-lines';
+import {
+  billedAmounts,
+  type FirstBill,
+  isFirst,
+  peakOf,
+  subjectOf,
+  termsOfBill,
+} from './domain/first-bill';
+import type { Invoice, InvoiceLine } from './domain/invoice';
+import type { UsageOrder } from './domain/line-order';
+import type { InvoiceOrder } from './domain/order';
+import { InvoicesRepository } from './invoices.repository';
+
+/** A discount of an earlier bill, by its coupon and the start of the period of its invoice. */
+export interface EarlierDiscount {
+  readonly redemptionId: string;
+  readonly billedFrom: Date | null;
+}
+
+export interface CorrectingOrder {
+  readonly order: Pick<InvoiceOrder, 'subscriptionId' | 'periods'> & {
+    /** Discounts that corrections which are made again took or returned. */
+    readonly correctedAgain?: readonly EarlierDiscount[];
+  };
+  readonly usage: readonly CountedUsage[];
+}
+
+interface LateReading {
+  readonly request: CorrectingOrder['order'];
+  readonly counted: CountedUsage;
+}
+
+/** Late usage with the terms of its first bill, and the invoice of that bill, if the usage had a line. */
+interface CorrectedBill extends LateReading {
+  readonly terms: BillTerms;
+  readonly invoice: Invoice | null;
+}
+
+interface WantedDiscount extends EarlierDiscount {
+  readonly request: CorrectingOrder['order'];
+}
+
+type History = ReadonlyMap<string, readonly InvoiceLine[]>;
+
+/** Reads the bills that late usage corrects, whose terms it takes. */
+@Injectable()
+export class FirstBillsService {
+  constructor(
+    private readonly billed: BilledLinesRepository,
+    private readonly invoices: InvoicesRepository,
+    private readonly redemptions: RedemptionsService,
+    private readonly coupons: CouponContextsService,
+  ) {}
+
+  /** Returns the first bills of the late usage of these orders, and the coupons that corrections discount by or return to. */
+  async load(orders: readonly CorrectingOrder[]): Promise<CorrectedBills> {
+    const late = orders.flatMap(({ order: request, usage }) =>
+      usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),
+    );
+    const again = orders.flatMap(({ order: request }) =>
+      (request.correctedAgain ?? []).map((discount) => ({ ...discount, request })),
+    );
+    if (late.length === 0 && again.length === 0) return NOTHING_CORRECTED;
+    const bills = await this.billsOf(late);
+    const correctedCoupons = await this.couponsOf([
+      ...again,
+      ...late.flatMap(discountsOf),
+      ...bills.flatMap(({ request, terms: { coupons, billedFrom } }) =>
+        coupons.map(({ redemptionId }) => ({ request, redemptionId, billedFrom })),
+      ),
+    ]);
+    const history = await this.historyOf(bills);
+    const firstBills = new Map(
+      bills.map((bill) => [bill.counted.order, firstBillOf(bill, history, correctedCoupons)]),
+    );
+    return { firstBills, correctedCoupons };
+  }
+
+  private async billsOf(late: readonly LateReading[]): Promise<readonly CorrectedBill[]> {
+    const invoiceIds = await this.billed.firstInvoices(late.map(({ counted }) => counted.order));
+    const invoices = await this.invoices.findAll([...new Set(invoiceIds.values())]);
+    const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
+    return late.flatMap(({ request, counted }) => {
+      const { order } = counted;
+      const invoice = byId.get(invoiceIds.get(subjectOf(order)) ?? '') ?? null;
+      const terms = invoice === null ? order.billTerms : termsOfLine(invoice, order);
+      return terms === undefined ? [] : [{ request, counted, invoice, terms }];
+    });
+  }
+
+  /** Returns the lines for the usage of bills, and for all usage of their invoices, by its subject. */
+  private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
+    const usage = bills.flatMap(({ counted, invoice }) => [
+      counted.order,
+      ...(invoice?.lines ?? []).flatMap(({ kind, itemId, period }) =>
+        kind === 'credit' || itemId === null || period === null ? [] : [{ itemId, period }],
+      ),
+    ]);
+    const bySubject = new Map(usage.map((one) => [subjectOf(one), one]));
+    const lines = await this.billed.history([...bySubject.values()]);
+    return groupBy(lines, ({ itemId, period }) =>
+      itemId === null || period === null ? '' : subjectOf({ itemId, period }),
+    );
+  }
+
+  private async couponsOf(
+    wanted: readonly WantedDiscount[],
+  ): Promise<CorrectedBills['correctedCoupons']> {
+    const terms = await this.redemptions.getAll(wanted.map(({ redemptionId }) => redemptionId));
+    const contexts = await this.coupons.contextsOf([...terms.values()], new Map());
+    const contextOf = new Map(contexts.map((context) => [context.redemptionId, context]));
+    const ofPeriods = wanted.flatMap(({ request, redemptionId, billedFrom }) => {
+      const one = terms.get(redemptionId);
+      const period = periodOf(request, billedFrom);
+      const { subscriptionId } = request;
+      if (one === undefined || !takesEachPeriod(one)) return [];
+      return period === null || subscriptionId === null ? [] : [{ subscriptionId, period }];
+    });
+    const byPeriod = new Map(
+      ofPeriods.map((one) => [`${one.subscriptionId} ${one.period.startAt.getTime()}`, one]),
+    );
+    const found = await this.billed.discountsTaken([...byPeriod.values()]);
+    const takenOf = (redemptionId: string, period: Period | null): bigint =>
+      found.find(
+        (one) =>
+          one.redemptionId === redemptionId &&
+          one.periodStartAt.getTime() === period?.startAt.getTime(),
+      )?.takenMinor ?? 0n;
+    return new Map(
+      wanted.flatMap(({ request, redemptionId, billedFrom }) => {
+        const context = contextOf.get(redemptionId);
+        if (context === undefined) return [];
+        const takenMinor = takenOf(redemptionId, periodOf(request, billedFrom));
+        return [[restKey(context, billedFrom), { ...context, takenMinor }] as const];
+      }),
+    );
+  }
+}
+
+const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
+
+/** The discounts that the lines of late usage have, and may return. */
+function discountsOf({ request, counted: { billed } }: LateReading): readonly WantedDiscount[] {
+  const { discounts } = heldOf(billed?.lines ?? [], () => true);
+  return discounts.map(({ redemptionId, billedFrom }) => ({ request, redemptionId, billedFrom }));
+}
+
+/** Returns the billing period that the invoice of a bill belongs to. */
+function periodOf(
+  { subscriptionId, periods }: CorrectingOrder['order'],
+  billedFrom: Date | null,
+): Period | null {
+  if (billedFrom === null) return null;
+  const found = periods
+    ?.get(subscriptionId ?? '')
+    ?.find(({ startAt, endAt }) => startAt <= billedFrom && billedFrom < endAt);
+  return found ?? { startAt: billedFrom, endAt: billedFrom };
+}
+
+/** Returns the terms of the invoice of a line; the lines of one bill have the same. */
+function termsOfLine(invoice: Invoice, order: UsageOrder): BillTerms | undefined {
+  const line = invoice.lines.find(
+    ({ itemId, period, ...one }) =>
+      itemId !== null &&
+      period !== null &&
+      isFirst(one) &&
+      subjectOf({ itemId, period }) === subjectOf(order),
+  );
+  return line === undefined ? undefined : termsOfBill(invoice, line.taxRateIds);
+}
+
+function firstBillOf(
+  { request, counted: { order, billed }, terms, invoice }: CorrectedBill,
+  history: History,
+  contexts: CorrectedBills['correctedCoupons'],
+): FirstBill {
+  const subject = subjectOf(order);
+  const { billedFrom, taxTreatment, taxes } = terms;
+  const from = periodOf(request, billedFrom)?.startAt ?? null;
+  const coupons = terms.coupons.flatMap((coupon) => {
+    const context = couponIn(contexts, coupon.redemptionId, billedFrom);
+    if (context === undefined || !isInForce(coupon, context, from, order.timeZone)) return [];
+    return [{ ...context, isLimited: coupon.isLimited }];
+  });
+  const { priceId } = order.price;
+  return {
+    id: invoice?.id ?? subject,
+    billedFrom,
+    taxTreatment,
+    taxes,
+    coupons,
+    amounts:
+      invoice === null
+        ? [{ key: subject, priceId, amountMinor: billed?.amountMinor ?? 0n }]
+        : billedAmounts(invoice, [...history.values()].flat()),
+    peakMinor: peakOf(history.get(subject) ?? []),
+  };
+}
+
+/**
+ * Returns true if a coupon discounts what is added to a bill. One that took something off the bill does, and so does one
+ * that discounts all invoices of the time. One that waited for its first discount still waits.
+ */
+function isInForce(
+  { isUsed }: BillCoupon,
+  { duration, months, endsAt }: CouponContext,
+  billedFrom: Date | null,
+  timeZone: string,
+): boolean {
+  if (isUsed || duration === 'forever') return true;
+  if (duration === 'once' || endsAt === null || billedFrom === null) return false;
+  // Its months begin with the first period it discounts, and may have begun after the bill.
+  const ownEndsAt = endOf({ months }, billedFrom, timeZone);
+  return billedFrom < endsAt && ownEndsAt !== null && ownEndsAt >= endsAt;
+}

@@ -1,0 +1,109 @@
+import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+
+const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
+
+/** A plan of 10.00, half of it off for some months from 1 March on. */
+describe('the months of a repeating coupon count from the first period that an invoice which stands discounts', () => {
+  let engine: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function post(path: string, body: object): Promise<{ readonly id: string }> {
+    const answer = await engine.http.post(path).send(body);
+    expect([200, 201]).toContain(answer.status);
+    return answer.body as { id: string };
+  }
+
+  async function begin(months: number) {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    made += 1;
+    const code = `MONTHS${made}`;
+    const terms = { type: 'percent', percent_off: '50', duration: 'repeating' };
+    const coupon = await post('/v1/coupons', { code, ...terms, duration_in_months: months });
+    await story.subscribe(await story.plan(1_000), { coupon: code, collection: 'send_invoice' });
+    const endsAt = async (): Promise<string | null> => {
+      const { body } = await engine.http.get(`/v1/coupons/${coupon.id}/redemptions`);
+      return (body as { data: { ends_at: string | null }[] }).data[0]?.ends_at ?? null;
+    };
+    const standing = async (): Promise<readonly Invoice[]> =>
+      (await story.invoices()).filter(({ status }) => status !== 'void');
+    /** Totals by the start of the period, in order. */
+    const totals = async (): Promise<readonly (readonly [string | undefined, number])[]> =>
+      (await standing())
+        .map(({ period_start, total }) => [period_start?.slice(5, 7), total] as const)
+        .toSorted(([one = ''], [other = '']) => one.localeCompare(other));
+    const ofMonth = async (month: string): Promise<string> =>
+      (await story.invoices()).find(({ period_start }) => period_start?.slice(5, 7) === month)
+        ?.id ?? '';
+    const voidMonth = async (month: string) =>
+      post(`/v1/invoices/${await ofMonth(month)}/void`, {});
+    const regenerate = async (month: string) =>
+      post(`/v1/invoices/${await ofMonth(month)}/reissue`, {});
+    return { story, endsAt, totals, voidMonth, regenerate };
+  }
+
+  it('after its only invoice is void and made again: from the same period', async () => {
+    const { story, endsAt, totals, voidMonth, regenerate } = await begin(1);
+    expect(await endsAt()).toBe(on('04-01'));
+    await voidMonth('03');
+    expect(await endsAt()).toBeNull();
+    await regenerate('03');
+    expect(await endsAt()).toBe(on('04-01'));
+    await story.advance(on('04-02'));
+    expect(await totals()).toEqual([
+      ['03', 500],
+      ['04', 1_000],
+    ]);
+    await story.verify();
+  });
+
+  it('after its only invoice is void: from the next one; the void one is then made again without it', async () => {
+    const { story, endsAt, totals, voidMonth, regenerate } = await begin(1);
+    await voidMonth('03');
+    await story.advance(on('04-02'));
+    expect(await endsAt()).toBe(on('05-01'));
+    await regenerate('03');
+    expect(await endsAt()).toBe(on('05-01'));
+    await story.advance(on('05-02'));
+    expect(await totals()).toEqual([
+      ['03', 1_000],
+      ['04', 500],
+      ['05', 1_000],
+    ]);
+    await story.verify();
+  });
+
+  it('from the regenerated one again, where all discounted periods are within its months', async () => {
+    const { story, endsAt, totals, voidMonth, regenerate } = await begin(2);
+    await voidMonth('03');
+    await story.advance(on('04-02'));
+    expect(await endsAt()).toBe(on('06-01'));
+    await regenerate('03');
+    expect(await endsAt()).toBe(on('05-01'));
+    await story.advance(on('05-02'));
+    expect(await totals()).toEqual([
+      ['03', 500],
+      ['04', 500],
+      ['05', 1_000],
+    ]);
+    await story.verify();
+  });
+
+  it('as before, where a later invoice is void', async () => {
+    const { story, endsAt, totals, voidMonth } = await begin(2);
+    await story.advance(on('04-02'));
+    await voidMonth('04');
+    expect(await endsAt()).toBe(on('05-01'));
+    await story.advance(on('05-02'));
+    expect(await totals()).toEqual([
+      ['03', 500],
+      ['05', 1_000],
+    ]);
+    await story.verify();
+  });
+});

@@ -1,0 +1,170 @@
+import { mostOf, type ReferenceInvoice } from './bill';
+import type { Added, BillCoupon, BillTerms } from './bill-terms';
+import { type BilledLine, type BilledUsage, type Off, listedOf } from './line';
+import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
+import { isOfPlan } from './offers';
+import type { Redemption } from './redemption';
+
+/** Usage that is added to a bill is discounted and taxed as it would have been on the bill. */
+
+/** Usage whose lines have one price and period, or other lines billed together. */
+interface Group {
+  readonly owner: unknown;
+  readonly plan: (plan: number) => boolean;
+  amount: bigint;
+}
+
+export class AddedUsage {
+  constructor(
+    private readonly invoices: readonly ReferenceInvoice[],
+    private readonly monthsFrom: (from: number, months: number) => number,
+  ) {}
+
+  /** Returns the terms of an amount that is added to the bill of usage, at list prices. */
+  termsOf(usage: BilledUsage, amount: bigint): Added | null {
+    const first = usage.lines.filter(({ isLate }) => !isLate);
+    const invoice = this.invoices.find(({ lines }) => first.some((line) => lines.includes(line)));
+    const terms = invoice === undefined ? usage.terms : termsOf(invoice, first);
+    if (terms === null) return null;
+    const { period, taxes, exemption } = terms;
+    const inForce = terms.coupons.filter((one) => this.isInForce(one, period));
+    const groups = invoice === undefined ? [groupOf(usage)] : groupsOf(invoice);
+    const bases = basesOf(inForce, groups);
+    const billed = sum(usage.lines.map(listedOf));
+    const peak = peakOf(usage);
+    const coupons = inForce
+      .filter(({ redemption: { terms: coupon } }) => isFor(coupon.plan, usage))
+      .map(({ redemption, isLimited }) => {
+        const again = isLimited ? amount : peak > billed ? peak - billed : 0n;
+        return {
+          redemption,
+          base: bases.get(redemption) ?? 0n,
+          again: redemption.terms.duration === 'once' ? again : 0n,
+        };
+      });
+    const isPercent = ({ redemption: { terms: coupon } }: (typeof coupons)[number]): boolean =>
+      coupon.percentOff !== undefined;
+    const inOrder = [...coupons.filter(isPercent), ...coupons.filter((one) => !isPercent(one))];
+    return { period, taxes, exemption, coupons: inOrder };
+  }
+
+  private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
+    const { endsAt, terms } = redemption;
+    if (isUsed || terms.duration === 'forever') return true;
+    if (terms.months === undefined || endsAt === null) return false;
+    return period < endsAt && this.monthsFrom(period, terms.months) >= endsAt;
+  }
+}
+
+/** Takes the discounts of an added amount from its coupons. */
+export function takeAdded({ coupons, period }: Added, amount: bigint): readonly Off[] {
+  let left = amount;
+  return coupons.flatMap(({ redemption, base, again }) => {
+    const { percentOff } = redemption.terms;
+    const partOf = (one: bigint): bigint =>
+      percentOff === undefined ? one : percent(base + one, percentOff) - percent(base, percentOff);
+    const limited = partOf(percentOff === undefined ? left : least(again, left));
+    const ofRest = least(limited, mostOf(redemption, period, 0n) ?? 0n);
+    const off = ofRest + partOf(left) - limited;
+    left -= off;
+    if (off === 0n) return [];
+    redemption.uses.push({ ...useOf(period), taken: off, ofRest });
+    if (redemption.terms.duration === 'once' && redemption.left !== null) {
+      redemption.left -= ofRest;
+      redemption.isUsedUp = redemption.left === 0n;
+    }
+    return [{ redemption, period, amount: off }];
+  });
+}
+
+/** Gives discounts of usage that is taken back to their coupons, in the periods in which they were taken. */
+export function returnCorrected(returned: readonly Off[]): void {
+  for (const { redemption, period, amount } of returned) {
+    redemption.uses.push({ ...useOf(period), returned: amount });
+    if (redemption.terms.duration !== 'once') continue;
+    redemption.left = (redemption.left ?? 0n) + amount;
+    redemption.isUsedUp = false;
+  }
+}
+
+/** A use by a correction. Its invoice follows when it is made. */
+function useOf(period: number): Redemption['uses'][number] {
+  const amounts = { taken: 0n, returned: 0n, ofRest: 0n };
+  return {
+    invoice: { status: 'open' },
+    isOpen: true,
+    period,
+    from: null,
+    wasFirst: false,
+    ...amounts,
+  };
+}
+
+function percent(base: bigint, off: string): bigint {
+  return rounded(times(fraction(base, 100n), fromDecimal(off)));
+}
+
+function termsOf(invoice: ReferenceInvoice, first: readonly BilledLine[]): BillTerms {
+  const { period, exemption, coupons, status } = invoice;
+  const taxes = first[0]?.taxes.map(({ rate }) => rate) ?? [];
+  const used = coupons.map((one) => ({ ...one, isUsed: one.isUsed && status !== 'void' }));
+  return { period, taxes, exemption, coupons: used };
+}
+
+function groupOf(usage: BilledUsage): Group {
+  const plan = (one: number): boolean => isOfPlan(usage.price, one);
+  return { owner: usage, plan, amount: sum(usage.lines.map(listedOf)) };
+}
+
+/** Returns what was billed with an invoice, with later corrections of its usage. */
+function groupsOf({ lines }: ReferenceInvoice): readonly Group[] {
+  const groups: Group[] = [];
+  for (const line of lines) {
+    const { usage, isLate, takesBack, together, price, amount } = line;
+    if (takesBack !== null || isLate) continue;
+    const owner = usage ?? together;
+    const found = groups.find((one) => one.owner === owner);
+    if (usage !== null) {
+      if (found === undefined) groups.push(groupOf(usage));
+    } else if (found === undefined) {
+      const plan = (one: number): boolean => price !== null && isOfPlan(price, one);
+      groups.push({ owner, plan, amount });
+    } else found.amount += amount;
+  }
+  return groups;
+}
+
+function basesOf(
+  coupons: readonly BillCoupon[],
+  groups: readonly Group[],
+): ReadonlyMap<Redemption, bigint> {
+  const left = groups.map(({ amount }) => (amount > 0n ? amount : 0n));
+  const bases = new Map<Redemption, bigint>();
+  for (const { redemption } of coupons) {
+    const { percentOff, plan } = redemption.terms;
+    if (percentOff === undefined) continue;
+    const weights = left.map((amount, place) =>
+      plan === undefined || groups[place]?.plan(plan) === true ? amount : 0n,
+    );
+    bases.set(redemption, sum(weights));
+    split(percent(sum(weights), percentOff), weights).forEach((part, place) => {
+      left[place] = (left[place] ?? 0n) - part;
+    });
+  }
+  return bases;
+}
+
+function isFor(plan: number | undefined, { price }: BilledUsage): boolean {
+  return plan === undefined || isOfPlan(price, plan);
+}
+
+/** Returns the most that was billed for usage at any time, at list prices. */
+function peakOf({ lines }: BilledUsage): bigint {
+  let billed = sum(lines.filter(({ isLate }) => !isLate).map(listedOf));
+  let peak = billed;
+  for (const line of lines.filter(({ isLate }) => isLate)) {
+    billed += listedOf(line);
+    if (billed > peak) peak = billed;
+  }
+  return peak;
+}

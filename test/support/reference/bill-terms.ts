@@ -1,0 +1,33 @@
+import type { Exemption } from './catalog';
+import type { Redemption } from './redemption';
+
+/** A coupon of a bill. */
+export interface BillCoupon {
+  readonly redemption: Redemption;
+  readonly isUsed: boolean;
+  /** True for a percentage that could take off what had returned to it, and no more. */
+  readonly isLimited: boolean;
+}
+
+/** Terms of the invoice of a bill. */
+export interface BillTerms {
+  /** Start of its billing period. */
+  readonly period: number;
+  readonly taxes: readonly number[];
+  readonly exemption: Exemption;
+  readonly coupons: readonly BillCoupon[];
+}
+
+/** Terms of a line that adds usage to a bill. */
+export interface Added {
+  readonly period: number;
+  readonly taxes: readonly number[];
+  readonly exemption: Exemption;
+  readonly coupons: readonly {
+    readonly redemption: Redemption;
+    /** The amount that a percentage was for before. */
+    readonly base: bigint;
+    /** Part of the usage whose discount returned before. */
+    readonly again: bigint;
+  }[];
+}
