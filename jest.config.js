@@ -58,6 +58,7 @@ const shared = {
 };
 
 module.exports = {
+  testSequencer: '<rootDir>/test/support/longest-first.cjs',
   // Far longer than any test takes, so that a busy machine fails no test.
   testTimeout: 60_000,
   // One less than the cores, as by default, but two on two cores: tests often wait for the database.

@@ -1,0 +1,54 @@
+/**
+ * Starts the test files that take longest first, so that no worker ends with one of them while the others are idle.
+ *
+ * Jest sorts by the times of the last run, which a new clone does not have. It then sorts by size, and a small file may take
+ * minutes.
+ */
+const { createRequire } = require('node:module');
+const { relative, sep } = require('node:path');
+
+// The copy that Jest itself uses.
+const core = createRequire(require.resolve('jest')).resolve('@jest/core');
+const { default: Sequencer } = createRequire(core)('@jest/test-sequencer');
+
+/** Files that take longer than most, longest first. */
+const LONG = [
+  'test/browser/console-tasks.browser-spec.ts',
+  'test/e2e/key-rotation.e2e-spec.ts',
+  'test/scenarios/billing-model.e2e-spec.ts',
+  'test/browser/console.browser-spec.ts',
+  'test/scenarios/renewal-batches.e2e-spec.ts',
+  'test/e2e/access-matrix.e2e-spec.ts',
+  'test/platform/tracing.e2e-spec.ts',
+  'test/platform/documented-walks.e2e-spec.ts',
+  'test/platform/rolling-upgrade.e2e-spec.ts',
+  'test/e2e/webhook-queues.e2e-spec.ts',
+  'test/e2e/meter-totals.e2e-spec.ts',
+  'test/platform/processes.e2e-spec.ts',
+  'test/scenarios/plan-versions.e2e-spec.ts',
+  'test/scenarios/usage-campaign.e2e-spec.ts',
+  'test/scenarios/request-fuzz.e2e-spec.ts',
+  'test/scenarios/refund-kill.e2e-spec.ts',
+  'test/scenarios/stripe-kill.e2e-spec.ts',
+  'test/scenarios/webhook-campaign.e2e-spec.ts',
+  'test/scenarios/payment-campaign.e2e-spec.ts',
+  'test/scenarios/connection-campaign.e2e-spec.ts',
+  'test/scenarios/restored-backup.e2e-spec.ts',
+  'test/platform/embedded-postgres.e2e-spec.ts',
+  'test/e2e/payment-providers.e2e-spec.ts',
+  'test/e2e/webhook-deliveries.e2e-spec.ts',
+];
+
+const rank = ({ path, context }) =>
+  LONG.indexOf(relative(context.config.rootDir, path).replaceAll(sep, '/'));
+
+module.exports = class LongestFirst extends Sequencer {
+  sort(tests) {
+    const sorted = super.sort(tests);
+    const long = sorted.filter((test) => rank(test) !== -1);
+    return [
+      ...long.sort((one, other) => rank(one) - rank(other)),
+      ...sorted.filter((test) => rank(test) === -1),
+    ];
+  }
+};
