@@ -1,19 +1,38 @@
+import { Agent } from 'node:http';
 import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent';
 import { committedDocument } from './documented-answers';
 
-/** Returns an HTTP client that fails a request whose response differs from the OpenAPI document. */
+/**
+ * Returns an HTTP client that fails a request whose response differs from the OpenAPI document. It keeps connections open,
+ * as clients of the service do.
+ */
 export function checkedClient(url: string): TestAgent {
-  return supertest.agent(url).use((request: supertest.Test) => {
-    request.expect(({ status, headers, body }: supertest.Response) => {
-      const { method } = request;
-      const path = request.url.slice(url.length);
-      const contentType = headers['content-type'] ?? '';
-      const faults = committedDocument().faultsOf({ method, path, status, contentType, body });
-      if (faults.length === 0) return;
-      throw new Error(
-        `${method} ${path} was not answered with ${status} as documented:\n${faults.join('\n')}\n${JSON.stringify(body)}`,
-      );
+  const connections = new Agent({ keepAlive: true });
+  const check = (request: supertest.Test): void => {
+    void request.agent(connections);
+    const fault = new Error();
+    // From the line of the test. It is formatted only when the fault is thrown.
+    Error.captureStackTrace(fault, check);
+    withoutStack(() => {
+      void request.expect(({ status, headers, body }: supertest.Response) => {
+        const { method } = request;
+        const path = request.url.slice(url.length);
+        const contentType = headers['content-type'] ?? '';
+        const faults = committedDocument().faultsOf({ method, path, status, contentType, body });
+        if (faults.length === 0) return;
+        fault.message = `${method} ${path} was not answered with ${status} as documented:\n${faults.join('\n')}\n${JSON.stringify(body)}`;
+        throw fault;
+      });
     });
-  });
+  };
+  return supertest.agent(url).use(check);
+}
+
+/** Runs the work while errors have no stack: supertest formats one for each expectation, also for those that are met. */
+function withoutStack(work: () => void): void {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  work();
+  Error.stackTraceLimit = stackTraceLimit;
 }
