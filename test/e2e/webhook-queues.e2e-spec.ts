@@ -173,7 +173,13 @@ describe('the queues of ordered webhook endpoints', () => {
         responseStart: '',
       };
       const recorded = await engine.app.get(DeliveriesRepository).record(
-        claimed.map((delivery) => ({ delivery, attempt, status: 'succeeded', dueAt: null })),
+        claimed.map((delivery) => ({
+          delivery,
+          attempt,
+          isSent: true,
+          status: 'succeeded',
+          dueAt: null,
+        })),
         now,
       );
       expect(recorded.size).toBe(5);
