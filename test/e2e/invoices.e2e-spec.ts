@@ -190,7 +190,7 @@ describe('invoices', () => {
     const answer = await engine.http
       .post('/v1/subscriptions')
       .send({ customer_id: story.customerId, plan_id: plan, quantity: '99999' });
-    expect(answer.body).toMatchObject({ status: 422, code: 'invoice_too_large' });
+    expect(answer.body).toMatchObject({ status: 422, code: 'subscription_too_large' });
   });
 
   it.each([

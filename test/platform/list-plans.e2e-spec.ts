@@ -23,7 +23,7 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
   },
   {
     fault:
-      /^consume: reads (entitlement_key_unique|usage_stream_pkey|customer_entitlement_pair_unique|usage_window_pkey) and leaves out/,
+      /^consume: reads (entitlement_key_unique|usage_stream_pkey|customer_entitlement_pair_unique|customer_entitlement_pkey|usage_window_pkey) and leaves out/,
     reason: 'Reads the stream, the windows and the balances of one customer by their keys.',
   },
   {
