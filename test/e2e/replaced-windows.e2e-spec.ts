@@ -40,6 +40,7 @@ describe('a window that another one replaces before its end', () => {
     const allowances = new Allowances(engine, customer.id);
     return {
       id,
+      plans,
       subscribe,
       key: entitlement.key,
       allowances,
@@ -90,6 +91,20 @@ describe('a window that another one replaces before its end', () => {
     await one.moveTo(0);
     expect(await one.allowances.figures(one.key)).toEqual(['10', '9', '1']);
   });
+
+  it.each([false, true])(
+    'has counted the usage since its start if it follows at the end of the period (with a grant: %s)',
+    async (isGranted) => {
+      const one = await subscribed(['period', 'never']);
+      if (isGranted) await one.allowances.grant(one.key, { value: '5', rollover: { max: '5' } });
+      expect(await one.consume('8')).toBe(true);
+      const change = { plan_id: one.plans[1], when: 'period_end' };
+      await post(`subscriptions/${one.id}/change`, change);
+      await one.advance('2026-03-01T00:00:00.000Z');
+      const expected = isGranted ? ['15', '8', '7'] : ['10', '8', '2'];
+      expect(await one.allowances.figures(one.key)).toEqual(expected);
+    },
+  );
 
   it('does not take usage from a grant twice', async () => {
     const one = await subscribed(['never', 'month']);

@@ -65,6 +65,8 @@ export class AllowanceModel {
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
+  /** Allowed consumptions without a meter. */
+  private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
   private expiredGrantUsage = 0;
   private planUsage = 0;
   /** True if a threshold was notified in the window. */
@@ -124,7 +126,7 @@ export class AllowanceModel {
           ? null
           : { startAt: this.window?.endAt ?? now, endAt: Infinity });
     const usedBefore = this.used;
-    if (!isSame(this.window, target)) this.begin(target);
+    if (!isSame(this.window, target)) this.begin(target, next.amount);
     this.window = target;
     this.allowed = next;
     if (this.used !== usedBefore) this.cover();
@@ -135,7 +137,10 @@ export class AllowanceModel {
     const isEntitled = this.allowed.isGiven || this.running.length > 0;
     if (!isEntitled || !(this.allowed.isSoft || this.used + quantity <= this.limit)) return false;
     if (this.isCounted) this.report(now, quantity);
-    else this.consumed += quantity;
+    else {
+      this.consumptions.push({ at: now, n: quantity });
+      this.consumed += quantity;
+    }
     this.cover();
     return true;
   }
@@ -209,9 +214,16 @@ export class AllowanceModel {
     );
   }
 
-  /** Starts another window. Grants keep what rolls over, or everything after a window without an end. */
-  private begin(window: Window | null): void {
+  /**
+   * Starts another window. Grants keep what rolls over, or everything after a window without an end. Without a meter, a
+   * window that overlaps the former one counts the consumptions since its start; what covered them stays.
+   */
+  private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);
+    const taken = [...usage.values()].reduce((total, n) => total + n, this.expiredGrantUsage);
+    const formerPlanUsage = this.planUsage;
+    const isOverlapping =
+      this.window !== null && window !== null && this.window.endAt > window.startAt;
     const isEndless = this.window === null || this.window.endAt === Infinity;
     for (const grant of this.running) {
       const left = grant.balance - (usage.get(grant) ?? 0);
@@ -224,6 +236,13 @@ export class AllowanceModel {
     this.expiredGrantUsage = 0;
     this.planUsage = 0;
     this.isNotified = false;
+    if (this.isCounted || !isOverlapping) return;
+    this.consumed = this.consumptions
+      .filter(({ at }) => at >= window.startAt)
+      .reduce((total, { n }) => total + n, 0);
+    this.expiredGrantUsage = Math.min(taken, Math.max(this.consumed - amount, 0));
+    const rest = this.consumed - this.expiredGrantUsage;
+    this.planUsage = Math.min(rest, Math.max(formerPlanUsage, amount));
   }
 
   private allowedBy(subscriptions: readonly ModelSubscription[], now: number): Allowed {

@@ -124,7 +124,7 @@ export class RecalculateBalanceService {
     given: CustomerAllowance,
     allowance: Rational | null,
   ): Promise<Recalculation> {
-    const { entitlement, now } = one;
+    const { now } = one;
     let state = start;
     if (given.windowRule === null && state.grants.length === 0)
       return dropUnneededWindow(state, now);
@@ -137,23 +137,36 @@ export class RecalculateBalanceService {
       state =
         boundary.kind === 'expiry'
           ? endGrant(state, allowance, boundary.grantId, { end: 'expired', at: boundary.at })
-          : reset(state, allowance, windowFor(given.windowRule, state.counter.window, boundary.at));
+          : await this.replaceWindow(one, state, given, {
+              allowance,
+              window: windowFor(given.windowRule, state.counter.window, boundary.at),
+            });
     }
     const target = windowFor(given.windowRule, state.counter.window, now);
-    const { window } = state.counter;
-    if (isSameWindow(window, target)) {
-      state = { ...state, counter: { ...state.counter, window: target } };
-    } else {
-      const former = state;
-      const isEndless = (window?.endAt ?? null) === null;
-      state = isEndless ? carryInto(state, allowance, target) : reset(state, allowance, target);
-      if (entitlement.meterId === null && isReplacedBy(window, target)) {
-        const used = await this.consumptions.totalSince(keyOf(one), target.startAt);
-        const next = { window: target, used, allowance: given.amount };
-        state = { ...state, counter: counterOfReplacement(former, allowance, next) };
-      }
-    }
+    state = isSameWindow(state.counter.window, target)
+      ? { ...state, counter: { ...state.counter, window: target } }
+      : await this.replaceWindow(one, state, given, { allowance, window: target });
     return this.withUsageIn(one, state, { window: target, allowance: given.amount });
+  }
+
+  /**
+   * Starts another window. Without a meter, one that overlaps the former window counts the consumptions since its start.
+   * @param next the window, and the allowance of the former one
+   */
+  private async replaceWindow(
+    one: RecalculationRequest,
+    former: Recalculation,
+    given: CustomerAllowance,
+    next: { readonly window: ResetWindow; readonly allowance: Rational | null },
+  ): Promise<Recalculation> {
+    const { window, allowance } = next;
+    const current = former.counter.window;
+    const isEndless = (current?.endAt ?? null) === null;
+    const state = (isEndless ? carryInto : reset)(former, allowance, window);
+    if (one.entitlement.meterId !== null || !isReplacedBy(current, window)) return state;
+    const used = await this.consumptions.totalSince(keyOf(one), window.startAt);
+    const counted = { window, used, allowance: given.amount };
+    return { ...state, counter: counterOfReplacement(former, allowance, counted) };
   }
 
   /** Returns the state with the usage up to a boundary. A meter is read; without one, the counter is up to date. */
