@@ -106,15 +106,24 @@ describe('a window that another one replaces before its end', () => {
     },
   );
 
-  it('does not take usage from a grant twice', async () => {
-    const one = await subscribed(['never', 'month']);
-    await one.advance('2026-02-10T00:00:00.000Z');
-    await one.allowances.grant(one.key, { value: '5' });
-    expect(await one.consume('12')).toBe(true);
-    expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
-    await one.moveTo(1);
-    expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
-  });
+  it.each([false, true])(
+    'does not take usage from a grant twice (with a meter: %s)',
+    async (isMetered) => {
+      made += 1;
+      const event = `replaced-${made}`;
+      const meter = { event_name: event, aggregation: 'sum', value_property: 'quantity' };
+      const one = await subscribed(
+        ['never', 'month'],
+        isMetered ? { meter_id: await createMeter(engine, meter) } : {},
+      );
+      await one.advance('2026-02-10T00:00:00.000Z');
+      await one.allowances.grant(one.key, { value: '5' });
+      expect(await one.consume('12')).toBe(true);
+      expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
+      await one.moveTo(1);
+      expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
+    },
+  );
 
   it('does not take usage that a subscription covered from a grant', async () => {
     const one = await subscribed(['period', 'month']);

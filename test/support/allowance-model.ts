@@ -215,8 +215,8 @@ export class AllowanceModel {
   }
 
   /**
-   * Starts another window. Grants keep what rolls over, or everything after a window without an end. Without a meter, a
-   * window that overlaps the former one counts the consumptions since its start; what covered them stays.
+   * Starts another window. Grants keep what rolls over, or everything after a window without an end. A window that overlaps
+   * the former one counts the usage since its start; what covered it stays.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);
@@ -236,12 +236,12 @@ export class AllowanceModel {
     this.expiredGrantUsage = 0;
     this.planUsage = 0;
     this.isNotified = false;
-    if (this.isCounted || !isOverlapping) return;
+    if (!isOverlapping) return;
     this.consumed = this.consumptions
       .filter(({ at }) => at >= window.startAt)
       .reduce((total, { n }) => total + n, 0);
-    this.expiredGrantUsage = Math.min(taken, Math.max(this.consumed - amount, 0));
-    const rest = this.consumed - this.expiredGrantUsage;
+    this.expiredGrantUsage = Math.min(taken, Math.max(this.used - amount, 0));
+    const rest = this.used - this.expiredGrantUsage;
     this.planUsage = Math.min(rest, Math.max(formerPlanUsage, amount));
   }
 

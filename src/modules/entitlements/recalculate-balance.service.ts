@@ -140,33 +140,53 @@ export class RecalculateBalanceService {
           : await this.replaceWindow(one, state, given, {
               allowance,
               window: windowFor(given.windowRule, state.counter.window, boundary.at),
+              endAt: boundary.at,
             });
     }
     const target = windowFor(given.windowRule, state.counter.window, now);
     state = isSameWindow(state.counter.window, target)
       ? { ...state, counter: { ...state.counter, window: target } }
-      : await this.replaceWindow(one, state, given, { allowance, window: target });
+      : await this.replaceWindow(one, state, given, { allowance, window: target, endAt: null });
     return this.withUsageIn(one, state, { window: target, allowance: given.amount });
   }
 
   /**
-   * Starts another window. Without a meter, one that overlaps the former window counts the consumptions since its start.
-   * @param next the window, and the allowance of the former one
+   * Starts another window. One that overlaps the former window counts the usage since its start, and keeps what grants and
+   * subscriptions covered of it.
+   * @param next the window, the end of the usage that it has by then (null: all of it), and the allowance of the former one
    */
   private async replaceWindow(
     one: RecalculationRequest,
     former: Recalculation,
     given: CustomerAllowance,
-    next: { readonly window: ResetWindow; readonly allowance: Rational | null },
+    next: {
+      readonly window: ResetWindow;
+      readonly endAt: Date | null;
+      readonly allowance: Rational | null;
+    },
   ): Promise<Recalculation> {
     const { window, allowance } = next;
     const current = former.counter.window;
     const isEndless = (current?.endAt ?? null) === null;
     const state = (isEndless ? carryInto : reset)(former, allowance, window);
-    if (one.entitlement.meterId !== null || !isReplacedBy(current, window)) return state;
-    const used = await this.consumptions.totalSince(keyOf(one), window.startAt);
+    if (!isReplacedBy(current, window)) return state;
+    const used = await this.usageOfReplacement(one, window, next.endAt);
     const counted = { window, used, allowance: given.amount };
     return { ...state, counter: counterOfReplacement(former, allowance, counted) };
+  }
+
+  /** Returns the usage of a window that replaces another one, up to an instant; null: all of it. */
+  private usageOfReplacement(
+    one: RecalculationRequest,
+    window: ResetWindow,
+    endAt: Date | null,
+  ): Promise<Rational> {
+    const { customer, entitlement } = one;
+    const { meterId } = entitlement;
+    const { startAt } = window;
+    if (meterId === null) return this.consumptions.totalSince(keyOf(one), startAt);
+    if (endAt === null) return this.usage.open(customer.id, meterId, window);
+    return this.usage.readOnce(customer.id, meterId, { startAt, endAt });
   }
 
   /** Returns the state with the usage up to a boundary. A meter is read; without one, the counter is up to date. */

@@ -12,7 +12,7 @@ export interface FoundEvents {
 
 /**
  * Returns the statement that reads events with their data. Each pack is read once, however many of its events are found.
- * Of an event whose pack is missing the data is null.
+ * The data of an event whose pack is missing is null.
  */
 export function withData({ events, order }: FoundEvents): string {
   return `
