@@ -1,6 +1,6 @@
 import { discountAdded, percentageBases } from '../../../core/discount';
 import type { BilledBy, BilledByCoupon } from './billed-by';
-import { type CouponContext, leftOf, redeemed } from './decide-coupons';
+import { type CouponContext, leftOf, positive, redeemed } from './decide-coupons';
 import { type FirstBill, subjectOf } from './first-bill';
 import type { HeldDiscount } from './held-terms';
 import { correctedDiscounts, restKey } from './corrected-discounts';
@@ -152,10 +152,6 @@ function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
 function inOrder(one: CouponContext, other: CouponContext): number {
   const rank = ({ percentOff }: CouponContext): number => (percentOff === null ? 1 : 0);
   return rank(one) - rank(other) || one.redeemedAt.getTime() - other.redeemedAt.getTime();
-}
-
-function positive(amountMinor: bigint): bigint {
-  return amountMinor > 0n ? amountMinor : 0n;
 }
 
 /**

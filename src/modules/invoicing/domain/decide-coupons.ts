@@ -117,7 +117,8 @@ export function leftOf(coupon: CouponContext, returnedMinor: bigint): bigint | n
   return positive(positive(leftMinor) + returnedMinor);
 }
 
-function positive(amountMinor: bigint): bigint {
+/** Returns an amount in minor units, or 0 if it is negative. */
+export function positive(amountMinor: bigint): bigint {
   return amountMinor > 0n ? amountMinor : 0n;
 }
 
