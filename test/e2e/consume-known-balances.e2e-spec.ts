@@ -132,15 +132,4 @@ describe('consumptions of balances that the process has written last', () => {
     );
     expect(row).toEqual({ events: 1 });
   });
-
-  it('are planned once, although few at once are cheaper to plan for', async () => {
-    const one = await consumer('planned', SUM);
-    for (let index = 0; index < 16; index += 1) await consume(one, `key-${index}`, '1');
-    const plans = await engine.database.query<{ custom: number; generic: number }>(
-      `SELECT custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements
-       WHERE name LIKE 'consumptions-known-%'`,
-    );
-    expect(Math.max(...plans.map(({ custom }) => custom))).toBeLessThanOrEqual(5);
-    expect(Math.max(...plans.map(({ generic }) => generic))).toBeGreaterThan(0);
-  });
 });

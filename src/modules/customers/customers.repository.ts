@@ -4,6 +4,7 @@ import { searchedParts } from '../../core/search-text';
 import {
   containsPart,
   Database,
+  listOfAnyLength,
   onViolation,
   ListQuery,
   type ListSummary,
@@ -16,6 +17,10 @@ import {
 import { CustomerEntity } from './customer.entity';
 import { customerExternalIdTaken } from './customers.errors';
 import type { Customer, CustomerFilter } from './domain/customer';
+
+const TEST_CLOCKS = `
+  SELECT id, test_clock_id AS clock FROM customer
+  WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
 
 /**
  * Row lock modes. `change` is compatible with `reference`, so that a pending payment does not block a change of the
@@ -93,8 +98,9 @@ export class CustomersRepository {
 
   /** Returns the test clock ids of customers that exist; null for real time. */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-    const rows = await this.database.query<{ id: string; clock: string | null }>(
-      'SELECT id, test_clock_id AS clock FROM customer WHERE id = ANY($1) AND deleted_at IS NULL',
+    const rows = await this.database.prepared<{ id: string; clock: string | null }>(
+      'customers-test-clocks',
+      TEST_CLOCKS,
       [ids],
     );
     return new Map(rows.map(({ id, clock }) => [id, clock]));

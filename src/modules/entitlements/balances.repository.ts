@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
-import { Database } from '../../platform/database';
+import { Database, listOfAnyLength } from '../../platform/database';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
@@ -48,7 +48,10 @@ const SELECT_CACHED = `SELECT e.type, ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`
 
 const WRITE_USAGE = `
   UPDATE customer_entitlement h SET used = c.used, covered = c.covered, told = c.told, updated_at = c.at, version = h.version + 1
-  FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::jsonb[], $5::timestamptz[]) AS c (id, used, covered, told, at)
+  FROM unnest(
+    ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'numeric')}, ${listOfAnyLength('$3', 'numeric')},
+    ${listOfAnyLength('$4', 'jsonb')}, ${listOfAnyLength('$5', 'timestamptz')}
+  ) AS c (id, used, covered, told, at)
   WHERE h.id = c.id`;
 
 const ENSURE_ACCESS = `

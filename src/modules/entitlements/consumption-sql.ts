@@ -91,7 +91,7 @@ export const WRITE = `
       unnest($11::bigint[], $12::bigint[], $13::uuid[], $14::text[]), jsonb_array_elements($15::jsonb)
     ) AS new (stream_id, position, key_digest, idempotency_key, properties)`,
     '$1',
-    '$16',
+    '$16::bigint[]',
   )}
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 

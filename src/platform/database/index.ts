@@ -14,6 +14,7 @@ export { DatabaseModule } from './database.module';
 export { readDamagedRows } from './damaged-rows';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { idTime } from './id-time';
+export { listOfAnyLength } from './list-of-any-length';
 export { MigrationLockError } from './migration-lock';
 export { keptFrom, oldestKept } from './partition-months';
 export { Partitions } from './partitions';

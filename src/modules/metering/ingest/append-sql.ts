@@ -1,3 +1,4 @@
+import { listOfAnyLength } from '../../../platform/database';
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
 import type { OnBusy } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
@@ -91,7 +92,7 @@ const streamUpdates = (streamIds: string): string => `
   advanced AS (
     UPDATE usage_stream SET last_position = change.position
     FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
-    WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY(${streamIds}::bigint[])
+    WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   ),
   tallied AS (
     ${TALLY}
@@ -124,7 +125,7 @@ const LATE_USAGE = `
  * and a repetition within a request comes after the first occurrence. The plan is cached and used for lists of any length, so
  * it has no join that could be long on both sides.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
- * @param streamIds parameter with the ids of the streams
+ * @param streamIds SQL of a list with the ids of the streams
  */
 export const storedEventParts = (
   incoming: string,
@@ -139,7 +140,7 @@ export const storedEventParts = (
   ${streamUpdates(streamIds)},
   counted AS MATERIALIZED (${countedOf(`
     fresh AS event
-    JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY(${streamIds}::bigint[])
+    JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY (${streamIds})
     JOIN meter ON meter.event_name = stream.event_name`)}),
   ${ADD_TO_BUCKETS}`;
 
@@ -151,11 +152,14 @@ const recordSql = (incoming: string): string => `
     WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
       AND ${isUnarchived('incoming.key_digest')}
     ORDER BY key_digest, index`,
-    '$3',
+    '$3::bigint[]',
   )}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
+
+/** Ids of the streams of {@link fastPathSql}. */
+const STREAMS = listOfAnyLength('$2', 'bigint');
 
 /**
  * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Stores
@@ -170,28 +174,33 @@ const recordSql = (incoming: string): string => `
 const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
   WITH locked AS MATERIALIZED (
     SELECT cached.number, stream.id, stream.last_position, cached.event_name
-    FROM unnest($2::bigint[], $3::bigint[], $9::text[]) WITH ORDINALITY AS cached(id, version, event_name, number)
+    FROM unnest(${STREAMS}, ${listOfAnyLength('$3', 'bigint')}, ${listOfAnyLength('$9', 'text')})
+      WITH ORDINALITY AS cached(id, version, event_name, number)
     JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
-    WHERE stream.id = ANY($2::bigint[])
+    WHERE stream.id = ANY (${STREAMS})
     ORDER BY stream.id
     FOR UPDATE OF stream ${onBusy === 'skip' ? 'SKIP LOCKED' : ''}
   ),
   known AS MATERIALIZED (
     SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions
-    FROM generate_series(1, cardinality($2::bigint[])) AS cached(number)
+    FROM generate_subscripts(${STREAMS}, 1) AS cached(number)
     LEFT JOIN locked ON locked.number = cached.number
   ),
   fresh AS (
     ${INTO_EVENTS}
     SELECT key_digest, ($2::bigint[])[number], known.positions[number] + n, occurred_at, $1, idempotency_key, properties
     FROM known CROSS JOIN ROWS FROM (
-      unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
+      unnest(
+        ${listOfAnyLength('$4', 'int')}, ${listOfAnyLength('$5', 'uuid')}, ${listOfAnyLength('$6', 'text')},
+        ${listOfAnyLength('$7', 'timestamptz')}
+      ),
+      jsonb_array_elements($8::jsonb)
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
     WHERE known.positions[number] IS NOT NULL ${checksArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
-  ${streamUpdates('$2')},
+  ${streamUpdates(STREAMS)},
   counted AS NOT MATERIALIZED (${countedOf(`
     fresh AS event
     JOIN locked AS stream ON stream.id = event.stream_id
@@ -201,9 +210,10 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT positions::text[] FROM known) AS positions,
     CASE WHEN (SELECT array_position(positions, NULL) FROM known) IS NOT NULL THEN ARRAY(
-      SELECT cached.number::int FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS cached(id, version, number)
+      SELECT cached.number::int
+      FROM unnest(${STREAMS}, ${listOfAnyLength('$3', 'bigint')}) WITH ORDINALITY AS cached(id, version, number)
       JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
-      WHERE stream.id = ANY($2::bigint[])
+      WHERE stream.id = ANY (${STREAMS})
     ) END AS current`;
 
 /** Statements of the fast path, by what they do about locked streams. */

@@ -88,7 +88,7 @@ export const plainAppend = (events: string, at: string, streams: string): string
  * Parts of a statement that store events of locked streams and update all totals; `fresh` has the events that are new.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
- * @param streamIds parameter with the ids of the streams
+ * @param streamIds SQL of a list with the ids of the streams
  */
 export const joinedAppend = (
   events: string,

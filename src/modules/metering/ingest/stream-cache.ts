@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
+import { Database, listOfAnyLength } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
 import { streamKey, type StreamName } from '../store/usage-streams';
@@ -43,7 +43,9 @@ const READ = `
     EXISTS (SELECT FROM usage_archive_file) AS "hasArchive"
   FROM usage_stream AS stream
   WHERE (customer_id, event_name) IN (
-    SELECT customer_id, event_name FROM unnest($1::text[], $2::text[], $3::int[]) AS asked(customer_id, event_name, slot)
+    SELECT customer_id, event_name FROM unnest(
+      ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'text')}, ${listOfAnyLength('$3', 'int')}
+    ) AS asked(customer_id, event_name, slot)
     WHERE ${noMeterIsCreated('slot')}
   )`;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { Database } from '../../../platform/database';
+import { Database, listOfAnyLength } from '../../../platform/database';
 
 /** Identifies a stream: the events of one name of one customer. */
 export interface StreamName {
@@ -20,7 +20,9 @@ interface LockedStreamRow extends LockedStream, StreamName {}
 const FIND = `
   SELECT id, customer_id AS "customerId", event_name AS "eventName"
   FROM usage_stream
-  WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+  WHERE (customer_id, event_name) IN (
+    SELECT * FROM unnest(${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'text')})
+  )`;
 
 /**
  * Inserts in one order, so that transactions that create the same streams wait instead of deadlocking. Skips customers that
@@ -38,7 +40,7 @@ const LOCK = `
   SELECT id, customer_id AS "customerId", event_name AS "eventName", last_position AS "lastPosition",
     closed_before AS "closedBefore"
   FROM usage_stream
-  WHERE id = ANY($1)
+  WHERE id = ANY (${listOfAnyLength('$1', 'bigint')})
   ORDER BY id
   FOR UPDATE`;
 

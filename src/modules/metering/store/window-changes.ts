@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { compare } from '../../../core/decimal';
 import { type Aggregation, valueOf } from '../../../core/usage';
-import { Database } from '../../../platform/database';
+import { Database, listOfAnyLength } from '../../../platform/database';
 import { type ChangedWindow, UsageHooks } from '../usage-hooks';
 import { msOf } from './counted-sql';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
@@ -21,7 +21,7 @@ const READ = `
   FROM usage_window
   JOIN meter ON meter.id = usage_window.meter_id
   ${WINDOW_TOTALS}
-  WHERE usage_window.stream_id = ANY($1) AND usage_window.start_at <= $3 AND usage_window.end_at > $2
+  WHERE usage_window.stream_id = ANY (${listOfAnyLength('$1', 'bigint')}) AND usage_window.start_at <= $3 AND usage_window.end_at > $2
   ORDER BY usage_window.stream_id, meter.id, usage_window.start_at, usage_window.end_at`;
 
 /** Streams whose events are about to be stored, with the time span of these events. */
