@@ -1,4 +1,5 @@
 import { invariant } from '../invariant';
+import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /** A coupon of an invoice, as it discounts an amount that is added to the invoice later. Amounts are minor units. */
@@ -67,10 +68,6 @@ export function percentageBases(
       return [redemptionId, baseMinor] as const;
     }),
   );
-}
-
-function lesser(left: bigint, right: bigint): bigint {
-  return left < right ? left : right;
 }
 
 function positivePart(amountMinor: bigint): bigint {

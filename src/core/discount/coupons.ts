@@ -8,7 +8,7 @@ import {
   ZERO,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate } from '../money';
+import { allocate, lesser } from '../money';
 
 /** A coupon as it was redeemed for the customer or subscription of the invoice. */
 export type RedeemedCoupon = {
@@ -102,7 +102,7 @@ function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCo
   if (off.type === 'percent') {
     const fullMinor = percentOf(baseMinor, off.percentOff);
     const mostMinor = off.mostMinor ?? fullMinor;
-    const amountMinor = fullMinor < mostMinor ? fullMinor : mostMinor;
+    const amountMinor = lesser(fullMinor, mostMinor);
     const sharesMinor = allocate(amountMinor, weights);
     return { redemptionId, amountMinor, sharesMinor, unusedMinor: mostMinor - amountMinor };
   }

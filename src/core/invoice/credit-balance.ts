@@ -1,4 +1,5 @@
 import { invariant } from '../invariant';
+import { lesser } from '../money';
 import type { AppliedCredit } from './line';
 
 /** Remaining amount of one credit, from a credit note or a negative invoice. */
@@ -30,7 +31,7 @@ export function applyCredits(
   let dueMinor = totalMinor > 0n ? totalMinor : 0n;
   const used: AppliedCredit[] = [];
   for (const { creditId, remainingMinor } of oldestFirst) {
-    const amountMinor = remainingMinor < dueMinor ? remainingMinor : dueMinor;
+    const amountMinor = lesser(remainingMinor, dueMinor);
     if (amountMinor > 0n) {
       used.push({ creditId, amountMinor });
       dueMinor -= amountMinor;

@@ -1,5 +1,6 @@
 export type { AmountRange } from './amount-range';
 export { allocate, allocateShares } from './allocate';
 export { digitsByCode, isCurrency, minorDigits } from './currency';
+export { greater, lesser } from './extremes';
 export { multiplyByRatio, roundHalfAwayFromZero } from './rounding';
 export { isWireSafe } from './wire';

@@ -1,6 +1,7 @@
 import { rational, type Rational } from '../decimal';
 import { invariant } from '../invariant';
 import { elapsedSeconds, localDateCount, type Period } from '../time';
+import { lesser } from '../money';
 
 /**
  * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed
@@ -78,8 +79,4 @@ export function factorOf(proration: Proration): Rational {
 
 function datesIn(timeZone: string): (period: Period) => bigint {
   return (period) => localDateCount(period, timeZone);
-}
-
-function lesser(left: bigint, right: bigint): bigint {
-  return left < right ? left : right;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
+import { lesser } from '../../core/money';
 import { nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -72,7 +73,7 @@ export class LowerOpenInvoicesService {
   /** Lowers a locked invoice by at most what is available; returns by how much. */
   private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
     const remaining = amountRemaining(before);
-    const amount = available < remaining ? available : remaining;
+    const amount = lesser(available, remaining);
     if (amount <= 0n) return 0n;
     const lowered = nextVersion(before, now, { amountCredited: before.amountCredited + amount });
     const isPaid = amount === remaining;

@@ -3,6 +3,7 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, type RefundedOf } from '../invoicing';
 import { LedgerService } from '../ledger';
+import { lesser } from '../../core/money';
 import { goneOf, isAllApplied, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
@@ -54,10 +55,11 @@ export class ReturnPaymentsService {
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
       const { id, customerId, currency, amountApplied: appliedMinor } = before;
       const credit = await this.credit.lockOf(id);
-      const refundedMinor = least(before.amountRefunded - credit.refunded, appliedMinor);
+      const refundedMinor = lesser(before.amountRefunded - credit.refunded, appliedMinor);
       const unrefundedMinor = appliedMinor - refundedMinor;
-      const reserved = least(before.amountRefundPending - credit.reserved, unrefundedMinor);
-      const lostMinor = least(before.amountLost - credit.lost, unrefundedMinor - reserved);
+      const reserved = lesser(before.amountRefundPending - credit.reserved, unrefundedMinor);
+      // A refund and a dispute can both take the same money.
+      const lostMinor = lesser(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,
         customerId,
@@ -73,9 +75,4 @@ export class ReturnPaymentsService {
       await this.ledger.post(postPaymentReturned(parts), source);
     }
   }
-}
-
-/** A refund and a dispute can both take the same money. */
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -1,3 +1,4 @@
+import { greater } from '../../../core/money';
 import type { Coupon } from './coupon';
 
 /** A coupon redeemed on a subscription. */
@@ -186,8 +187,4 @@ export function withoutInvoice(
 function earlier(one: Date | null, other: Date | null): Date | null {
   if (one === null || other === null) return one ?? other;
   return one < other ? one : other;
-}
-
-function greater(left: bigint, right: bigint): bigint {
-  return left > right ? left : right;
 }

@@ -1,5 +1,5 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
-import type { AmountRange } from '../../../core/money';
+import { type AmountRange, lesser } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
 import { type HeldByInvoice, mostCredited } from './given-back';
@@ -97,7 +97,7 @@ export function creditableOf(
     (elsewhere?.netMinor ?? 0n) - takenMinor,
   );
   const ownMinor = creditableMinor(toCreditable(line));
-  const creditable = leftMinor < ownMinor ? leftMinor : ownMinor;
+  const creditable = lesser(leftMinor, ownMinor);
   return creditable > 0n ? creditable : 0n;
 }
 
@@ -139,10 +139,10 @@ export function settlementOf(
   settle: Settlement,
   given: Pick<GivenBack, 'toRefundMinor'>,
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
-  const toReceivable = least(totalMinor, owedOf(invoice));
+  const toReceivable = lesser(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;
   const paidMinor = invoice.amountPaid - given.toRefundMinor;
-  const toRefund = settle === 'refund' ? least(rest, paidMinor > 0n ? paidMinor : 0n) : 0n;
+  const toRefund = settle === 'refund' ? lesser(rest, paidMinor > 0n ? paidMinor : 0n) : 0n;
   return { toReceivable, toCredit: rest - toRefund, toRefund };
 }
 
@@ -156,13 +156,9 @@ export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBac
   const givenMinor = toCreditMinor + (isMet ? toRefundMinor : refundedMinor);
   const left = invoice.amountPaid + invoice.creditApplied - givenMinor;
   const most = owedOf(invoice) + (left > 0n ? left : 0n);
-  return least(most, mostCredited(held, isMet ? 0n : refundedMinor));
+  return lesser(most, mostCredited(held, isMet ? 0n : refundedMinor));
 }
 
 function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

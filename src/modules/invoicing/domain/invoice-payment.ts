@@ -1,4 +1,5 @@
 import { invariant } from '../../../core/invariant';
+import { lesser } from '../../../core/money';
 import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
@@ -52,7 +53,7 @@ export interface PaidInvoice {
 export function withPayment(before: Invoice, amount: bigint, now: Date): PaidInvoice {
   const invoice = withoutReserve(before, amount, now);
   const remaining = mayInvoiceBecome(before, 'paid') ? amountRemaining(before) : 0n;
-  const appliedMinor = amount < remaining ? amount : remaining;
+  const appliedMinor = lesser(amount, remaining);
   if (appliedMinor === 0n) return { invoice, appliedMinor };
   const paid = { ...invoice, amountPaid: before.amountPaid + appliedMinor };
   if (appliedMinor < remaining) return { invoice: paid, appliedMinor };

@@ -4,6 +4,7 @@ import { invariant } from '../../../core/invariant';
 import { creditForUnused } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../core/rating';
+import { greater, lesser } from '../../../core/money';
 import type { InvoiceLine } from './invoice';
 import { creditAtListPrice, type CreditTrace } from './trace';
 import { type Correction, correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
@@ -204,12 +205,4 @@ function amountOfNothing(price: Price, proration: Proration | null): bigint {
 
 function totalOf(bills: readonly Bill[]): bigint {
   return bills.reduce((total, bill) => total + bill.chargedMinor + bill.trueUpMinor, 0n);
-}
-
-function lesser(left: bigint, right: bigint): bigint {
-  return left < right ? left : right;
-}
-
-function greater(left: bigint, right: bigint): bigint {
-  return left > right ? left : right;
 }

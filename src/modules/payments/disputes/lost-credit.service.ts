@@ -4,6 +4,7 @@ import { CreditBalanceService, type CreditNote, type Invoice } from '../../invoi
 import { LedgerService } from '../../ledger';
 import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
+import { lesser } from '../../../core/money';
 
 /** Payment as far as its loss is concerned. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
@@ -71,9 +72,9 @@ export class LostCreditService {
         .filter((one) => one.creditId === creditId)
         .reduce((sum, one) => sum + one.amountMinor, 0n);
       // Earlier notes of the invoice took from the first payments.
-      const takenHere = least(taken, usedHere);
+      const takenHere = lesser(taken, usedHere);
       taken -= takenHere;
-      const most = least(least(amountLost - lost, used), usedHere - takenHere);
+      const most = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
       if (most > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, most);
     }
     await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
@@ -87,8 +88,4 @@ export class LostCreditService {
     if (amountMinor === 0n) return;
     await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...freed, customerId });
   }
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

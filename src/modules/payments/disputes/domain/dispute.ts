@@ -1,5 +1,6 @@
 import type { ProviderName } from '../../domain/payment-provider';
 import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
+import { lesser } from '../../../../core/money';
 
 /** Claim of a customer's bank that a payment is not owed. */
 export interface Dispute extends ReportedDispute {
@@ -68,9 +69,9 @@ export function newDispute(
 export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {
   const amountWithdrawn = before.amountWithdrawn || reported.amountWithdrawn;
   const amountReinstated =
-    before.amountReinstated || least(reported.amountReinstated, amountWithdrawn);
+    before.amountReinstated || lesser(reported.amountReinstated, amountWithdrawn);
   const reinstatedMinor = amountReinstated - before.amountReinstated;
-  const recoveredMinor = least(reinstatedMinor, before.amountLost);
+  const recoveredMinor = lesser(reinstatedMinor, before.amountLost);
   const isLost = reported.status === 'lost' && before.amountLost === 0n;
   const lostMinor = isLost ? amountWithdrawn - amountReinstated : 0n;
   const amountLost = before.amountLost - recoveredMinor + lostMinor;
@@ -111,8 +112,4 @@ function isSame(before: Dispute, after: Dispute): boolean {
     before.amountReinstated === after.amountReinstated &&
     before.amountLost === after.amountLost
   );
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }
