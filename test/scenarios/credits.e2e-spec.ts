@@ -116,6 +116,42 @@ describe('credits give back what was paid', () => {
     });
   });
 
+  describe('by the amount of the line, not by its price before rounding', () => {
+    it.each([
+      // 15 and 14 of 31 days are unused: the day of the end is billed.
+      ['333.5 a seat, billed as 334', '333.5', START, '03-16', [334, -162]],
+      ['1.49 a seat, billed as 1', '1.49', START, '03-17', [1]],
+      ['1.49 a seat, with most of it unused', '1.49', START, '03-15', [1, -1]],
+      // 71 for 22 days, of which 11 are unused.
+      ['a part of 100, billed as 71', '100', on('03-10'), '03-20', [71, -36]],
+    ])('%s', async (_, unitAmount, start, end, expected) => {
+      const story = await Story.begin(engine, start);
+      const plan = await story.seats(unitAmount);
+      const subscription = await story.subscribe(plan, { billing_anchor: 'calendar' });
+      await story.advance(on(end));
+      await cancel(story, subscription);
+      expect((await story.amounts()).flat()).toEqual(expected);
+      await story.verify();
+    });
+
+    it('a change away and back at one instant differs by the rounding of the charge', async () => {
+      const story = await Story.begin(engine, START);
+      const subscription = await story.subscribe(await story.seats('333.5'));
+      await story.advance(on('03-17'));
+      await change(story, subscription, { quantity: '2' });
+      await change(story, subscription, { quantity: '1' });
+      await change(story, subscription, { quantity: '2' });
+      await change(story, subscription, { quantity: '1' });
+      // 15 of 31 days: 161.6 of what was billed, 322.7 for two seats and 161.4 for one.
+      const [back, again] = [
+        [161, -323],
+        [323, -161],
+      ];
+      expect(await story.amounts()).toEqual([[334], [323, -162], back, again, back]);
+      await story.verify();
+    });
+  });
+
   describe('with amount coupons', () => {
     it('once: a discount that a change on the same day credits can be used again', async () => {
       const story = await Story.begin(engine, START);

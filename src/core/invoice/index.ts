@@ -9,7 +9,7 @@ export {
   type CreditNoteLine,
 } from './credit-note';
 export type { AppliedCredit, AssembledInvoice, DiscountShare, LineAmount, LineKind } from './line';
-export { creditForUnused, unusedShare, type PrepaidLine } from './plan-change';
+export { creditForUnused, forFullPeriod, unusedShare, type PrepaidLine } from './plan-change';
 export {
   mostWithTax,
   partWithin,

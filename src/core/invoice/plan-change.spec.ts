@@ -3,7 +3,7 @@ import { rational } from '../decimal';
 import { InvariantError } from '../invariant';
 import { prorate, unusedPart, type Proration } from '../proration';
 import { roundAtLine } from '../rating';
-import { creditForUnused, type PrepaidLine } from './index';
+import { creditForUnused, forFullPeriod, type PrepaidLine } from './index';
 
 const days = (numerator: bigint, denominator: bigint): Proration => ({
   numerator,
@@ -11,7 +11,7 @@ const days = (numerator: bigint, denominator: bigint): Proration => ({
   unit: 'day',
 });
 const billed = (amountMinor: bigint, change: Partial<PrepaidLine> = {}): PrepaidLine => ({
-  fullAmount: rational(amountMinor),
+  fullAmount: forFullPeriod(amountMinor, change.proration ?? null),
   proration: null,
   amountMinor,
   discountMinor: 0n,
@@ -19,26 +19,20 @@ const billed = (amountMinor: bigint, change: Partial<PrepaidLine> = {}): Prepaid
   ...change,
 });
 
-describe('the unused part is credited at the price stored on the line', () => {
+describe('the unused share of what a line holds is credited', () => {
   test.each<[string, PrepaidLine, Proration, bigint]>([
     ['18 of 29 days of 29.00', billed(2900n), days(18n, 29n), 1800n],
     ['rounded once', billed(1000n), days(17n, 31n), 548n],
+    ['the line, rounded up from 333.5', billed(334n), days(15n, 31n), 162n],
+    ['the line, rounded down from 1.49', billed(1n), days(14n, 31n), 0n],
+    ['the line, rounded down from 1.49', billed(1n), days(16n, 31n), 1n],
     ['nothing unused', billed(1000n), days(0n, 31n), 0n],
     ['all unused', billed(1000n), days(31n, 31n), 1000n],
+    ['a line that billed a part', billed(710n, { proration: days(22n, 31n) }), days(8n, 31n), 258n],
+    ['all of that part', billed(710n, { proration: days(22n, 31n) }), days(22n, 31n), 710n],
+    ['half of a part of 100', billed(71n, { proration: days(22n, 31n) }), days(11n, 31n), 36n],
     [
-      'a line that billed a part',
-      billed(710n, { fullAmount: rational(1000n), proration: days(22n, 31n) }),
-      days(8n, 31n),
-      258n,
-    ],
-    [
-      'all of that part',
-      billed(710n, { fullAmount: rational(1000n), proration: days(22n, 31n) }),
-      days(22n, 31n),
-      710n,
-    ],
-    [
-      'the price before rounding, where it had a fraction',
+      'by a stored price, where an older credit went by one',
       billed(1n, { fullAmount: rational(14n, 10n) }),
       days(15n, 30n),
       1n,
@@ -141,7 +135,7 @@ describe('a change now, paid in advance, is a credit and a charge over the same 
 
   test('twice on one day, the day belongs to the last price', () => {
     const rest = days(17n, 31n);
-    const line = billed(1097n, { fullAmount: rational(2000n), proration: rest });
+    const line = billed(1097n, { proration: rest });
     expect(changeLine('day', '2026-03-15T18:00:00Z', line, 3000n)).toEqual([-1097n, 1645n]);
   });
 

@@ -12,7 +12,7 @@ import { factorOf, type Proration } from '../proration';
 
 /** A finalized line for a price paid in advance, with what has happened to it since. */
 export type PrepaidLine = {
-  /** The price as the line stored it: its exact amount for the full period, in minor units. */
+  /** Amount of the line for the full period, in minor units: {@link forFullPeriod}. */
   readonly fullAmount: Rational;
   /** Proration of the line; null when it billed the full period. */
   readonly proration: Proration | null;
@@ -23,9 +23,15 @@ export type PrepaidLine = {
   readonly creditedMinor: bigint;
 };
 
+/** Returns what the amount of a line comes to for the full period, in minor units, exactly: its unused parts are shares of it. */
+export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
+  const amount = rational(amountMinor);
+  return proration === null ? amount : divide(amount, factorOf(proration));
+}
+
 /**
- * Returns the share of a line for a price paid in advance that is unused, from 0 to 1: the price as
- * stored on the line, times the unused part, over the amount of the line.
+ * Returns the share of a line for a price paid in advance that is unused, from 0 to 1: the amount for the full period,
+ * times the unused part, over the amount of the line.
  *
  * @throws InvariantError when the unused part is more than the line billed, or measured otherwise.
  */

@@ -2,5 +2,5 @@ export { chargeEvents, type ChargedEvents } from './percentage';
 export { type LimitedPrice, periodAmountOf } from './period-amount';
 export type { PercentagePrice, Price, Tier } from './price';
 export { exactAtLine, rate, roundAtLine, type Usage } from './rate';
-export { amountOfSteps, type TraceStep } from './trace';
+export type { TraceStep } from './trace';
 export { trueUp, withinLimits } from './true-up';

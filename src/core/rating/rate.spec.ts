@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { compare, formatExact, multiply, parseDecimal, rational, type Rational } from '../decimal';
 import { InvariantError } from '../invariant';
-import { amountOfSteps, rate, roundAtLine, type Price, type Tier, type Usage } from './index';
+import { rate, roundAtLine, type Price, type Tier, type Usage } from './index';
+import { amountOfSteps } from './trace';
 
 const quantity = (text: string): Usage => ({ kind: 'quantity', quantity: parseDecimal(text) });
 const events = (...amounts: string[]): Usage => ({

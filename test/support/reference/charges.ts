@@ -1,9 +1,9 @@
 import { datesBetween, secondsBetween } from './calendar';
 import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
-import { wholeWithin, trueUp } from './limits';
+import { trueUp } from './limits';
 import type { CreditLimits } from './given-back';
 import { type BilledLine, billedWith, UNTOUCHED } from './line';
-import { type Fraction, fraction, fromDecimal, least, rounded, sum, times } from './money';
+import { type Fraction, fraction, fromDecimal, least, rounded, times } from './money';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
@@ -121,13 +121,11 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
 }
 
-/** Returns the unused part of what a line billed, at most all of it. */
-function unusedShare({ full, part, together }: BilledLine, unused: Fraction): Fraction {
-  const billed = sum(together.map(({ amount }) => amount));
-  if (unused.over === 0n || billed <= 0n) return fraction(0n);
-  const isAll = unused.over * part.under === part.over * unused.under;
-  const { over, under } = times(full, unused);
-  return isAll || over >= billed * under ? fraction(1n) : fraction(over, under * billed);
+/** Returns the unused part of what a line billed. */
+function unusedShare({ part }: BilledLine, unused: Fraction): Fraction {
+  return unused.over === 0n
+    ? fraction(0n)
+    : fraction(unused.over * part.under, unused.under * part.over);
 }
 
 /** Returns the charge for a part of a period. */
@@ -154,7 +152,6 @@ function chargeOf(
   const { price, quantity } = item;
   const whole = times(fromDecimal(price.amount), fraction(BigInt(quantity)));
   const like = {
-    full: wholeWithin(whole, price),
     from,
     to: period.to,
     fullFrom: period.fullFrom,

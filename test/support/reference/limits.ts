@@ -11,12 +11,6 @@ export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: F
   return highest !== undefined && amount > highest ? highest : amount;
 }
 
-/** Returns the exact cost of a whole period. */
-export function wholeWithin(full: Fraction, { minimum, maximum }: ModelPrice): Fraction {
-  if (minimum !== undefined && full.over < minimum * full.under) return fraction(minimum);
-  return maximum !== undefined && full.over > maximum * full.under ? fraction(maximum) : full;
-}
-
 /** Returns the true-up line of a price; coupons do not discount what a maximum took off. */
 export function trueUp(
   price: ModelPrice,

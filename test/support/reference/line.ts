@@ -34,7 +34,6 @@ export interface Taken {
 /** A line that can be credited later. */
 export interface BilledLine {
   readonly type: 'recurring' | 'proration' | 'credit' | 'usage' | 'minimum' | 'maximum';
-  readonly full: Fraction;
   readonly from: number;
   readonly to: number;
   readonly fullFrom: number;

@@ -230,7 +230,6 @@ export function addedTo(line: BilledLine): BilledLine {
 function likeOf(usage: BilledUsage, isLate: boolean): Omit<BilledLine, 'type' | 'amount'> {
   const { from, to, part } = usage;
   return {
-    full: fraction(0n),
     from,
     to,
     fullFrom: from,

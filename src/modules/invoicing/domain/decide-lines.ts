@@ -1,6 +1,6 @@
 import { formatExact, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
-import type { Commitment, LineKind } from '../../../core/invoice';
+import { type Commitment, forFullPeriod, type LineKind } from '../../../core/invoice';
 import { prorate, unusedPart, type Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
 import { type CorrectedBills, correctionTerms } from './correction-terms';
@@ -12,7 +12,7 @@ import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './line-order';
-import { creditOf, fullAmountOf, type LineTrace } from './trace';
+import { creditOf, type LineTrace } from './trace';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
@@ -226,13 +226,13 @@ function creditLine(
   id: string,
 ): LineDraft | null {
   const parts = [line, ...trueUpsOf(line, billed)];
-  const [, ...limits] = parts.map(({ trace }) => trace);
   const held = heldOf(parts, returns);
+  const billedMinor = totalOf(parts, ({ amount }) => amount);
   const whole = {
     kind: 'credit' as const,
-    fullAmount: formatExact(fullAmountOf(line.trace, limits)),
+    fullAmount: formatExact(forFullPeriod(billedMinor, line.proration)),
     billedProration: line.proration,
-    billedMinor: totalOf(parts, ({ amount }) => amount),
+    billedMinor,
     discountMinor: totalOf(parts, ({ discount }) => discount),
     creditedMinor: totalOf(parts, ({ credited }) => credited),
     unused: unused.part,

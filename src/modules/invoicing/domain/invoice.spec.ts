@@ -1,8 +1,7 @@
-import { rational } from '../../../core/decimal';
 import { reachableFrom } from '../../../../test/support/reachable';
 import { isTerminal } from '../../../core/states';
 import { INVOICE_STATUSES, INVOICE_TRANSITIONS } from './invoice';
-import { evaluate, fullAmountOf, type LineTrace } from './trace';
+import { evaluate, type LineTrace } from './trace';
 
 describe('the states of an invoice', () => {
   it('are all reached from a draft, and end paid or void', () => {
@@ -51,12 +50,5 @@ describe('a trace', () => {
     ['of an amount somebody chose', { kind: 'fixed', amountMinor: -7n }, -7n],
   ] as const)('%s gives the amount', (_, trace, amount) => {
     expect(evaluate(trace)).toBe(amount);
-  });
-
-  it('of a charge for a part stands for the whole, exactly, within the limit it was held to', () => {
-    expect(fullAmountOf(rated, [])).toEqual(rational(99_999n, 100n));
-    expect(fullAmountOf(rated, [{ ...trueUp, minimumMinor: 1_201n }])).toEqual(rational(1_201n));
-    const capped = { ...trueUp, minimumMinor: null, maximumMinor: 900n };
-    expect(fullAmountOf(rated, [capped])).toEqual(rational(900n));
   });
 });

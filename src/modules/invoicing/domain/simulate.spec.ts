@@ -64,6 +64,33 @@ const usage = (corrects: UsageTrace['corrects'] = null): UsageTrace => ({
   corrects,
 });
 
+/** A seat at 333.5, and the credit of 15 of 31 days. */
+function creditedSeat(fullAmount: string): readonly InvoiceLine[] {
+  const price = perUnit('333.5');
+  const seat = { kind: 'rated', price, quantity: '1', steps: [], proration: null } as const;
+  const credit = {
+    kind: 'credit',
+    fullAmount,
+    billedProration: null,
+    billedMinor: 334n,
+    discountMinor: 0n,
+    creditedMinor: 0n,
+    unused: { numerator: 15n, denominator: 31n, unit: 'day' },
+    held: {
+      listedMinor: 334n,
+      heldMinor: 334n,
+      taxes: [],
+      hasOneSetOfRates: true,
+      discounts: [],
+    },
+  } as const;
+  const amount = fullAmount === '334' ? -162n : -161n;
+  return [
+    line('il_1', seat, { amount: 334n }),
+    line('il_2', credit, { kind: 'credit', amount, creditsLineId: 'il_1' }),
+  ];
+}
+
 const calls = (quantity: bigint) => () => [
   { group: null, quantity: rational(quantity), events: quantity, charged: null },
 ];
@@ -112,6 +139,10 @@ describe('the lines of an item at another price', () => {
       priceOf(perUnit('2000')),
       3_000n,
     ],
+    // 334 are billed for 333.5, and 15 of 31 days are unused.
+    ['a credit of the line', creditedSeat('334'), priceOf(perUnit('333.5')), 172n],
+    ['a credit of the line, at another price', creditedSeat('334'), priceOf(perUnit('1.49')), 1n],
+    ['an older credit of the price', creditedSeat('333.5'), priceOf(perUnit('333.5')), 173n],
   ])('%s', (_, lines, price, expected) => {
     expect(simulateItem(lines, price, () => [])).toBe(expected);
   });

@@ -1,7 +1,7 @@
-import { parseDecimal, ZERO, type Rational } from '../../../core/decimal';
+import { compare, parseDecimal, parseExact, ZERO, type Rational } from '../../../core/decimal';
 import { groupBy } from '../../../core/grouping';
 import { invariant } from '../../../core/invariant';
-import { creditForUnused } from '../../../core/invoice';
+import { creditForUnused, forFullPeriod } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../core/rating';
 import { greater, lesser } from '../../../core/money';
@@ -131,18 +131,25 @@ function creditAgain(
   const byNotesMinor = trace.creditedMinor - oldCreditsMinor;
   const amountMinor = credited.chargedMinor + credited.trueUpMinor;
   const creditedMinor = lesser(byNotesMinor - totalOf(earlier), amountMinor);
+  const { proration } = charge.trace;
   const whole = fullAmount(price.rating, charge.trace.quantity);
+  const priced = credited.trueUpMinor === 0n ? whole : withinLimits(whole, price);
   const creditFor = trace.held === undefined ? creditAtListPrice : creditForUnused;
   return -creditFor(
     {
-      fullAmount: credited.trueUpMinor === 0n ? whole : withinLimits(whole, price),
-      proration: charge.trace.proration,
+      fullAmount: isOfAmount(trace) ? forFullPeriod(amountMinor, proration) : priced,
+      proration,
       amountMinor,
       discountMinor: lesser(trace.discountMinor, amountMinor - creditedMinor),
       creditedMinor,
     },
     trace.unused,
   );
+}
+
+/** Tests if a credit was a share of the amount of the line, and not of its price before rounding, as older ones were. */
+function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): boolean {
+  return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
 /** Returns the key of a bill: the charges of a period on an invoice with their limits; other lines are bills of their own. */

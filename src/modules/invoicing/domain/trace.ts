@@ -2,15 +2,7 @@ import { parseExact, rational, subtract, ZERO, type Rational } from '../../../co
 import { takeBack, unusedShare, type PrepaidLine, type TakenBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
-import {
-  amountOfSteps,
-  exactAtLine,
-  rate,
-  roundAtLine,
-  trueUp,
-  withinLimits,
-  type Price,
-} from '../../../core/rating';
+import { exactAtLine, rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
 import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
@@ -30,7 +22,10 @@ export interface RatedTrace {
 
 export interface CreditTrace {
   readonly kind: 'credit';
-  /** Exact amount of the credited line for its full period, as text. */
+  /**
+   * Amount of the credited line for its full period, as exact text: its amount over the part that it billed. Of credits from
+   * before decision 137 it is the price, not rounded.
+   */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
   readonly billedMinor: bigint;
@@ -101,18 +96,6 @@ export function exactAmountOf(trace: LineTrace): Rational | null {
 
 function fullPrice({ price, quantity }: RatedTrace): Rational {
   return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
-}
-
-/**
- * The exact amount of a charge for its full period, of which an unused part is credited: within the limits of its price,
- * where it was lifted or lowered to one.
- */
-export function fullAmountOf(charge: LineTrace, trueUps: readonly LineTrace[]): Rational {
-  if (charge.kind !== 'rated') return ZERO;
-  return trueUps.reduce(
-    (amount, trace) => (trace.kind === 'true_up' ? withinLimits(amount, trace) : amount),
-    amountOfSteps(charge.steps),
-  );
 }
 
 /** Returns the amounts that a credit takes back for the unused part of a line. */

@@ -204,7 +204,10 @@ class UsageTraceDto {
 
 class CreditTraceDto {
   @EnumProperty(['credit'], 'The unused part of a line.', 'credit') readonly kind!: 'credit';
-  @TextProperty(`Exact amount of the credited line for its full period, ${MINOR}.`, '3100')
+  @TextProperty(
+    `Amount of the credited line over the part that it billed, ${MINOR}, or a ratio such as \`2201/22\` where no decimal is exact.`,
+    '3100',
+  )
   readonly full_amount!: string;
   @NestedProperty(TracedProrationDto, 'Part of the full period that was billed; null: all of it.', {
     nullable: true,
