@@ -242,8 +242,22 @@ describe('the console', () => {
     await page.getByLabel('Total from').fill('29.01');
     await page.waitForURL('**&total_min=29.01');
     await page.getByLabel('Total to').fill('29.03');
+    await page.waitForURL('**&total_max=29.03');
     await page.getByRole('status').filter({ hasText: '1 invoice: total $29.03' }).waitFor();
     expect(page.url()).toContain('currency=USD&total_min=29.01&total_max=29.03');
+    const negative = page.waitForRequest(/[?&]total_min=-2903(&|$)/);
+    await page.getByLabel('Total from').fill('-29.03');
+    await negative;
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^\d+ invoices?: total/ })
+      .waitFor();
+    // Not taken for 5 minor units.
+    const whole = page.waitForRequest(/[?&]total_min=-500(&|$)/);
+    await page.getByLabel('Total from').fill('-5');
+    await whole;
+    await page.getByLabel('Total from').fill('five');
+    await page.getByText('/total_min: must be a whole').waitFor();
     await open('/customers?owing=true');
     await page.getByText('Nothing matches the filters.').waitFor();
     await open('/customers?sort=name');

@@ -46,6 +46,13 @@ export function parseMoney(text: string, currency: string): number | null {
   return Number.isSafeInteger(minor) ? minor : null;
 }
 
+/** Returns the same of an amount that a minus sign may stand before, as before the total of an invoice that credits. */
+export function parseSignedMoney(text: string, currency: string): number | null {
+  const unsigned = text.replace(/^\s*[-\u2212]\s*/, '');
+  const minor = parseMoney(unsigned, currency);
+  return minor === null || unsigned === text ? minor : -minor;
+}
+
 /** Returns minor units as a short amount for the axis of a chart: 1250000 USD is `$12.5K`. */
 export function shortMoney(minor: number, currency: string): string {
   const format = new Intl.NumberFormat(undefined, {

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { parseMoney } from '../format/money';
+import { parseSignedMoney } from '../format/money';
 import { showCode } from '../format/text';
 import { Button } from './button';
 import { TYPING_MS } from './settled';
@@ -15,7 +15,7 @@ export type Filter = {
   | { readonly kind: 'text'; readonly placeholder?: string }
   /** A day in the address, midnight UTC in the request. */
   | { readonly kind: 'date' }
-  /** A decimal amount of the currency that is filtered by, minor units in the request. */
+  /** A decimal amount of the currency that is filtered by, also a negative one; minor units in the request. */
   | { readonly kind: 'amount' }
   | { readonly kind: 'choice'; readonly options: Options }
   /** Any number of values, separated by commas. */
@@ -57,13 +57,14 @@ export const amountsOf = (name: string, label: string): readonly Filter[] => [
   { name: `${name}_max`, label: `${label} to (with a currency)`, kind: 'amount' },
 ];
 
-/** Returns the values as parameters of a request. The service refuses an amount that cannot be read. */
+/** Returns the values as parameters of a request. An amount that cannot be read is quoted: the service refuses it. */
 export function parametersOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const kinds = new Map(filters.map(({ name, kind }) => [name, kind]));
   const currency = values['currency'] ?? '';
   const sent = (name: string, value: string): string => {
     if (kinds.get(name) === 'date') return `${value}T00:00:00Z`;
-    return kinds.get(name) === 'amount' ? String(parseMoney(value, currency) ?? value) : value;
+    if (kinds.get(name) !== 'amount') return value;
+    return String(parseSignedMoney(value, currency) ?? `"${value}"`);
   };
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, sent(name, value)]),
