@@ -205,5 +205,6 @@ function customerQuery(filter: CustomerFilter): ListQuery {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
   const leavesFew = [ids, externalId, email, text, clock].some((one) => one !== null);
-  return filter.isOwing ? query.referredBy(OWED, { leavesFew }) : query;
+  if (!filter.isOwing) return query;
+  return query.referredBy(OWED, { column: 'currency', value: currency }, { leavesFew });
 }

@@ -49,6 +49,7 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Index('invoice_total_time_index', { synchronize: false })
 @Index('invoice_currency_total_time_index', { synchronize: false })
 @Index('invoice_owed_index', ['customerId'], { where: OWED })
+@Index('invoice_currency_owed_index', ['currency', 'customerId'], { where: OWED })
 @Index('invoice_open_overdue_index', ['id'], { where: OVERDUE })
 @Check('invoice_status_check', `"status" IN ('draft', 'open', 'paid', 'void', 'uncollectible')`)
 @Check('invoice_number_check', `("status" = 'draft') = ("number" IS NULL)`)

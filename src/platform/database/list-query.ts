@@ -23,7 +23,7 @@ export function orderOf(sort: string | null): ListOrder | null {
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** Condition of the rows, and of an index of the column. */
+  /** Condition of the rows, and of the indexes of the column. */
   readonly condition: string;
 }
 
@@ -87,8 +87,16 @@ export class ListQuery {
    * Filters by the ids in a column of another table. In the usual order, a page steps from each id in the index of that column
    * to the next one, so that it finds the rows however few or old they are. Where another filter leaves few rows, it begins
    * with those.
+   *
+   * @param first column that an index has before that one, with the value of the wanted rows; null for all
    */
-  referredBy(referring: ReferringColumn, { leavesFew }: { readonly leavesFew: boolean }): this {
+  referredBy(
+    { condition, ...column }: ReferringColumn,
+    first: { readonly column: string; readonly value: string | null },
+    { leavesFew }: { readonly leavesFew: boolean },
+  ): this {
+    const value = first.value === null ? '' : ` AND ${first.column} = ${this.bind(first.value)}`;
+    const referring = { ...column, condition: `${condition}${value}` };
     if (leavesFew) return this.when(true, isReferredBy(referring));
     this.referring = referring;
     return this;
