@@ -1,5 +1,6 @@
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { sealAll } from '../support/audit-seals';
 import { createCustomer } from '../support/billing';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -17,6 +18,13 @@ interface AuditBody {
     readonly object_id: string;
     readonly changes: object | null;
   }[];
+}
+
+interface Verification {
+  readonly seal_count: number;
+  readonly sealed_changes: number;
+  readonly last_seal: { readonly to_position: string };
+  readonly faults: readonly object[];
 }
 
 interface Made {
@@ -43,6 +51,17 @@ const UNREADABLE_CHANGES = [
   `CREATE VIEW audit_change AS
    SELECT entry_id, position, created_at, action, object_id, changes, pack_position, pack_place,
      CASE WHEN position = $1 THEN unreadable(pack) ELSE pack END AS pack
+   FROM stored_audit_change`,
+];
+
+/** Makes all reads of one change fail, as they do when PostgreSQL cannot read its page. */
+const UNREADABLE_PAGE = [
+  `CREATE OR REPLACE FUNCTION unreadable(value text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+   BEGIN RAISE 'invalid page in block 0 of relation' USING ERRCODE = 'XX001'; END $$`,
+  'ALTER TABLE audit_change RENAME TO stored_audit_change',
+  `CREATE VIEW audit_change AS
+   SELECT CASE WHEN position = $1 THEN unreadable(entry_id) ELSE entry_id END AS entry_id, position,
+     created_at, action, object_id, changes, pack, pack_position, pack_place
    FROM stored_audit_change`,
 ];
 
@@ -199,5 +218,34 @@ describe('events whose stored data is damaged', () => {
     expect(exported.split('\n')).toHaveLength(text.split('\n').length);
     expect(exported).toContain('"changes":null');
     expect(await damagedReads('audit_change')).toBeGreaterThan(0);
+  });
+
+  describe.each([
+    ['its pack', UNREADABLE_CHANGES, []],
+    ['its page', UNREADABLE_PAGE, ['empty_entries']],
+  ])('verification of the audit log, where PostgreSQL cannot read %s', (_, statements, unknown) => {
+    it('reports the seal of a change, and compares all others', async () => {
+      await sealAll(engine);
+      const before = await read<Verification>('audit-log/verify');
+      expect(before).toMatchObject({ ok: true, faults: [], unreadable: [] });
+      await createCustomer(engine);
+      await sealAll(engine);
+      await damage(statements, 'audit_change');
+      const after = await read<Verification>('audit-log/verify');
+      expect(after).toMatchObject({
+        ok: false,
+        seal_count: before.seal_count + 1,
+        sealed_changes: before.sealed_changes + 1,
+        unreadable: unknown,
+      });
+      expect(after.faults).toEqual([
+        {
+          fault: 'unreadable',
+          seal: '1',
+          from_position: '1',
+          to_position: before.last_seal.to_position,
+        },
+      ]);
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Reports } from '../../platform/database';
+import { Database, Reports, unlessUnreadable } from '../../platform/database';
 import { AuditChain, type CheckedSeal } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
 import type { AuditDrop } from './domain/audit-drop';
@@ -12,9 +12,13 @@ export interface FaultySeal extends CheckedSeal {
   readonly fault: SealFault;
 }
 
+/** Checks beside those of the seals. */
+export type AuditCheck = 'unsealed_changes' | 'empty_entries' | 'dropped_months_match';
+
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
+  /** 0 if the database cannot count them. */
   readonly unsealedChanges: number;
   /** End of the chain; null if nothing is sealed. */
   readonly lastSeal: Seal | null;
@@ -25,12 +29,15 @@ export interface AuditVerification {
   readonly drops: readonly AuditDrop[];
   /** False if the last drop differs from its entry, or from the hashes that it kept. */
   readonly dropsMatch: boolean;
+  /** Checks that the database could not make, because it cannot read a row. */
+  readonly unreadable: readonly AuditCheck[];
 }
 
 /** Compares the audit log with its seals. */
 @Injectable()
 export class AuditVerificationService {
   constructor(
+    private readonly database: Database,
     private readonly reports: Reports,
     private readonly seals: SealsRepository,
     private readonly chain: AuditChain,
@@ -38,7 +45,8 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Reads the whole audit log on one snapshot. Of seals whose changes were dropped, only the order can be checked.
+   * Reads the whole audit log on one snapshot. Of seals whose changes were dropped, only the order can be checked. Rows that the
+   * database cannot read are a fault of their seal, and the others are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {
@@ -55,15 +63,33 @@ export class AuditVerificationService {
         sealedChanges += seal.changeCount;
       }
       const lastSeal = await this.seals.last();
+      const unreadable: AuditCheck[] = [];
+      const check = async <Result>(
+        name: AuditCheck,
+        otherwise: Result,
+        reads: () => Promise<Result>,
+      ) => {
+        const result = await unlessUnreadable(this.database, reads);
+        if (result === null) unreadable.push(name);
+        return result ?? otherwise;
+      };
+      const lastPosition = lastSeal?.to ?? 0n;
       return {
         sealCount,
         sealedChanges,
-        unsealedChanges: await this.seals.countAfter(lastSeal?.to ?? 0n),
+        unsealedChanges: await check('unsealed_changes', 0, () =>
+          this.seals.countAfter(lastPosition),
+        ),
         lastSeal,
         faults,
-        emptyEntries: await this.seals.entriesWithoutChange(MOST_FAULTS),
+        emptyEntries: await check('empty_entries', [], () =>
+          this.seals.entriesWithoutChange(MOST_FAULTS),
+        ),
         drops,
-        dropsMatch: await this.dropMatches(drops.at(-1)),
+        dropsMatch: await check('dropped_months_match', false, () =>
+          this.dropMatches(drops.at(-1)),
+        ),
+        unreadable,
       };
     });
   }

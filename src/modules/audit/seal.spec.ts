@@ -21,6 +21,8 @@ describe('a seal', () => {
     ['another time', { ...first, createdAt: new Date(0) }, CHAIN_START, content, 'content_changed'],
     ['a rewritten seal before it', second, { ...first, hash: 'b' }, content, 'content_changed'],
     ['a removed seal before it', second, CHAIN_START, content, 'chain_broken'],
+    ['unreadable changes', first, CHAIN_START, null, 'unreadable'],
+    ['a removed seal before unreadable changes', second, CHAIN_START, null, 'chain_broken'],
     ['a gap before it', { ...second, from: 6n }, first, content, 'chain_broken'],
   ] as const)('reveals %s', (_, seal, previous, found, fault) => {
     expect(faultOf(seal, previous, found)).toBe(fault);

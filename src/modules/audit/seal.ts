@@ -48,11 +48,16 @@ function hashOfSeal(
   return createHash('sha256').update(parts.join(' ')).digest('hex');
 }
 
-export type SealFault = 'changes_missing' | 'changes_added' | 'content_changed' | 'chain_broken';
+export type SealFault =
+  'changes_missing' | 'changes_added' | 'content_changed' | 'chain_broken' | 'unreadable';
 
-/** Returns what is wrong with a seal, or null. */
-export function faultOf(seal: Seal, previous: ChainEnd, content: Content): SealFault | null {
+/**
+ * Returns what is wrong with a seal, or null.
+ * @param content null if the database cannot read it
+ */
+export function faultOf(seal: Seal, previous: ChainEnd, content: Content | null): SealFault | null {
   if (seal.number !== previous.number + 1n || seal.from !== previous.to) return 'chain_broken';
+  if (content === null) return 'unreadable';
   if (content.changeCount < seal.changeCount) return 'changes_missing';
   if (content.changeCount > seal.changeCount) return 'changes_added';
   return hashOfSeal(seal, content.hash, previous.hash) === seal.hash ? null : 'content_changed';

@@ -1,3 +1,4 @@
+import type { Database } from './database';
 import { isDataDamaged } from './postgres-errors';
 
 interface DamagedRowReads<Row> {
@@ -27,6 +28,17 @@ export async function readDamagedRows<Row>({
     found.push(whole ?? row);
   }
   return found;
+}
+
+/**
+ * Returns the result of reads, or null if the database cannot read their data. Other reads of the open transaction are possible
+ * afterwards.
+ */
+export function unlessUnreadable<Result>(
+  database: Database,
+  reads: () => Promise<Result>,
+): Promise<Result | null> {
+  return database.transaction(() => unlessDamaged(database.savepoint(reads)));
 }
 
 async function unlessDamaged<Result>(read: Promise<Result>): Promise<Result | null> {

@@ -18,7 +18,7 @@ import { EntityStatements } from './entity-statements';
 import type { OpenTransaction } from './open-transaction';
 import { OutageLog } from './outage-log';
 import { poolOf } from './pool-use';
-import { isWorthRetrying } from './postgres-errors';
+import { failsPartAlone } from './postgres-errors';
 import { countStatements, TRANSACTION_SPAN } from './transaction-span';
 import { withRetries } from './with-retries';
 
@@ -72,7 +72,8 @@ export class Database {
 
   /**
    * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or
-   * serialization failure, up to three attempts. Rolling back releases the locks of the part first.
+   * serialization failure, up to three attempts. Rolling back releases the locks of the part first. Unreadable data rolls
+   * back the part alone, and is thrown.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -81,7 +82,7 @@ export class Database {
       try {
         return await work();
       } catch (error) {
-        if (isWorthRetrying(error)) await this.query('ROLLBACK TO SAVEPOINT part');
+        if (failsPartAlone(error)) await this.query('ROLLBACK TO SAVEPOINT part');
         throw error;
       }
     });

@@ -55,6 +55,11 @@ export function isDataDamaged(error: unknown): boolean {
   return asPostgresError(error)?.code === 'XX001';
 }
 
+/** Returns true if a part of a transaction failed that can be repeated, or left out. */
+export function failsPartAlone(error: unknown): boolean {
+  return isWorthRetrying(error) || isDataDamaged(error);
+}
+
 /** Returns true if another transaction held a lock for longer than the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;

@@ -18,6 +18,8 @@ const FAULTS: Readonly<Record<SealFault, string>> = {
   changes_added: 'rows were added',
   content_changed: 'a row, or the seal itself, was changed',
   chain_broken: 'a seal before this one was removed or changed',
+  unreadable:
+    'PostgreSQL cannot read a row; restore these changes, or their entries, from a backup',
 };
 
 const DIGEST = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
@@ -60,14 +62,17 @@ export class AuditDropDto {
 
 export class AuditVerificationDto {
   @BooleanProperty(
-    'True if every seal matches its rows, and the dropped months match their record.',
+    'True if every seal matches its rows, the dropped months match their record, and all could be read.',
     true,
   )
   readonly ok!: boolean;
   @IntegerProperty('Number of seals.', 12) readonly seal_count!: number;
   @IntegerProperty('Number of sealed changes, dropped ones included.', 11873)
   readonly sealed_changes!: number;
-  @IntegerProperty('Number of newer changes, which the next seals will cover.', 4)
+  @IntegerProperty(
+    'Number of newer changes, which the next seals will cover; 0 if it is unreadable.',
+    4,
+  )
   readonly unsealed_changes!: number;
   @NestedProperty(
     AuditSealDto,
@@ -89,12 +94,17 @@ export class AuditVerificationDto {
     true,
   )
   readonly dropped_months_match!: boolean;
+  @TextListProperty(
+    'Other fields of this answer that are unknown, because PostgreSQL cannot read a row: `unsealed_changes`, `empty_entries`, `dropped_months_match`.',
+    [],
+  )
+  readonly unreadable!: readonly string[];
 }
 
 export function toAuditVerificationDto(verification: AuditVerification): AuditVerificationDto {
-  const { faults, emptyEntries, lastSeal, drops, dropsMatch } = verification;
+  const { faults, emptyEntries, lastSeal, drops, dropsMatch, unreadable } = verification;
   return {
-    ok: faults.length === 0 && emptyEntries.length === 0 && dropsMatch,
+    ok: [faults, emptyEntries, unreadable].every(({ length }) => length === 0) && dropsMatch,
     seal_count: verification.sealCount,
     sealed_changes: verification.sealedChanges,
     unsealed_changes: verification.unsealedChanges,
@@ -103,6 +113,7 @@ export function toAuditVerificationDto(verification: AuditVerification): AuditVe
     empty_entries: emptyEntries,
     dropped_months: drops.map(toDropDto),
     dropped_months_match: dropsMatch,
+    unreadable,
   };
 }
 
