@@ -211,6 +211,39 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await story.verify();
   });
 
+  it.each([
+    ['after both', 'week'],
+    ['between them', 'large'],
+  ])(
+    'an amount does not wait for what a change took, where the next one ends its period at the same instant: %s',
+    async (_, lateAfter) => {
+      const begun = await begin([base, calls]);
+      const { story, planId, meter_id, use } = begun;
+      const prices = (amount: number) => [
+        { ...base, amount },
+        { ...calls, meter_id },
+      ];
+      const large = await story.planOf(prices(6_200));
+      const week = await story.planOf(prices(700), { interval: 'week' });
+      const code = await amount(6_000, 'forever');
+      const { id } = await story.subscribe(planId, { coupon: code });
+      await use('03-01', 2);
+      await story.advance(on('04-11'));
+      for (const [name, plan] of Object.entries({ large, week })) {
+        await story.command(id, 'change', { plan_id: plan.id, when: 'now' });
+        if (name === lateAfter) await use('03-06', 3);
+        if (name !== 'large' || lateAfter !== 'large') continue;
+        const path = `/v1/subscriptions/${id}/change?preview=true`;
+        const answer = await engine.http.post(path).send({ plan_id: week.id, when: 'now' });
+        expect((answer.body as Invoice).lines.map(({ discount }) => discount)).toContain(1_000);
+      }
+      await story.advance(on('04-18'));
+      // April has 6,000, of which its invoice took 3,000 and 2,000. What the first change took belongs to the week.
+      expect(await shownLate(begun)).toEqual([[3_000, 1_000, 0]]);
+      await story.verify();
+    },
+  );
+
   it('takes of the rest of a coupon that the bill began, and leaves one alone that waits', async () => {
     const begun = await begin();
     const { story, planId, use } = begun;

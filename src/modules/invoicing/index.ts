@@ -3,7 +3,7 @@ export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditOrder } from './domain/line-order';
 export type { RefundedOf } from './domain/given-back';
-export type { GivenBackTerms, InvoiceOrder } from './domain/order';
+export type { BillingPeriods, GivenBackTerms, InvoiceOrder } from './domain/order';
 export { GivenBackService } from './given-back.service';
 export {
   InvoiceDto,

@@ -18,7 +18,7 @@ import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-draf
 import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from './derived-state';
-import { creditsOf, earnedPeriodOf, invoiceOrderOf } from './invoice-order';
+import { creditsOf, earnedPeriodOf, invoiceOrderOf, periodsAfter } from './invoice-order';
 
 /** A decision that was written. */
 interface Applied extends Decision {
@@ -81,7 +81,11 @@ export class ApplyOutcomesWorkflow {
       now,
     );
     const billed = outcomes.filter(({ billing }) => billing !== null);
-    const orders = billed.map((outcome) => ({ ...invoiceOrderOf(outcome), ...givenBack }));
+    const orders = billed.map((outcome) => ({
+      ...invoiceOrderOf(outcome),
+      ...givenBack,
+      periods: periodsAfter(givenBack.periods, outcome),
+    }));
     const prepared = await this.issuing.prepareAll(orders, outcomes.flatMap(earnedPeriodOf), now);
     await this.withdrawing.withdrawAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);

@@ -1,4 +1,4 @@
-import type { CreditOrder, EarnedPeriod, InvoiceOrder } from '../../invoicing';
+import type { BillingPeriods, CreditOrder, EarnedPeriod, InvoiceOrder } from '../../invoicing';
 import type { Outcome, Subscription } from '../../subscriptions';
 
 /** Returns the invoice that a decision about a subscription orders. */
@@ -12,6 +12,23 @@ export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder
     lines: billing?.lines ?? [],
     lateUsage: billing?.lateUsage,
   };
+}
+
+/**
+ * Returns the billing periods of subscriptions as a decision leaves them: an invoice that starts where it cuts a period off belongs
+ * to the period that it opens.
+ * @param periods before the decision
+ */
+export function periodsAfter(
+  periods: BillingPeriods,
+  { subscription: { id }, periodChanged, periodOpened }: Outcome,
+): BillingPeriods {
+  const found = periods.get(id);
+  if (found === undefined || periodChanged === null || periodOpened === null) return periods;
+  const { startAt, endAt } = periodChanged;
+  const left = found.map((one) => (one.startAt < startAt ? one : { startAt, endAt }));
+  const opened = { startAt: periodOpened.startAt, endAt: periodOpened.endAt };
+  return new Map([...periods, [id, [...left, opened]]]);
 }
 
 /** Returns the credits that a decision about a subscription orders. */

@@ -4,7 +4,7 @@ import type { Customer } from '../../customers';
 import { type Invoice, IssueInvoiceService } from '../../invoicing';
 import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
 import { RefundedAmounts } from '../refunded-amounts';
-import { creditsOf, invoiceOrderOf } from './invoice-order';
+import { creditsOf, invoiceOrderOf, periodsAfter } from './invoice-order';
 
 /** The next invoice after a command, with the plan version it is for. */
 export interface SubscriptionPreview {
@@ -38,7 +38,8 @@ export class PreviewInvoiceWorkflow {
       credits: creditsOf(outcome),
       subscriptionIds: [outcome.subscription.id],
     });
-    const order = { ...invoiceOrderOf(outcome), ...givenBack };
+    const periods = periodsAfter(givenBack.periods, outcome);
+    const order = { ...invoiceOrderOf(outcome), ...givenBack, periods };
     const invoice = await this.issuing.preview(order, customer, billsAt, redeemed);
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };
