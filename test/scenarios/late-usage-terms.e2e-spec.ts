@@ -340,6 +340,24 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await story.verify();
   });
 
+  it.each([0, 72])(
+    'returns what is taken back to a coupon that was used up, for the same invoice, after %d hours as a draft',
+    async (invoice_grace_hours) => {
+      const begun = await begin([base, calls], { invoice_grace_hours });
+      const { story, planId, use } = begun;
+      await story.subscribe(planId, { coupon: await amount(5_000, 'once') });
+      const key = await use('03-01', 3);
+      await story.advance(on('04-05'));
+      await voidUsage(key);
+      await story.advance(on('05-05'));
+      // March took 3,000 off and April 2,000: 1,000 off the base of April, and 1,000 off its usage.
+      expect((await invoices(begun)).map(({ discount }) => discount)).toEqual([
+        3_000, 2_000, 1_000,
+      ]);
+      await story.verify();
+    },
+  );
+
   it('that is added beyond what was taken back has all of a percentage that lasts once', async () => {
     const begun = await begin();
     const { story, planId, use } = begun;

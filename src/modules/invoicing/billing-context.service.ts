@@ -103,10 +103,7 @@ export class BillingContextService {
     const couponsOf = await this.coupons.loadAll(
       orders.map((order) => ({
         order,
-        corrected: [
-          ...billedFor(order),
-          ...(usage.get(order) ?? []).flatMap((one) => one.billed?.lines ?? []),
-        ],
+        corrected: correctedOf({ billed: billedFor(order), usage: usage.get(order) ?? [] }),
       })),
       at,
     );
@@ -140,7 +137,9 @@ export class BillingContextService {
     at: Date,
   ): Promise<(order: Order) => BillingContext> {
     const contextOf = await this.loadAll(orders, customers, at, 'issue');
-    const couponsOf = await this.coupons.loadForDrafts(orders);
+    const couponsOf = await this.coupons.loadForDrafts(
+      orders.map((order) => ({ order, corrected: correctedOf(contextOf(order)) })),
+    );
     return (order) => ({ ...contextOf(order), coupons: couponsOf(order) });
   }
 
@@ -154,6 +153,14 @@ export class BillingContextService {
       [...held].map(([id, heldBy]) => [id, mostCredited(heldBy, refunded.get(id) ?? 0n)]),
     );
   }
+}
+
+/** Returns the finalized lines that an invoice may credit or correct. */
+function correctedOf({
+  billed,
+  usage,
+}: Pick<BillingContext, 'billed' | 'usage'>): readonly BilledLine[] {
+  return [...billed, ...usage.flatMap((one) => one.billed?.lines ?? [])];
 }
 
 function creditsOf({ lines, creditOrders = [] }: ContextRequest): readonly CreditOrder[] {

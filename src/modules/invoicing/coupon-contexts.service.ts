@@ -61,22 +61,30 @@ export class CouponContextsService {
     return (order) => found.get(order) ?? [];
   }
 
-  /** Returns the coupons that ran when drafts were made, with the amounts that other invoices left. */
+  /**
+   * Returns the coupons that ran when drafts were made, with the amounts that other invoices left, and those that lines they may
+   * correct were discounted by.
+   */
   async loadForDrafts<Order extends CouponRequest & { readonly draft: Invoice }>(
-    orders: readonly Order[],
+    drafts: readonly Crediting<Order>[],
   ): Promise<(order: Order) => readonly CouponContext[]> {
+    const orders = drafts.map(({ order }) => order);
+    const usedUp = await this.redemptions.usedUpOf(drafts.flatMap(redemptionIdsOf));
     const left = await this.redemptions.leftOf(
       orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
     );
     const ofDrafts = new Map<Order, readonly CouponContext[]>();
     const taken = await this.takenIn(orders);
-    for (const order of orders) {
+    for (const { order, corrected } of drafts) {
       const { coupons, lines } = order.draft;
       const terms = coupons
         .filter(({ correctedFrom }) => correctedFrom === undefined)
         .flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
       const lasting = await this.withinMonths(terms, { ...order, timeZone: timeZoneOf(lines) });
-      ofDrafts.set(order, await this.contextsOf(lasting, taken));
+      const again = redemptionIdsOf({ order, corrected })
+        .filter((id) => !terms.some(({ redemption }) => redemption.id === id))
+        .flatMap((id) => usedUp.get(id) ?? []);
+      ofDrafts.set(order, await this.contextsOf([...again, ...lasting], taken));
     }
     return (order) => ofDrafts.get(order) ?? [];
   }
