@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { untilQuiet } from '../support/browser';
 import { RunningConsole } from '../support/running-console';
 
 const CUSTOMERS = 1_310;
@@ -55,7 +56,7 @@ describe('the console with 1,310 customers', () => {
     await page.getByRole('region', { name: 'Customers, table' }).hover();
     while (counts.length < MOST_TURNS && !(await last.isVisible())) {
       await page.mouse.wheel(0, 3_000);
-      await page.waitForLoadState('networkidle');
+      await untilQuiet(page);
       counts.push(await rows.count());
     }
     await last.waitFor();
@@ -71,7 +72,7 @@ describe('the console with 1,310 customers', () => {
       await page.getByText('11 customers').waitFor();
       await page.getByRole('link', { name: 'Customer 77', exact: true }).click();
       await page.getByRole('heading', { name: 'Customer 77', level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await untilQuiet(page);
       rounds.push(await page.evaluate<Interactions>('window.interactions'));
     }
     const keys = rounds.flatMap(({ keydown }) => keydown);

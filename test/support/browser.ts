@@ -1,10 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
+import { until } from './until';
 
 const ROOT = join(__dirname, '../..');
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** A busy machine takes many times as long as a quiet one. */
+const TIMEOUT_MS = 45_000;
 
 const KNOWN_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -28,6 +38,9 @@ export interface PageFaults {
   readonly found: string[];
 }
 
+/** Enough for a page to render an answer, and to ask for what it names. */
+const QUIET_FRAMES = 4;
+
 const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy breach: ' + event.effectiveDirective + ' ' + event.blockedURI));`;
 
@@ -41,7 +54,8 @@ export async function openPage(
     locale: 'en-US',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(45_000);
+  watchRequests(page);
+  page.setDefaultTimeout(TIMEOUT_MS);
   const found: string[] = [];
   page.on('pageerror', ({ message }) => found.push(message));
   page.on('console', (message) => {
@@ -50,6 +64,29 @@ export async function openPage(
   });
   await page.addInitScript(WATCH_POLICY);
   return { context, page, faults: { found } };
+}
+
+/** Requests without an answer, by page. */
+const pendingRequests = new WeakMap<Page, Set<Request>>();
+
+function watchRequests(page: Page): void {
+  const pending = new Set<Request>();
+  pendingRequests.set(page, pending);
+  page.on('request', (request) => pending.add(request));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
+}
+
+/** Returns once no request of a page of `openPage` is pending, and the page has drawn the answers without sending another. */
+export async function untilQuiet(page: Page): Promise<void> {
+  const pending = pendingRequests.get(page);
+  let quietFrames = 0;
+  const isQuiet = async (): Promise<boolean> => {
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    quietFrames = pending?.size === 0 ? quietFrames + 1 : 0;
+    return quietFrames === QUIET_FRAMES;
+  };
+  await until('The page has all answers', isQuiet, TIMEOUT_MS);
 }
 
 interface AxeResult {

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import type { AdminRole } from '../../src/core/access';
 import { PASSWORD, PASSWORD_HASH } from './admins';
-import { launchChromium, openPage, type PageFaults } from './browser';
+import { launchChromium, openPage, type PageFaults, untilQuiet } from './browser';
 import { ConsoleStoryTeller } from './console-story';
 import { createTestDatabase, type TestDatabase } from './databases';
 import { BOOTSTRAP_KEY, WITH_KEYS } from './keys';
@@ -81,7 +81,7 @@ export class RunningConsole {
   async open(page: Page, path: string): Promise<void> {
     await page.goto(`${this.service.url}/studio${path}`);
     await page.locator('main h1').waitFor();
-    await page.waitForLoadState('networkidle');
+    await untilQuiet(page);
   }
 
   /** Sends a test event to an endpoint, and makes its delivery one that has used up its attempts. */
