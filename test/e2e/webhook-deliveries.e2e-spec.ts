@@ -14,14 +14,25 @@ describe('webhook deliveries', () => {
   let engine: TestApp;
   let receiver: Receiver;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     engine = await startTestApp();
-    receiver = await startReceiver();
   });
 
+  afterAll(() => engine.close());
+
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    engine.clock.advanceMs(SECOND);
+  });
+
+  /** Leaves no endpoint and no event for the next test. */
   afterEach(async () => {
+    const listed = await engine.http.get('/v1/webhooks/endpoints?limit=100');
+    for (const { id } of (listed.body as { data: { id: string }[] }).data) {
+      expect((await engine.http.delete(`/v1/webhooks/endpoints/${id}`)).status).toBe(204);
+    }
+    await deliver();
     await receiver.close();
-    await engine.close();
   });
 
   const dispatch = () => engine.app.get(EventDispatcher).runDue();
@@ -214,7 +225,9 @@ describe('webhook deliveries', () => {
     await deliver();
     expect(await endpointOf(endpoint)).toMatchObject({ is_active: false, disabled_reason: 'gone' });
     expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'discarded' });
-    const events = await engine.http.get('/v1/events').query({ type: 'webhook_endpoint.disabled' });
+    const events = await engine.http
+      .get('/v1/events')
+      .query({ type: 'webhook_endpoint.disabled', object_id: endpoint });
     expect(events.body).toMatchObject({
       data: [
         {
@@ -434,6 +447,7 @@ describe('webhook deliveries', () => {
   });
 
   it('of a period are replayed, only for the requested event types', async () => {
+    const from = engine.clock.now().toISOString();
     const endpoint = await register(['*']);
     const coupon = await createCoupon();
     engine.clock.advanceMs(SECOND);
@@ -445,7 +459,6 @@ describe('webhook deliveries', () => {
     const before = receiver.received.length;
     const replay = (body: object) =>
       engine.http.post(`/v1/webhooks/endpoints/${endpoint}/replay`).send(body);
-    const from = '2026-03-01T00:00:00.000Z';
     const all = await replay({ from, to: new Date(to.getTime() + 1).toISOString() });
     expect(all.status).toBe(200);
     expect(all.body).toMatchObject({ status: 'completed', replayed: 3, events_read: 3 });
@@ -522,7 +535,8 @@ describe('webhook deliveries', () => {
     await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`);
     const made = newDelivery(event, endpoint, 'event', now);
     await engine.app.get(DeliveriesRepository).insert([made]);
-    expect(await engine.database.query('SELECT id FROM webhook_delivery')).toEqual([]);
+    const sql = 'SELECT id FROM webhook_delivery WHERE endpoint_id = $1';
+    expect(await engine.database.query(sql, [endpoint])).toEqual([]);
   });
 
   it('that succeed while others fail end the time of failures', async () => {
@@ -536,8 +550,8 @@ describe('webhook deliveries', () => {
     await createCoupon();
     await createCoupon();
     await deliver();
-    const failures = await engine.database.query('SELECT endpoint_id FROM webhook_failure');
-    expect(failures).toEqual([]);
+    const sql = 'SELECT endpoint_id FROM webhook_failure WHERE endpoint_id = $1';
+    expect(await engine.database.query(sql, [endpoint])).toEqual([]);
     receiver.behave(answer(500));
     engine.clock.advanceMs(121 * HOUR);
     await deliver();
