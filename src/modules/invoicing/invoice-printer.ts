@@ -39,7 +39,6 @@ interface PrintFont {
   readonly name: string;
   readonly bytes: Buffer;
   readonly font: Font;
-  readonly codePoints: ReadonlySet<number>;
 }
 
 /** A piece of text that one font can print. */
@@ -205,7 +204,7 @@ export class InvoicePrinter {
     let isFirst = true;
     return Array.from(text, (character) => {
       const codePoint = character.codePointAt(0) ?? 0;
-      const has = (font: PrintFont): boolean => font.codePoints.has(codePoint);
+      const has = ({ font }: PrintFont): boolean => font.hasGlyphForCodePoint(codePoint);
       // Spaces and marks stay with the script around them; letters go to the first font that has them.
       const sticks = !isFirst && /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
       const font = sticks ? current : fonts.find(has);
@@ -250,5 +249,5 @@ function readFont(name: string, path: string): PrintFont {
       'it is a collection of fonts. Extract the one that is wanted into a file of its own.',
     );
   }
-  return { name, bytes, font, codePoints: new Set(font.characterSet) };
+  return { name, bytes, font };
 }
