@@ -32,7 +32,7 @@ describe("a process whose clock is compared with the database's", () => {
 
   const startWithOffset = (offsetMs: number): Promise<RunningService> =>
     RunningService.start(database.url, {
-      NODE_OPTIONS: `--require=${JSON.stringify(OFFSET)}`,
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --require=${JSON.stringify(OFFSET)}`,
       CLOCK_OFFSET_MS: String(offsetMs),
     });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Pool } from 'pg';
 
 export const TEMPLATE_DATABASE = 'billing_template';
 
@@ -17,14 +17,16 @@ export interface TestDatabase {
   accept(connections: boolean): Promise<void>;
 }
 
+/** Connection for statements about whole databases, kept for the next one. It does not keep the process running. */
+let server: Pool | null = null;
+
 async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: serverUrl() });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
+  if (server === null) {
+    server = new Pool({ connectionString: serverUrl(), max: 1, allowExitOnIdle: true });
+    // The server may stop before this process does.
+    server.on('error', () => undefined);
   }
+  await server.query(statement);
 }
 
 function serverUrl(): string {

@@ -6,6 +6,7 @@ const { hash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join, resolve, sep } = require('node:path');
+const { cachedDataVersionTag } = require('node:v8');
 const { Script } = require('node:vm');
 
 const packages = resolve(__dirname, '../../node_modules');
@@ -60,7 +61,8 @@ function keepPaths() {
 
 /** Keeps V8's code of each script until its source changes. It includes the functions that were called so far. */
 function keepScripts() {
-  const name = `scripts-${hash('sha1', `${packages} ${process.version}`)}`;
+  // V8 refuses code of another version, and of a process with other options.
+  const name = `scripts-${hash('sha1', `${packages} ${cachedDataVersionTag()}`)}`;
   const { places, code } = readScripts(name);
   const added = new Map();
   const compile = Module.prototype._compile;
