@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { newId } from '../src/platform/ids';
 import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
+import { sessionsCpuMs } from './support/cpu-time';
 import { startWorker, type Worker } from './support/channel';
 import { copyIn } from '../src/platform/database/copy-in';
 import { copyOut } from './support/copy';
@@ -140,9 +141,12 @@ async function renew(
   expected: number,
 ): Promise<Measured> {
   const before = await countInvoices(client);
+  const [databaseMs, walBytes] = [await sessionsCpuMs(client), await walBytesOf(client)];
   const startedAt = performance.now();
   const runs = await Promise.all(runners.map((runner) => runner.ask(job)));
   const ms = performance.now() - startedAt;
+  const ofDatabase = (await sessionsCpuMs(client)) - databaseMs;
+  const wal = (await walBytesOf(client)) - walBytes;
   const invoices = (await countInvoices(client)) - before;
   if (invoices !== expected) throw new Error(`${invoices} invoices were made, not ${expected}.`);
   const total = (of: (run: RenewalRun) => number): number =>
@@ -151,12 +155,21 @@ async function renew(
   const cpuMs = total((run) => run.cpuMs) / invoices;
   console.log(
     `${job.now.slice(0, 10)}: ${invoices} invoices in ${Math.round(ms)} ms, each ` +
-      `${statements.toFixed(2)} statements and ${cpuMs.toFixed(2)} ms of CPU beside the database's`,
+      `${statements.toFixed(2)} statements, ${cpuMs.toFixed(2)} ms of CPU, ` +
+      `${(ofDatabase / invoices).toFixed(2)} ms of the database's sessions and ` +
+      `${(wal / invoices / 1_000).toFixed(1)} kB of WAL`,
   );
   return {
     perSecond: (invoices * 1_000) / ms,
     rssMiB: Math.max(...runs.map((run) => run.rssMiB)),
   };
+}
+
+async function walBytesOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ n: number }>(
+    `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS n`,
+  );
+  return rows[0]?.n ?? 0;
 }
 
 async function countInvoices(client: Client): Promise<number> {
