@@ -11,7 +11,7 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
-export type FieldChanges = Readonly<Record<string, FieldChange>>;
+type FieldChanges = Readonly<Record<string, FieldChange>>;
 
 /** Longest JSON text of a value that is stored. */
 const LONGEST_VALUE = 1_000;

@@ -1,3 +1,3 @@
 export { AuditTrail, auditSql } from './audit-trail';
 export { AuditTrailModule } from './audit.module';
-export { auditedFields, type FieldChanges } from './audited-fields';
+export { auditedFields } from './audited-fields';

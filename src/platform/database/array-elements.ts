@@ -10,7 +10,7 @@ const MOST_BYTES_OF_A_UNIT = 3;
 
 /**
  * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged).
- * A long list costs both sides a fraction of its text form. No element is null.
+ * A long list costs both sides a fraction of its text form.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -30,9 +30,16 @@ export abstract class ArrayElements<Value> {
 
   abstract add(value: Value): void;
 
+  addNull(): void {
+    const at = this.begin(0);
+    this.bytes.writeInt32BE(-1, at - 4);
+    this.end = at;
+    this.count += 1;
+  }
+
   /** Returns the array. */
   toBuffer(): Buffer {
-    // Number of dimensions, null flag and type; then the length and lower bound of the dimension.
+    // Number of dimensions, null flag, which is not read, and type; then the length and lower bound of the dimension.
     const fields = [1, 0, TYPES[this.type], this.count, 1];
     for (const [at, field] of fields.entries()) this.bytes.writeInt32BE(field, 4 * at);
     return this.bytes.subarray(0, this.end);

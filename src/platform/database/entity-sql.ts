@@ -1,9 +1,7 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import { Texts } from './array-elements';
 
-/**
- * Column types that `pg` reads and writes without conversion, with the type to read each from JSON. Lengths are checked
- * by the column itself.
- */
+/** Column types that `pg` reads and writes without conversion, with the type to read each from text. The column checks lengths. */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
   ['boolean', 'boolean'],
@@ -24,14 +22,14 @@ interface EntityColumn {
   readonly name: string;
   /** Converts a value read by `pg` to the property. Null if no conversion is needed. */
   readonly read: Conversion | null;
-  /** Converts the property to a JSON value. Null if no conversion is needed. */
+  /** Converts the property to a value that `pg` or JSON writes. Null if no conversion is needed. */
   readonly write: Conversion | null;
   /** SQL of a virtual column, which is only read. Null for a column of the table. */
   readonly query: string | null;
-  /** JSON columns are passed as text parameters. */
+  /** JSON columns are passed as text. */
   readonly isJson: boolean;
-  /** Type used to read the column from JSON. */
-  readonly typeInJson: string;
+  /** Type used to read the column from text. */
+  readonly typeInText: string;
 }
 
 export interface Statement {
@@ -112,8 +110,8 @@ export class EntitySql<Entity extends ObjectLiteral> {
     const given = this.givenIn(rows[0] ?? {});
     const names = given.map(({ name }) => quoted(name)).join(', ');
     return {
-      sql: `INSERT INTO ${this.table} (${names}) SELECT ${names} FROM ${recordsetOf(given)}`,
-      parameters: [recordsOf(given, rows)],
+      sql: `INSERT INTO ${this.table} (${names}) ${selectOf(given)}`,
+      parameters: given.map((column) => textsOf(column, rows)),
     };
   }
 
@@ -127,8 +125,8 @@ export class EntitySql<Entity extends ObjectLiteral> {
       .map(({ name }) => `${quoted(name)} = given.${quoted(name)}`)
       .join(', ');
     return {
-      sql: `UPDATE ${this.table} SET ${settings} FROM ${recordsetOf(given)} WHERE ${this.table}."id" = given."id"`,
-      parameters: [recordsOf(given, rows)],
+      sql: `UPDATE ${this.table} SET ${settings} FROM (${selectOf(given)}) AS given WHERE ${this.table}."id" = given."id"`,
+      parameters: given.map((column) => textsOf(column, rows)),
     };
   }
 
@@ -151,8 +149,8 @@ function toEntityColumn(
   table: string,
 ): EntityColumn {
   const isJson = JSON_TYPES.has(type);
-  const typeInJson = isJson ? String(type) : PLAIN_TYPES.get(type);
-  if (typeInJson === undefined) {
+  const typeInText = isJson ? String(type) : PLAIN_TYPES.get(type);
+  if (typeInText === undefined) {
     throw new Error(`The column ${name} has a type that is not known here.`);
   }
   if (Array.isArray(transformer)) throw new Error(`The column ${name} has several transformers.`);
@@ -163,7 +161,7 @@ function toEntityColumn(
     read: transformer === undefined ? null : (value) => transformer.from(value) as unknown,
     write: transformer === undefined ? null : (value) => transformer.to(value) as unknown,
     isJson,
-    typeInJson: isArray ? `${typeInJson}[]` : typeInJson,
+    typeInText: isArray ? `${typeInText}[]` : typeInText,
   };
 }
 
@@ -178,20 +176,37 @@ function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unkno
   return write === null ? value : write(value);
 }
 
-/** Returns SQL that reads rows from a JSON parameter, as a table named `given`. */
-function recordsetOf(columns: readonly EntityColumn[]): string {
-  const list = columns.map(({ name, typeInJson }) => `${quoted(name)} ${typeInJson}`).join(', ');
-  return `json_to_recordset($1::json) AS given (${list})`;
+/** Returns SQL that reads rows from parameters, each with the texts of one column. */
+function selectOf(columns: readonly EntityColumn[]): string {
+  const places = columns.map((_, index) => `$${index + 1}::text[]`).join(', ');
+  const names = columns.map(({ name }) => quoted(name));
+  const values = columns.map(({ typeInText }, index) => {
+    const name = names[index] ?? '';
+    return typeInText === 'text' ? name : `${name}::${typeInText} AS ${name}`;
+  });
+  return `SELECT ${values.join(', ')} FROM unnest(${places}) AS given (${names.join(', ')})`;
 }
 
-function recordsOf(columns: readonly EntityColumn[], rows: readonly ObjectLiteral[]): string {
-  return JSON.stringify(
-    rows.map((row) => {
-      const record: Record<string, unknown> = {};
-      for (const column of columns) record[column.name] = writtenOf(column, row);
-      return record;
-    }),
+/** Returns the values of a column as an array of texts: the database reads it faster than JSON with the names of columns. */
+function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
+  const texts = new Texts(rows.length);
+  for (const row of rows) {
+    const value = parameterOf(column, row);
+    if (value === null || value === undefined) texts.addNull();
+    else texts.add(textOf(value));
+  }
+  return texts.toBuffer();
+}
+
+/** Returns a value as the database reads it from text. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (!Array.isArray(value)) return String(value);
+  const elements = value.map((element: unknown) =>
+    element === null ? 'NULL' : `"${textOf(element).replace(/["\\]/g, '\\$&')}"`,
   );
+  return `{${elements.join(',')}}`;
 }
 
 function quoted(name: string): string {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { currentActor } from '../access';
-import { auditedFields, auditSql, AuditTrail, type FieldChanges } from '../audit';
-import { Database } from '../database';
+import { auditedFields, auditSql, AuditTrail } from '../audit';
+import { Database, Instants, Integers, Texts } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
 import { PreviousRelease } from '../processes';
@@ -37,14 +37,15 @@ export interface EventRecord {
  */
 const INSERT = `
   WITH added AS (
-    SELECT * FROM json_to_recordset($1::json) AS added
-      (id text, type text, object_id text, number integer, data json, fields json,
-        occurred_at timestamptz, pack integer, place smallint, indexed json)),
+    SELECT id, type, object_id, number, data::json, fields::json, occurred_at, pack, place::smallint, indexed::json
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[],
+      $8::integer[], $9::integer[], $10::text[])
+      AS added (id, type, object_id, number, data, fields, occurred_at, pack, place, indexed)),
   pack AS (
     SELECT pack AS number, nextval('event_pack_id') AS id, array_agg(data ORDER BY place) AS data
     FROM added WHERE pack IS NOT NULL GROUP BY pack),
   packed AS (INSERT INTO event_pack (id, data) SELECT id, data FROM pack),
-  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes, pack, place FROM added')},
+  ${auditSql(12, 'SELECT type AS action, object_id, fields AS changes, pack, place FROM added')},
   recorded AS (
     INSERT INTO event
       (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at, pack_id, pack_place)
@@ -52,7 +53,7 @@ const INSERT = `
       coalesce(greatest(
         (SELECT max(sequence) FROM event WHERE event.object_id = added.object_id),
         (SELECT sequence FROM event_sequence WHERE event_sequence.object_id = added.object_id)), 0) + added.number,
-      coalesce(indexed, added.data), occurred_at, $2::varchar, occurred_at, pack.id, place
+      coalesce(indexed, added.data), occurred_at, $11::varchar, occurred_at, pack.id, place
     FROM added LEFT JOIN pack ON pack.number = added.pack
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
@@ -92,7 +93,7 @@ export class Outbox {
     const rows = await this.database.prepared<{ id: string; sequence: number }>(
       this.statementName(records.length),
       INSERT,
-      [jsonOf(records), currentActor(), ...this.audit.entryParameters()],
+      [...columnsOf(records), currentActor(), ...this.audit.entryParameters()],
     );
     const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]));
     this.database.afterCommit(() => {
@@ -129,7 +130,8 @@ interface InsertedEvent {
   readonly object_id: string;
   /** Counts the events of the object in the statement. */
   readonly number: number;
-  readonly fields: FieldChanges;
+  /** JSON text. */
+  readonly fields: string;
   readonly occurred_at: Date;
   readonly data: string;
   readonly customerId: unknown;
@@ -148,7 +150,7 @@ function numbered(changes: readonly EventRecord[]): readonly InsertedEvent[] {
       type,
       object_id: object.id,
       number,
-      fields: auditedFields(change),
+      fields: JSON.stringify(auditedFields(change)),
       occurred_at: occurredAt,
       data: JSON.stringify({ object, previous }),
       customerId,
@@ -162,14 +164,34 @@ function packed(records: readonly InsertedEvent[]): readonly InsertedEvent[] {
   return records.map((record, index) => ({ ...record, packed: places[index] ?? null }));
 }
 
-/** Returns the records as the insertion reads them. The data is inserted as it is, so that it is written once. */
-function jsonOf(records: readonly InsertedEvent[]): string {
-  const rows = records.map(({ data, customerId, packed: at, ...record }) => {
-    const indexed = { object: { customer_id: customerId } };
-    const head = JSON.stringify(at === null ? record : { ...record, ...at, indexed });
-    return `${head.slice(0, -1)},"data":${data}}`;
-  });
-  return `[${rows.join(',')}]`;
+/** Returns the parameters from which the insertion reads the records: the values of each column. */
+function columnsOf(records: readonly InsertedEvent[]): readonly Buffer[] {
+  const { length } = records;
+  const [ids, types, objects] = [new Texts(length), new Texts(length), new Texts(length)];
+  const [data, fields, indexed] = [new Texts(length), new Texts(length), new Texts(length)];
+  const [numbers, packs, places] = [
+    new Integers(length),
+    new Integers(length),
+    new Integers(length),
+  ];
+  const instants = new Instants(length);
+  for (const { packed: at, ...record } of records) {
+    ids.add(record.id);
+    types.add(record.type);
+    objects.add(record.object_id);
+    numbers.add(record.number);
+    data.add(record.data);
+    fields.add(record.fields);
+    instants.add(record.occurred_at);
+    if (at === null) for (const elements of [packs, places, indexed]) elements.addNull();
+    else {
+      packs.add(at.pack);
+      places.add(at.place);
+      indexed.add(JSON.stringify({ object: { customer_id: record.customerId } }));
+    }
+  }
+  const columns = [ids, types, objects, numbers, data, fields, instants, packs, places, indexed];
+  return columns.map((elements) => elements.toBuffer());
 }
 
 /** Converts a change to the input of `recordAll`. */
