@@ -97,7 +97,7 @@ export class FinalizationService {
   ): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
     if (drafts.length > 0) await this.applyAll(drafts, now);
-    await this.postings.releaseEarned(earned, invoices, now);
+    await this.postings.postFinalized(invoices, earned, now);
   }
 
   /**
@@ -124,7 +124,7 @@ export class FinalizationService {
     return invoices;
   }
 
-  /** Uses the credit and the coupons of drafts, counts what they credit, and posts them. */
+  /** Uses the credit and the coupons of drafts, and counts what they credit. */
   private async applyAll(drafts: readonly Decided[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
@@ -141,7 +141,6 @@ export class FinalizationService {
       invoices.flatMap(({ coupons }) => appliedBy(coupons)),
       now,
     );
-    await this.postings.postFinalized(invoices, now);
   }
 
   /** The next numbers of these series, one for each time one is named. */

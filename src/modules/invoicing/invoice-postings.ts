@@ -62,10 +62,24 @@ export class InvoicePostings implements OnModuleInit {
     });
   }
 
-  /** Posts finalized invoices. Prices paid in advance are deferred until their period is over. */
-  async postFinalized(invoices: readonly Invoice[], now: Date): Promise<void> {
-    await this.ledger.postAll(
-      invoices.map((invoice) => ({
+  /**
+   * Posts finalized invoices, and recognizes deferred revenue of periods that are over, each line once. Prices paid in advance
+   * are deferred until their period is over. A period is released once; each subscription passes one period.
+   * @param invoices of the same transaction that are not stored yet, with the released lines marked
+   */
+  async postFinalized(
+    invoices: readonly Invoice[],
+    earned: readonly EarnedPeriod[],
+    now: Date,
+  ): Promise<void> {
+    const stored = await this.invoices.releaseLines(earned);
+    const releasedMinor = (subscriptionId: string): bigint =>
+      invoices
+        .filter((invoice) => invoice.subscriptionId === subscriptionId)
+        .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
+        .reduce((total, { net }) => total + net, stored.get(subscriptionId) ?? 0n);
+    await this.ledger.postAll([
+      ...invoices.map((invoice) => ({
         ...postInvoice({
           currency: invoice.currency,
           lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
@@ -80,7 +94,13 @@ export class InvoicePostings implements OnModuleInit {
         customerId: invoice.customerId,
         occurredAt: now,
       })),
-    );
+      ...earned.map(({ id, subscriptionId, customerId, currency }) => ({
+        ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
+        sourceId: id,
+        customerId,
+        occurredAt: now,
+      })),
+    ]);
   }
 
   /** Reverses all postings of the invoice, revenue that was already released included. */
@@ -95,32 +115,6 @@ export class InvoicePostings implements OnModuleInit {
 
   async postUncollectible(invoice: Invoice, now: Date): Promise<void> {
     await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
-  }
-
-  /**
-   * Recognizes deferred revenue of periods that are over, each line once. A period is released once; each subscription
-   * passes one period.
-   * @param drafts invoices of the same transaction that are not stored yet, with the released lines marked
-   */
-  async releaseEarned(
-    periods: readonly EarnedPeriod[],
-    drafts: readonly Invoice[],
-    now: Date,
-  ): Promise<void> {
-    const stored = await this.invoices.releaseLines(periods);
-    const releasedMinor = (subscriptionId: string): bigint =>
-      drafts
-        .filter((draft) => draft.subscriptionId === subscriptionId)
-        .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
-        .reduce((total, { net }) => total + net, stored.get(subscriptionId) ?? 0n);
-    await this.ledger.postAll(
-      periods.map(({ id, subscriptionId, customerId, currency }) => ({
-        ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
-        sourceId: id,
-        customerId,
-        occurredAt: now,
-      })),
-    );
   }
 
   /**

@@ -3,7 +3,7 @@ import { isWireSafe } from '../../core/money';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { Outbox, toEventRecord } from '../../platform/outbox';
+import { type EventRecord, Outbox, toEventRecord } from '../../platform/outbox';
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
@@ -113,22 +113,32 @@ export class IssueInvoiceService {
     return { drafts, customers };
   }
 
-  /** Numbers and stores prepared invoices, and records their events; those that wait for their grace stay drafts. */
-  async storeAll({ drafts, customers }: PreparedInvoices, now: Date): Promise<void> {
-    if (drafts.length === 0) return;
+  /**
+   * Numbers and stores prepared invoices, and records their events; those that wait for their grace stay drafts.
+   * @param others events to record after those of the invoices
+   */
+  async storeAll(
+    { drafts, customers }: PreparedInvoices,
+    now: Date,
+    others: readonly EventRecord[] = [],
+  ): Promise<void> {
+    if (drafts.length === 0) {
+      await this.outbox.recordAll(others);
+      return;
+    }
     const finalizing = drafts.filter((draft) => !isWaiting(draft));
+    const created = drafts.map((after) =>
+      toEventRecord(invoiceCreated, { after, occurredAt: now }),
+    );
     const numbered = await this.finalization.number(finalizing, customers, now);
     const numberedById = new Map(numbered.map((invoice) => [invoice.id, invoice]));
     await this.invoices.insertAll(drafts.map((draft) => numberedById.get(draft.id) ?? draft));
-    await this.outbox.recordAll(
-      drafts.flatMap((draft) => {
-        const invoice = numberedById.get(draft.id);
-        const creating = toEventRecord(invoiceCreated, { after: draft, occurredAt: now });
-        return invoice === undefined
-          ? [creating]
-          : [creating, ...eventsOfFinalizing(draft, invoice)];
-      }),
-    );
+    const ofInvoices = drafts.flatMap((draft, index) => {
+      const invoice = numberedById.get(draft.id);
+      const finalizing = invoice === undefined ? [] : eventsOfFinalizing(draft, invoice);
+      return [created[index] ?? [], finalizing].flat();
+    });
+    await this.outbox.recordAll([...ofInvoices, ...others]);
   }
 
   /** The customers of orders. An order without lines may bill nothing, so that it fixes no currency yet. */

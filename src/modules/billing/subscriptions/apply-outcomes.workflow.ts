@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { isTerminal } from '../../../core/states';
-import { Outbox, toEventRecord } from '../../../platform/outbox';
+import { toEventRecord } from '../../../platform/outbox';
 import { RedemptionsService } from '../../coupons';
 import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
 import {
@@ -49,7 +49,6 @@ export class ApplyOutcomesWorkflow {
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly withdrawing: WithdrawInvoicesWorkflow,
     private readonly redemptions: RedemptionsService,
-    private readonly outbox: Outbox,
   ) {}
 
   /** Writes one decision and returns the subscription as it is then. */
@@ -90,14 +89,12 @@ export class ApplyOutcomesWorkflow {
     await this.withdrawing.withdrawAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);
     const applied = await this.activateUnowed(decided, prepared.drafts, now);
-    await this.issuing.storeAll(prepared, now);
-    await this.outbox.recordAll(
-      applied.flatMap(({ before, after, outcome: { events } }) =>
-        events.map((fact) =>
-          toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
-        ),
+    const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
+      events.map((fact) =>
+        toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
       ),
     );
+    await this.issuing.storeAll(prepared, now, ofSubscriptions);
     return applied.map(({ after }) => after);
   }
 
