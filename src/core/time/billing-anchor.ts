@@ -87,8 +87,9 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
  * @throws InvariantError when `period` is not one of the anchor's.
  */
 export function periodAfter(anchor: BillingAnchor, period: BillingPeriod): BillingPeriod {
-  const next = periodContaining(anchor, period.endAt);
-  invariant(next?.startAt.getTime() === period.endAt.getTime(), 'the period is one of the anchor');
+  let next = periodAt(anchor, period.index + 1);
+  while (next.endAt.getTime() === next.startAt.getTime()) next = periodAt(anchor, next.index + 1);
+  invariant(next.startAt.getTime() === period.endAt.getTime(), 'the period is one of the anchor');
   return next;
 }
 
