@@ -259,6 +259,15 @@ describe('the ledger', () => {
       await expect(
         engine.database.query(`INSERT INTO ledger_posting VALUES ($1, 3, 'revenue', 1)`, [id]),
       ).rejects.toThrow('does not balance');
+      // Also where the transaction makes another one.
+      await expect(
+        engine.database.transaction(async () => {
+          await insert(newId('ltx'), [1, -1]);
+          await engine.database.query(`INSERT INTO ledger_posting VALUES ($1, 3, 'revenue', 1)`, [
+            id,
+          ]);
+        }),
+      ).rejects.toThrow('does not balance');
       await expect(
         engine.database.query(`INSERT INTO ledger_posting VALUES ('ltx_x', 1, 'revenue', 1)`),
       ).rejects.toThrow(/ledger_posting_transaction_id_fkey|does not balance/);
