@@ -35,7 +35,7 @@ export class BackgroundTurns {
   /** Runs a piece of background work in its turn. Work that waits longer than a moment goes on beside a long piece. */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
-    const leave = await this.enter();
+    const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);
     const startedAt = performance.now();
     try {
       return await piece();
@@ -43,19 +43,6 @@ export class BackgroundTurns {
       const ranMs = performance.now() - startedAt;
       setTimeout(leave, Math.min(ranMs, LONGEST_PAUSE_MS)).unref();
       if (ranMs > LONGEST_PAUSE_MS) await restFor(Math.min(ranMs, LONGEST_REST_MS));
-    }
-  }
-
-  /** Waits for a turn; work that waited for too long goes on without one. */
-  private async enter(): Promise<() => void> {
-    const waiting = new AbortController();
-    const timer = setTimeout(() => waiting.abort(), LONGEST_WAIT_MS);
-    try {
-      return await this.limiter.enter(waiting.signal);
-    } catch {
-      return () => undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -50,4 +50,18 @@ describe('the concurrency limiter', () => {
     expect(limiter.isFull).toBe(false);
     again();
   });
+
+  it('lets work that waited for too long go on without a turn, and keeps the turns of others', async () => {
+    const limiter = new ConcurrencyLimiter(1);
+    const leave = await limiter.enter();
+    expect(await limiter.runWithin(1, () => Promise.resolve('beside'))).toBe('beside');
+    const started: string[] = [];
+    const next = limiter.runWithin(60_000, () => Promise.resolve(started.push('next')));
+    await settle();
+    expect(started).toEqual([]);
+    leave();
+    await next;
+    expect(started).toEqual(['next']);
+    expect(await limiter.runWithin(60_000, () => Promise.resolve('free'))).toBe('free');
+  });
 });

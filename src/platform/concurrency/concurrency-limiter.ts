@@ -28,6 +28,32 @@ export class ConcurrencyLimiter {
   }
 
   /**
+   * Runs the work in a turn, or without one after a time: those that run may wait for something that takes long.
+   * @param mostMs longest wait for a turn
+   */
+  async runWithin<Result>(mostMs: number, work: () => Promise<Result>): Promise<Result> {
+    const release = await this.enterWithin(mostMs);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Waits for a turn that the caller ends, for a time at most. Without a turn, the returned function is a no-op. */
+  async enterWithin(mostMs: number): Promise<() => void> {
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), mostMs);
+    try {
+      return await this.enter(waiting.signal);
+    } catch {
+      return () => undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
    * Waits for a turn that the caller ends.
    * @param signal gives up waiting; a turn that has begun goes on
    * @returns ends the turn; a second call is a no-op

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
+import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { Database } from '../../../platform/database';
 import { type RedeemedTerms, RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService } from '../../entitlements';
@@ -11,6 +13,11 @@ import { BillingLocks } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
+
+/** Starts at once in a process. They end one after the other anyway, as each waits for the number of its invoice. */
+const MOST_AT_ONCE = Math.max(2, availableParallelism());
+/** A start that waited for so long goes on beside the others, which may wait for a lock. */
+const LONGEST_WAIT_MS = 500;
 
 /**
  * Subscribes customers: now, later, or as of a past instant.
@@ -25,6 +32,8 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 @Injectable()
 export class SubscribeWorkflow {
+  private readonly turns = new ConcurrencyLimiter(MOST_AT_ONCE);
+
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
@@ -41,6 +50,10 @@ export class SubscribeWorkflow {
    *   `usage_archived`, what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
    */
   subscribe(command: CreateSubscription): Promise<Subscription> {
+    return this.turns.runWithin(LONGEST_WAIT_MS, () => this.start(command));
+  }
+
+  private start(command: CreateSubscription): Promise<Subscription> {
     return this.database.transaction(async () => {
       const { customer, now } = await this.locks.referredCustomer(
         command.customerId,
