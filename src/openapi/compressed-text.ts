@@ -11,7 +11,7 @@ export function compressedText(type: string, make: () => string): RequestHandler
   let bodies: Promise<{ readonly plain: Buffer; readonly gzipped: Buffer }> | undefined;
   const load = async () => {
     const plain = Buffer.from(make());
-    return { plain, gzipped: await promisify(gzip)(plain) };
+    return { plain, gzipped: await promisify(gzip)(plain, { level: 9 }) };
   };
   return (request, response, next) => {
     bodies ??= load();
