@@ -30,6 +30,7 @@ import { InvoicesRepository } from './invoices.repository';
 import {
   creditExceedsLine,
   creditGivenBackAlready,
+  creditNoteCorrected,
   creditNoteNotFound,
   creditNoteSettled,
   invoiceNotCreditable,
@@ -103,12 +104,16 @@ export class CreditNotesService {
 
   /**
    * Voids a credit note of a locked invoice, in the caller's transaction: what it took back is owed again. Refused once its
-   * credit was used or its invoice was settled.
-   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_settled`
+   * credit was used or its invoice was settled, and after a correction of usage that gave back only what the note had left.
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`
    */
   async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {
     const before = await this.get(id);
     if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
+    const lineIds = before.lines.map(({ lineId }) => lineId);
+    if (await this.together.isCorrectedSince(lineIds, before.createdAt)) {
+      throw creditNoteCorrected(id);
+    }
     const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
     if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
     for (const line of before.lines) {

@@ -21,6 +21,7 @@ export {
   creditExceedsLine,
   creditGivenBackAlready,
   creditNoteNotFound,
+  creditNoteCorrected,
   creditNoteSettled,
   invoiceCredited,
   invoiceEmpty,

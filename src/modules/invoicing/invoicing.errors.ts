@@ -185,6 +185,15 @@ export const creditGivenBackAlready = defineProblem({
   }),
 });
 
+export const creditNoteCorrected = defineProblem({
+  code: 'credit_note_corrected',
+  kind: 'conflict',
+  title: 'Usage that the credit note credited was taken back',
+  meaning:
+    'An invoice since the credit note took usage of a credited line back. It gave back only what the note had left, so that the note cannot be voided.',
+  detail: (id: string) => `An invoice since the credit note ${id} took usage of its lines back.`,
+});
+
 export const creditNoteSettled = defineProblem({
   code: 'credit_note_settled',
   kind: 'conflict',

@@ -26,6 +26,7 @@ export interface ReferenceNote {
   readonly credit: Credit | null;
   readonly given: bigint;
   readonly toRefund: bigint;
+  readonly madeAt: number;
   status: 'issued' | 'void';
   readonly events: string[];
 }
@@ -76,7 +77,15 @@ export class CreditNotes {
     if (credit !== null) this.owner.payer.credits.push(credit);
     const events = ['issued'];
     const amounts = { net, tax, applied, credit, given, toRefund };
-    const note: ReferenceNote = { invoice, settle, lines, ...amounts, status: 'issued', events };
+    const note: ReferenceNote = {
+      invoice,
+      settle,
+      lines,
+      ...amounts,
+      madeAt: this.owner.now,
+      status: 'issued',
+      events,
+    };
     this.all.push(note);
     takeBack(lines, 1n);
     this.lower(invoice, applied);
@@ -93,10 +102,11 @@ export class CreditNotes {
     this.issue(invoice, parts, 'credit', true);
   }
 
-  /** Refused if its credit was consumed or its amount settled. */
+  /** Refused if its credit was consumed, its amount settled, or usage of its lines taken back since. */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';
+    if (this.isCorrectedSince(note)) return 'credit_note_corrected';
     const { invoice, credit, given, applied, lines } = note;
     if (applied > 0n && invoice.status !== 'open') return 'credit_note_settled';
     if (credit !== null && credit.left < given) return 'credit_note_settled';
@@ -126,6 +136,19 @@ export class CreditNotes {
       refunds: sum(notes.map(({ toRefund }) => toRefund)),
       applied: sum(notes.map((note) => note.applied)),
     };
+  }
+
+  private isCorrectedSince({ lines, madeAt }: ReferenceNote): boolean {
+    const noted = lines.flatMap(({ line: { usage } }) => usage ?? []);
+    const since = this.owner.invoices.filter(
+      ({ status, isRegenerated, ...one }) =>
+        status !== 'draft' && !isRegenerated && one.madeAt >= madeAt,
+    );
+    return since.some((invoice) =>
+      invoice.lines.some(
+        ({ usage, back }) => back !== null && usage !== null && noted.includes(usage),
+      ),
+    );
   }
 
   private lower(invoice: ReferenceInvoice, applied: bigint): void {

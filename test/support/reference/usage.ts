@@ -125,7 +125,7 @@ export class Usage {
     const listed = sum(lines.map(listedOf));
     const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
     const given = giveBack(lines, share, OF_BILLS);
-    if (given.amount === 0n && given.back.returned.length === 0) return null;
+    if (given.amount === 0n && given.back.returned.length === 0 && listed <= 0n) return null;
     const { amount, back, taken } = limits?.correct(given) ?? { ...given, taken: [] };
     return { amount: -amount, back, listed: difference, taken };
   }

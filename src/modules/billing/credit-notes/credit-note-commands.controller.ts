@@ -8,6 +8,7 @@ import {
   creditGivenBackAlready,
   CreditNoteDto,
   creditNoteNotFound,
+  creditNoteCorrected,
   creditNoteSettled,
   invoiceNotCreditable,
   toCreditNoteDto,
@@ -54,13 +55,15 @@ export class CreditNoteCommandsController {
   @NoFields()
   @Operation({
     summary: 'Void a credit note',
-    description: 'What it took back is owed again. Refused once what it gave was used.',
+    description:
+      'What it took back is owed again. Refused once what it gave was used, and after a later invoice took usage of its lines back.',
     access: 'invoices:write',
     answer: CreditNoteDto,
     key: 'required',
     problems: [
       creditNoteNotFound,
       invalidTransition,
+      creditNoteCorrected,
       creditNoteSettled,
       testClockAdvancing,
       testClockFailed,

@@ -78,9 +78,9 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 
 /**
  * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
- * amount billed so far. Null if that is nothing. A correction that refunds lowered to nothing has a line, so that usage that
- * comes later is compared with what was taken back. Usage that is added has the discounts and taxes of the first bill of the
- * period, if these are known.
+ * amount billed so far. Null if that is nothing, or if it is taken back of void lines alone. A correction that discounts,
+ * credit notes or refunds leave nothing to give back has a line, so that usage that comes later is compared with what was
+ * taken back. Usage that is added has the discounts and taxes of the first bill of the period, if these are known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice
@@ -103,7 +103,8 @@ export function lateUsageLine(
   const limited = mostMinor === null ? terms : { ...terms, mostMinor };
   const correction = correctionOf(ratedMinor, limitsOf(order), limited);
   const { amountMinor: amount, differenceMinor, returned } = correction;
-  if (wanted.amountMinor === 0n && returned.length === 0) return null;
+  const isNothingGiven = wanted.amountMinor === 0n && returned.length === 0;
+  if (differenceMinor === 0n || (isNothingGiven && held.listedMinor <= 0n)) return null;
   if (differenceMinor < 0n) corrections.takenBack(order, -differenceMinor);
   corrections.returned(returned);
   const billedBy = differenceMinor > 0n ? corrections.added(order, differenceMinor) : null;
