@@ -77,6 +77,22 @@ describe('corrections of usage that a credit note credited', () => {
     expect(await late('08-01')).toEqual([['-100', noted - 1_000]]);
   });
 
+  it('keep the note from being voided while their invoice is void, and once it is regenerated', async () => {
+    const { story, key, note, voidEvent, voidNote, late } = await billed();
+    const id = await note(700);
+    await voidEvent(key);
+    await late('05-01');
+    const { id: correcting = '' } = (await story.invoices()).at(-1) ?? {};
+    await engine.http.post(`/v1/invoices/${correcting}/void`).send({}).expect(200);
+    expect(await voidNote(id)).toMatchObject({ code: 'credit_note_corrected' });
+    await engine.http.post(`/v1/invoices/${correcting}/reissue`).send({}).expect(201);
+    expect(await voidNote(id)).toMatchObject({ code: 'credit_note_corrected' });
+    expect(await late('06-01')).toEqual([
+      ['-100', -300],
+      ['-100', -300],
+    ]);
+  });
+
   it('that were made before the note do not keep it from being voided', async () => {
     const { use, note, voidEvent, voidNote, late } = await billed();
     const added = await use('03-03', 50);
