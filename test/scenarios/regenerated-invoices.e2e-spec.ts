@@ -401,7 +401,7 @@ describe('regenerated invoices', () => {
     await story.verify();
   });
 
-  it('of an ended subscription have no coupon, which stays ended', async () => {
+  it('of an ended subscription have the coupon that ended with it, which stays ended', async () => {
     const story = await Story.begin(engine, START, { currency: 'USD' });
     const terms = { type: 'percent', percent_off: '50', duration: 'once' };
     const coupon = await post('/v1/coupons', { code: 'ENDED', ...terms });
@@ -412,10 +412,13 @@ describe('regenerated invoices', () => {
     await story.command(id, 'cancel', { when: 'now' });
     const before = await newest(story);
     await voidIt(before.id);
-    const { body } = await engine.http.get(`/v1/coupons/${coupon.body.id}/redemptions`);
+    const path = `/v1/coupons/${coupon.body.id}/redemptions`;
     const ended_at = expect.any(String) as string;
+    const { body } = await engine.http.get(path);
     expect(body).toMatchObject({ data: [{ applied_amount: 0, ended_at }] });
-    expect((await regenerate(before.id)).body).toMatchObject({ total: 2_000 });
+    expect((await regenerate(before.id)).body).toMatchObject({ total: 1_000 });
+    const { body: after } = await engine.http.get(path);
+    expect(after).toMatchObject({ data: [{ applied_amount: 1_000, ended_at }] });
     await story.verify();
   });
 

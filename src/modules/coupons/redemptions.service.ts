@@ -95,6 +95,16 @@ export class RedemptionsService {
     return groupBy(running, ({ redemption }) => redemption.subscriptionId);
   }
 
+  /** Returns the redemptions of subscriptions that are not used up, as `runningRedemptions`, also where they have ended. */
+  async unusedRedemptions(
+    subscriptionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
+    if (subscriptionIds.length === 0) return new Map();
+    const found = await this.redemptions.findOf(subscriptionIds);
+    const unused = found.filter((terms) => !isUsedUp(terms));
+    return groupBy(unused, ({ redemption }) => redemption.subscriptionId);
+  }
+
   /** Returns all redemptions of subscriptions, ended ones included, by subscription, in the order of redemption. */
   async redemptionsOf(
     subscriptionIds: readonly string[],

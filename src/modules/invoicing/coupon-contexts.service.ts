@@ -13,6 +13,8 @@ export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod
   readonly returnsTo?: readonly string[];
   /** Time zone of its lines, where later periods may have been billed before: repeating coupons must not last longer. */
   readonly timeZone?: string;
+  /** True for an invoice that is made again after its subscription ended: coupons that ended with it discount it as before. */
+  readonly hasEnded?: boolean;
 };
 
 /** An order with the finalized lines that it may credit or correct. */
@@ -35,8 +37,10 @@ export class CouponContextsService {
     orders: readonly Crediting<Order>[],
     at: Date,
   ): Promise<(order: Order) => readonly CouponContext[]> {
-    const subscriptionIds = orders.flatMap(({ order }) => order.subscriptionId ?? []);
-    const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
+    const running = await this.runningFor(
+      orders.map(({ order }) => order),
+      at,
+    );
     const discountedBy = orders.flatMap(redemptionIdsOf);
     const usedUp = await this.redemptions.usedUpOf(discountedBy);
     const taken = await this.takenIn(
@@ -112,6 +116,23 @@ export class CouponContextsService {
           ? null
           : new Set(coupon.planIds.flatMap((planId) => pricesOf.get(planId) ?? [])),
     }));
+  }
+
+  /** Returns the redemptions that run for orders, by subscription, in the order of redemption. */
+  private async runningFor(
+    orders: readonly CouponRequest[],
+    at: Date,
+  ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
+    const idsOf = (those: readonly CouponRequest[]): readonly string[] =>
+      those.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const isOfEnded = ({ hasEnded = false, billingPeriod }: CouponRequest): boolean =>
+      hasEnded && billingPeriod !== null;
+    const running = await this.redemptions.runningRedemptions(
+      idsOf(orders.filter((order) => !isOfEnded(order))),
+      at,
+    );
+    const ofEnded = await this.redemptions.unusedRedemptions(idsOf(orders.filter(isOfEnded)));
+    return new Map([...running, ...ofEnded]);
   }
 
   /**

@@ -69,6 +69,7 @@ export class RegenerateInvoiceService {
       periods,
       timeZone: timeZoneOf(voided.lines),
       billingPeriod: standing.billingPeriod,
+      hasEnded: standing.hasEnded,
     };
     const context = await this.contexts.load(order, customer, now, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };

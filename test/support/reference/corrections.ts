@@ -48,7 +48,18 @@ export class Corrections {
     return null;
   }
 
+  /** Coupons that ended with the subscription discount what it billed before. */
   regenerate(place: number): string | null {
+    const { subscription, reason } = this.owner.invoice(place);
+    const { redemptions } = this.owner.subscription(subscription);
+    const ended = reason === 'late_usage' ? [] : redemptions.filter(({ isOver }) => isOver);
+    for (const redemption of ended) redemption.isOver = false;
+    const refusal = this.makeAgain(place);
+    for (const redemption of ended) redemption.isOver = true;
+    return refusal;
+  }
+
+  private makeAgain(place: number): string | null {
     const { lines, subscription, reason, isWithdrawn, period } = this.owner.invoice(place);
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
