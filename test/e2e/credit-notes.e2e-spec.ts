@@ -131,14 +131,18 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('are refused for a line whose unused part a change has credited', async () => {
+  it('credit what a change has left of a line, and no more', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
     await story.command(id, 'change', { plan_id: await story.plan(9_300), when: 'now' });
     const [bought] = await story.invoices();
     if (bought === undefined) return;
-    expect((await issue(bought, 1)).body).toMatchObject({ code: 'credit_exceeds_line' });
+    // 21 of 31 days are credited.
+    expect((await issue(bought, 1_001)).body).toMatchObject({ creditable_amount: 1_000 });
+    await issue(bought, 1_000).expect(201);
+    expect(await read(bought)).toMatchObject({ status: 'open', amount_remaining: 2_100 });
+    expect((await issue(bought, 1)).body).toMatchObject({ creditable_amount: 0 });
     await story.verify();
   });
 
@@ -174,7 +178,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('credit a minimum together with its charge once, and neither after a change credited them', async () => {
+  it('credit a minimum together with its charge once, and what an end left of both', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
     const plan = await story.planOf([{ ...price, minimum_amount: 3_000 }]);
@@ -184,11 +188,16 @@ describe('credit notes', () => {
     expect(await story.amounts()).toEqual([[100, 2_900], [-1_900]]);
     const [bought] = await story.invoices();
     if (bought === undefined) return;
-    const lines = [{ invoice_line_id: bought.lines[1]?.id, amount: 1 }];
-    expect((await issue(bought, 1, { lines })).body).toMatchObject({
-      code: 'credit_exceeds_line',
-      creditable_amount: 0,
+    const ofMinimum = (amount: number) => ({
+      lines: [{ invoice_line_id: bought.lines[1]?.id, amount }],
     });
+    expect((await issue(bought, 1)).body).toMatchObject({ creditable_amount: 0 });
+    expect((await issue(bought, 1, ofMinimum(1_101))).body).toMatchObject({
+      code: 'credit_exceeds_line',
+      creditable_amount: 1_100,
+    });
+    await issue(bought, 1, ofMinimum(1_100)).expect(201);
+    expect(await read(bought)).toMatchObject({ status: 'paid', amount_remaining: 0 });
     await story.verify();
   });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { creditNote, type CreditNoteLine } from '../../core/invoice';
+import { creditNote, type CreditNoteAmounts, type CreditNoteLine } from '../../core/invoice';
 import { nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { currentActor } from '../../platform/access';
@@ -13,6 +13,7 @@ import { type BilledElsewhere, isBilledWith } from './domain/billed-together';
 import { newGrant } from './domain/credit-grant';
 import {
   amountOfCredit,
+  countCredits,
   creditableOf,
   type CreditNote,
   type CreditNoteFilter,
@@ -87,19 +88,21 @@ export class CreditNotesService {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
-    const elsewhere = await this.together.elsewhere(invoice.id);
-    assertCreditable(order, invoice, elsewhere);
+    const counted = await this.counted(invoice);
+    assertCreditable(order, counted, await this.together.elsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor, held };
-    return this.issueOf(invoice, order.lines, order, now, given);
+    const credited = creditNote(order.lines, counted.lines.map(toCreditable));
+    return this.issueOf(invoice, credited, order, now, given);
   }
 
   /** Credits the whole rest of a locked open invoice, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
-    const elsewhere = await this.together.elsewhere(invoice.id);
-    const lines = allOf(invoice, elsewhere);
+    const counted = await this.counted(invoice);
+    const lines = allOf(counted, await this.together.elsewhere(invoice.id));
+    const credited = creditNote(lines, counted.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
-    return (await this.issueOf(invoice, lines, terms, now, null)).note;
+    return (await this.issueOf(invoice, credited, terms, now, null)).note;
   }
 
   /**
@@ -133,15 +136,20 @@ export class CreditNotesService {
     return after;
   }
 
+  /** Returns an invoice with what later ones credited of its lines counted. */
+  private async counted(invoice: Invoice): Promise<Invoice> {
+    const credits = await this.held.creditLinesOf(invoice.id);
+    return countCredits(invoice, await this.invoices.findLines(credits));
+  }
+
   /** @param given null where all that was paid is given back already */
   private async issueOf(
     invoice: Invoice,
-    lines: CreditNoteOrder['lines'],
+    credited: CreditNoteAmounts,
     { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
     now: Date,
     given: GivenBack | null,
   ): Promise<Issued> {
-    const credited = creditNote(lines, invoice.lines.map(toCreditable));
     const { totalMinor } = credited;
     const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
     if (totalMinor > most) throw creditGivenBackAlready(totalMinor, most);

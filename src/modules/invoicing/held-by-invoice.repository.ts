@@ -33,6 +33,12 @@ const HELD = `
       FROM credit_note WHERE invoice_id = invoice.id AND status = 'issued') note
   WHERE invoice.id = ANY ($1)`;
 
+const CREDIT_LINES = `
+  SELECT credit.id FROM invoice_line billed
+    JOIN invoice_line credit ON credit.credits_line_id = billed.id
+    JOIN invoice later ON later.id = credit.invoice_id AND later.status NOT IN ('draft', 'void')
+  WHERE billed.invoice_id = $1`;
+
 const CREDITED_INVOICES = `
   SELECT DISTINCT line.invoice_id AS id
   FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -81,6 +87,12 @@ export class HeldByInvoiceRepository {
     const held = (await this.heldBy([invoiceId])).get(invoiceId);
     invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
     return held;
+  }
+
+  /** Returns the credit lines of later invoices that stand, for lines of an invoice. */
+  async creditLinesOf(invoiceId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(CREDIT_LINES, [invoiceId]);
+    return rows.map(({ id }) => id);
   }
 
   /** Returns the finalized invoices that billed the usage of items in these periods. */

@@ -162,7 +162,7 @@ export const creditExceedsLine = defineProblem({
   kind: 'rule_broken',
   title: 'The line does not hold that much',
   meaning:
-    'A credit note takes at most what is left of a line after its discounts and earlier credit, without tax: `creditable_amount`. What a maximum took, and what a correction of late usage gave back, is not there to be credited again. A line whose unused part a later invoice credited holds nothing for a credit note.',
+    'A credit note takes at most what is left of a line after its discounts and earlier credit, without tax: `creditable_amount`. What a maximum took, and what a later invoice credited or corrected, is not there to be credited again.',
   occurrence: (pointer: string, creditable: bigint) => ({
     detail: `${pointer} is more than the ${creditable} that may be credited.`,
     errors: [{ pointer, code: 'exceeds_line', message: 'is more than the line holds' }],

@@ -53,11 +53,12 @@ export class CreditNotes {
   ): ReferenceNote | string {
     if (invoice.status === 'void' || invoice.status === 'uncollectible')
       return 'invoice_not_creditable';
-    const isTooMuch = parts.some(
-      ({ line, net }, index) => net > creditableOf(line, takenBeside(line, parts.slice(0, index))),
-    );
+    const { invoices } = this.owner;
+    const isTooMuch = parts.some(({ line, net }, index) => {
+      return net > creditableOf(line, invoices, takenBeside(line, parts.slice(0, index)));
+    });
     if (isTooMuch) return 'credit_exceeds_line';
-    const lines = withTax(parts);
+    const lines = withTax(parts, invoices);
     const net = sum(lines.map((line) => line.net));
     const tax = sum(lines.map((line) => line.tax));
     const applied = least(net + tax, owedOf(invoice));
@@ -96,7 +97,7 @@ export class CreditNotes {
   issueWholly(invoice: ReferenceInvoice): void {
     const parts: Part[] = [];
     for (const line of invoice.lines) {
-      const net = creditableOf(line, takenBeside(line, parts));
+      const net = creditableOf(line, this.owner.invoices, takenBeside(line, parts));
       if (net > 0n) parts.push({ line, net });
     }
     this.issue(invoice, parts, 'credit', true);
@@ -160,12 +161,17 @@ export class CreditNotes {
 
 /**
  * Returns how much of a line can be credited, without tax: no more than is left of the line, and of all lines that bill
- * the same price for the same period together; none after a later invoice credited a part of them.
+ * the same price for the same period together.
  */
-export function creditableOf(line: BilledLine, takenOfOthers = 0n): bigint {
+export function creditableOf(
+  line: BilledLine,
+  invoices: readonly ReferenceInvoice[],
+  takenOfOthers = 0n,
+): bigint {
   const all = billedWith(line);
-  if (all.some(({ credited, noted }) => credited !== noted.amount)) return 0n;
-  const left = least(leftOf(line), sum(all.map(leftOf)) - takenOfOthers);
+  const credited = sum(creditsOf(all, invoices).map(netOf));
+  const together = sum(all.map((one) => netOf(one) - one.noted.net)) + credited - takenOfOthers;
+  const left = least(leftOf(line, invoices).net, together);
   return left > 0n ? left : 0n;
 }
 
@@ -175,15 +181,69 @@ function takenBeside(line: BilledLine, parts: readonly Part[]): bigint {
   return sum(beside.map(({ net }) => net));
 }
 
-function leftOf(line: BilledLine): bigint {
-  return netOf(line) - line.noted.net;
+interface Left {
+  readonly net: bigint;
+  /** In the order of the rates of the line. */
+  readonly taxes: readonly bigint[];
+}
+
+/**
+ * Returns what notes and later credits left of a line. A credit of a charge with a minimum uses the charge up before the
+ * minimum.
+ */
+function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
+  const own = notNoted(line);
+  const charge = line.type === 'minimum' ? chargeOf(line) : line;
+  const credits = creditsOf(charge === undefined ? [] : [charge], invoices);
+  const before = charge === undefined || charge === line ? null : notNoted(charge);
+  const rest = (left: bigint, credited: bigint, used: bigint): bigint => {
+    const further = credited - least(credited, used);
+    return left - least(left, further);
+  };
+  return {
+    net: rest(own.net, -sum(credits.map(netOf)), before?.net ?? 0n),
+    taxes: own.taxes.map((left, place) => {
+      const rate = line.taxes[place]?.rate;
+      const at = charge?.taxes.findIndex((one) => one.rate === rate) ?? -1;
+      const ofRate = credits.flatMap(({ taxes }) => taxes.filter((one) => one.rate === rate));
+      return rest(left, -sum(ofRate.map(({ amount }) => amount)), before?.taxes[at] ?? 0n);
+    }),
+  };
+}
+
+function notNoted(line: BilledLine): Left {
+  const { taxes, noted } = line;
+  return {
+    net: netOf(line) - noted.net,
+    taxes: taxes.map(({ amount }, place) => amount - (noted.taxes[place] ?? 0n)),
+  };
+}
+
+function chargeOf({ together }: BilledLine): BilledLine | undefined {
+  return together.find(({ type }) => type === 'recurring' || type === 'proration');
+}
+
+/** Returns the credits of the unused parts of lines, on invoices that stand. */
+function creditsOf(
+  lines: readonly BilledLine[],
+  invoices: readonly ReferenceInvoice[],
+): readonly BilledLine[] {
+  const standing = invoices.filter(({ status }) => status !== 'draft' && status !== 'void');
+  return standing
+    .flatMap((one) => one.lines)
+    .filter(({ takesBack }) => takesBack !== null && lines.includes(takesBack));
 }
 
 /** Computes the tax of each part, rounded once for all; the last part of a line takes the rest of its tax. */
-function withTax(parts: readonly Part[]): readonly NotedLine[] {
-  const exact = parts.map(({ line, net }) => {
-    const left = line.tax - line.noted.tax;
-    const isLast = net === leftOf(line);
+function withTax(
+  parts: readonly Part[],
+  invoices: readonly ReferenceInvoice[],
+): readonly NotedLine[] {
+  const rests = parts.map(({ line }) => leftOf(line, invoices));
+  const exact = parts.map(({ line, net }, index) => {
+    const rest = rests[index];
+    const left = sum(rest?.taxes ?? []);
+    const isLast = net === rest?.net;
     const isMore = line.tax * net > left * netOf(line);
     return isLast || isMore ? fraction(left) : fraction(line.tax * net, netOf(line));
   });
@@ -193,8 +253,7 @@ function withTax(parts: readonly Part[]): readonly NotedLine[] {
   const taxes = shares(tax, common);
   return parts.map(({ line, net }, index) => {
     const part = taxes[index] ?? 0n;
-    const left = line.taxes.map(({ amount }, place) => amount - (line.noted.taxes[place] ?? 0n));
-    return { line, net, tax: part, taxes: split(part, left) };
+    return { line, net, tax: part, taxes: split(part, rests[index]?.taxes ?? []) };
   });
 }
 

@@ -78,10 +78,9 @@ export function amountOfCredit(
 
 /**
  * How much of a line, without tax, a credit note may take: no more than is left of it, and no more than is left of all that
- * was billed of its price for its period together, so that what a maximum or late usage gave back is not given again. A
- * line of which a later invoice credited the unused part is closed to credit notes, with its true-ups: their tax was given
- * back there.
+ * was billed of its price for its period together, so that what a maximum or late usage gave back is not given again.
  *
+ * @param invoice with the credits of later invoices counted, by {@link countCredits}
  * @param takenMinor what the same note takes of the other lines
  */
 export function creditableOf(
@@ -91,7 +90,6 @@ export function creditableOf(
   takenMinor = 0n,
 ): bigint {
   const together = invoice.lines.filter((one) => isBilledWith(one, line));
-  if (together.some((one) => isCreditedLater(invoice, one))) return 0n;
   const leftMinor = together.reduce(
     (total, { net, creditedNet }) => total + net - creditedNet,
     (elsewhere?.netMinor ?? 0n) - takenMinor,
@@ -101,12 +99,38 @@ export function creditableOf(
   return creditable > 0n ? creditable : 0n;
 }
 
-function isCreditedLater(invoice: Invoice, line: InvoiceLine): boolean {
-  const byNotes = amountOfCredit(invoice, {
-    netMinor: line.creditedNet,
-    taxShares: line.creditedTaxShares,
+/**
+ * Counts what later invoices credited of the lines of an invoice as credited, with its tax. The credit of an unused part
+ * takes from the charge and its minimum together: here from the charge first, and the rest from the minimum.
+ *
+ * @param credits credit lines of later invoices, for lines of this one
+ */
+export function countCredits(invoice: Invoice, credits: readonly InvoiceLine[]): Invoice {
+  return credits.reduce(countCredit, invoice);
+}
+
+function countCredit(invoice: Invoice, credit: InvoiceLine): Invoice {
+  const charge = invoice.lines.find(({ id }) => id === credit.creditsLineId);
+  if (charge === undefined) return invoice;
+  let netMinor = -credit.net;
+  const taxes = new Map(
+    credit.taxShares.map(({ taxRateId, taxMinor }) => [taxRateId, -taxMinor] as const),
+  );
+  const lines = invoice.lines.map((line): InvoiceLine => {
+    const isMinimum = line.kind === 'minimum' && isBilledWith(line, charge);
+    if (line !== charge && !isMinimum) return line;
+    const takenMinor = lesser(netMinor, creditableMinor(toCreditable(line)));
+    netMinor -= takenMinor;
+    const creditedTaxShares = line.taxShares.map(({ taxRateId, taxMinor }) => {
+      const noted = line.creditedTaxShares.find((share) => share.taxRateId === taxRateId);
+      const creditedMinor = noted?.taxMinor ?? 0n;
+      const taxTaken = lesser(taxes.get(taxRateId) ?? 0n, taxMinor - creditedMinor);
+      taxes.set(taxRateId, (taxes.get(taxRateId) ?? 0n) - taxTaken);
+      return { taxRateId, taxMinor: creditedMinor + taxTaken };
+    });
+    return { ...line, creditedNet: line.creditedNet + takenMinor, creditedTaxShares };
   });
-  return byNotes !== line.credited;
+  return { ...invoice, lines };
 }
 
 export function toCreditable(line: InvoiceLine): CreditableLine {

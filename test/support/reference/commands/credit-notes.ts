@@ -23,7 +23,7 @@ class IssueNote implements BillingCommand {
     const { settle } = this;
     const place = this.pick % model.invoices.length;
     const invoice = model.invoice(place);
-    const parts = this.wanted(invoice.lines);
+    const parts = this.wanted(invoice.lines, model.invoices);
     const id = await engine.invoiceId(place);
     const { lines } = (await engine.get(`/v1/invoices/${id}`)) as { lines: { id: string }[] };
     const asked = parts.map(({ line, net }) => ({
@@ -50,12 +50,15 @@ class IssueNote implements BillingCommand {
   }
 
   /** Prefers lines with a rest, if there are any. */
-  private wanted(lines: readonly BilledLine[]): readonly { line: BilledLine; net: bigint }[] {
-    const creditable = lines.filter((line) => creditableOf(line) > 0n);
+  private wanted(
+    lines: readonly BilledLine[],
+    invoices: Reference['invoices'],
+  ): readonly { line: BilledLine; net: bigint }[] {
+    const creditable = lines.filter((line) => creditableOf(line, invoices) > 0n);
     const candidates = creditable.length === 0 ? lines : creditable;
     const picked = this.parts.flatMap(({ pick, much }) => {
       const line = candidates[pick % candidates.length];
-      return line === undefined ? [] : [{ line, net: netOf(much, creditableOf(line)) }];
+      return line === undefined ? [] : [{ line, net: netOf(much, creditableOf(line, invoices)) }];
     });
     return picked.filter(
       ({ line }, index) => picked.findIndex((one) => one.line === line) === index,

@@ -1,0 +1,154 @@
+import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+
+describe('credit notes for a line whose unused part was credited', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+  afterAll(() => engine.close());
+
+  const issue = ({ id, lines }: Invoice, amount: number, settle = 'credit') =>
+    engine.http.post('/v1/credit-notes').send({
+      invoice_id: id,
+      lines: [{ invoice_line_id: lines[0]?.id, amount }],
+      reason: 'Outage',
+      settle,
+    });
+  const read = async ({ id }: Invoice): Promise<Invoice> =>
+    (await engine.http.get(`/v1/invoices/${id}`)).body as Invoice;
+  const pay = async ({ id }: Invoice): Promise<string> => {
+    const { body } = await engine.http
+      .post(`/v1/invoices/${id}/pay`)
+      .send({ provider: 'sandbox', payment_method_id: 'pm_sandbox_ok' })
+      .expect(201);
+    return (body as { id: string }).id;
+  };
+  const balanceOf = async ({ customerId }: Story): Promise<number> => {
+    const { body } = await engine.http.get(`/v1/customers/${customerId}/balance`);
+    return (body as { balance: number }).balance;
+  };
+
+  interface Sold {
+    readonly story: Story;
+    readonly id: string;
+    readonly invoice: Invoice;
+  }
+
+  /** Sells seats for 30.00 in April. */
+  async function sold(
+    rates: readonly { percentage: string; inclusive: boolean }[] = [],
+  ): Promise<Sold> {
+    const ids: string[] = [];
+    for (const rate of rates) {
+      const { body } = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', ...rate });
+      ids.push((body as { id: string }).id);
+    }
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z', {
+      currency: 'USD',
+      ...(ids.length > 0 && { tax_rate_ids: ids }),
+    });
+    const { id } = await story.subscribe(await story.seats('3000'));
+    const [invoice] = await story.invoices();
+    if (invoice === undefined) throw new Error('The start is billed.');
+    return { story, id, invoice };
+  }
+
+  /** Ends the subscription on 16 April, with a credit for 14 of 30 days. */
+  async function end({ story, id }: Sold): Promise<void> {
+    await story.advance('2026-04-16T00:00:00.000Z');
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+  }
+
+  it('take what a paid line still holds, and no more', async () => {
+    const sale = await sold();
+    const { story, invoice } = sale;
+    await pay(invoice);
+    await end(sale);
+    expect(await story.amounts()).toEqual([[3_000], [-1_400]]);
+    await issue(invoice, 1).expect(201);
+    expect((await issue(invoice, 1_600)).body).toMatchObject({
+      code: 'credit_exceeds_line',
+      creditable_amount: 1_599,
+    });
+    await issue(invoice, 1_599).expect(201);
+    expect((await issue(invoice, 1)).body).toMatchObject({ creditable_amount: 0 });
+    expect(await balanceOf(story)).toBe(3_000);
+    await story.verify();
+  });
+
+  it('are made with a refund of the rest', async () => {
+    const sale = await sold();
+    const { story, invoice } = sale;
+    const payment = await pay(invoice);
+    await end(sale);
+    const refund = (amount: number) =>
+      engine.http.post(`/v1/refunds/payment/${payment}`).send({
+        credit_note: {
+          lines: [{ invoice_line_id: invoice.lines[0]?.id, amount }],
+          reason: 'Outage',
+        },
+      });
+    expect((await refund(1_601)).body).toMatchObject({ creditable_amount: 1_600 });
+    expect((await refund(1_600)).body).toMatchObject({ status: 'succeeded', amount: 1_600 });
+    const again = await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 1 });
+    expect(again.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    expect(await balanceOf(story)).toBe(1_400);
+    await story.verify();
+  });
+
+  it('lower what an open invoice still owes', async () => {
+    const sale = await sold();
+    const { story, invoice } = sale;
+    await end(sale);
+    expect(await read(invoice)).toMatchObject({ amount_remaining: 1_600 });
+    const { body } = await issue(invoice, 1_600).expect(201);
+    expect(body).toMatchObject({ applied_to_invoice: 1_600, credited_to_balance: 0 });
+    expect(await read(invoice)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+    await story.verify();
+  });
+
+  it('count notes before the credit', async () => {
+    const sale = await sold();
+    const { story, invoice } = sale;
+    await issue(invoice, 1_000).expect(201);
+    await end(sale);
+    // 14 of 30 days of the 2000 that the line still held.
+    expect(await story.amounts()).toEqual([[3_000], [-933]]);
+    expect((await issue(invoice, 1_068)).body).toMatchObject({ creditable_amount: 1_067 });
+    await issue(invoice, 1_067).expect(201);
+    expect(await read(invoice)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+    await story.verify();
+  });
+
+  it.each([
+    // 150.00 and 299.25 of 3000 at 5 and 9.975 percent: 150 + 299; of the unused 1400: 70 + 140.
+    ['exclusive', false, { net: 1_600, tax: 239 }],
+    // Within 3000: 130 + 260 of tax, and so 2610 net; of the unused 1400: 61 + 121, and so 1218 net.
+    ['inclusive', true, { net: 1_392, tax: 208 }],
+  ])('credit the %s tax that is left, whatever the parts', async (_, inclusive, rest) => {
+    const sale = await sold([
+      { percentage: '5', inclusive },
+      { percentage: '9.975', inclusive },
+    ]);
+    const { story, invoice } = sale;
+    await pay(invoice);
+    await end(sale);
+    const parts = [533, 533, rest.net - 1_066];
+    const notes: { tax: number }[] = [];
+    for (const part of parts) notes.push((await issue(invoice, part).expect(201)).body as never);
+    expect(notes.reduce((sum, { tax }) => sum + tax, 0)).toBe(rest.tax);
+    expect((await issue(invoice, 1)).body).toMatchObject({ creditable_amount: 0 });
+    expect(await balanceOf(story)).toBe((await read(invoice)).total);
+    await story.verify();
+  });
+
+  it('issued at once credit no more than the rest', async () => {
+    const sale = await sold();
+    await pay(sale.invoice);
+    await end(sale);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => issue(sale.invoice, 700)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 422, 422, 422, 422]);
+    await sale.story.verify();
+  });
+});
