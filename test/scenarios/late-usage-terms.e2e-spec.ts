@@ -358,7 +358,7 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     },
   );
 
-  it('that is added beyond what was taken back has all of a percentage that lasts once', async () => {
+  it('that is added after some was taken back has all of a percentage that lasts once', async () => {
     const begun = await begin();
     const { story, planId, use } = begun;
     await story.subscribe(planId, { coupon: await half('once') });
@@ -368,13 +368,13 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await voidUsage(key);
     await use('04-06', 4);
     await story.advance(on('05-05'));
-    // The 10.00 that returned are taken off April.
-    expect((await invoices(begun)).at(-1)).toMatchObject({ subtotal: 3_000, discount: 1_000 });
+    // The 10.00 that returned wait for usage of March.
+    expect((await invoices(begun)).at(-1)).toMatchObject({ subtotal: 3_000, discount: 0 });
     await use('03-20', 5);
     await story.advance(on('06-05'));
     expect(await shownLate(begun)).toEqual([
       [-1_000, 0, 0],
-      [5_000, 1_500, 0],
+      [5_000, 2_500, 0],
     ]);
     await story.verify();
   });

@@ -11,6 +11,7 @@ export { CouponsModule } from './coupons.module';
 export {
   type AppliedRedemption,
   countsFrom,
+  isUsedPercentage,
   isUsedUp,
   type NotedDiscount,
   type RedeemedTerms,

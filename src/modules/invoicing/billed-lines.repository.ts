@@ -50,7 +50,8 @@ const OF_INVOICES = `
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
     sum((coupon #>> '{amountMinor,$bigint}')::bigint
-      - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS taken
+      - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS taken,
+    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0) AS is_discounted
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS period (subscription_id, start_at, end_at)
     JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon,
     LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
@@ -82,6 +83,8 @@ export interface TakenDiscount {
   readonly redemptionId: string;
   readonly periodStartAt: Date;
   readonly takenMinor: bigint;
+  /** True if it took something off, whether that returned or not. */
+  readonly isDiscounted: boolean;
 }
 
 /** Reads what finalized invoices billed, for what a later one credits, corrects or discounts. */
@@ -164,14 +167,18 @@ export class BilledLinesRepository {
       redemption_id: string;
       period_start_at: Date;
       taken: string;
+      is_discounted: boolean;
     }>(TAKEN, [
       periods.map(({ subscriptionId }) => subscriptionId),
       periods.map(({ period }) => period.startAt),
       periods.map(({ period }) => period.endAt),
     ]);
-    return rows.map(({ redemption_id: redemptionId, period_start_at: periodStartAt, taken }) => {
-      return { redemptionId, periodStartAt, takenMinor: BigInt(taken) };
-    });
+    return rows.map((row) => ({
+      redemptionId: row.redemption_id,
+      periodStartAt: row.period_start_at,
+      takenMinor: BigInt(row.taken),
+      isDiscounted: row.is_discounted,
+    }));
   }
 
   /**

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogService } from '../catalog';
-import { countsFrom, isUsedUp, type RedeemedTerms, RedemptionsService } from '../coupons';
-import { BilledLinesRepository } from './billed-lines.repository';
+import {
+  countsFrom,
+  isUsedPercentage,
+  isUsedUp,
+  type RedeemedTerms,
+  RedemptionsService,
+} from '../coupons';
+import { BilledLinesRepository, type TakenDiscount } from './billed-lines.repository';
 import { type CouponContext, endOf, timeZoneOf } from './domain/decide-coupons';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
@@ -43,10 +49,16 @@ export class CouponContextsService {
     );
     const discountedBy = orders.flatMap(redemptionIdsOf);
     const usedUp = await this.redemptions.usedUpOf(discountedBy);
+    const againOf = (one: Crediting<CouponRequest>): readonly RedeemedTerms[] =>
+      redemptionIdsOf(one).flatMap((id) => usedUp.get(id) ?? []);
     const taken = await this.takenIn(
       orders
-        .map(({ order }) => order)
-        .filter(({ subscriptionId }) => running.get(subscriptionId ?? '')?.some(takesEachPeriod)),
+        .filter((one) =>
+          [...(running.get(one.order.subscriptionId ?? '') ?? []), ...againOf(one)].some(
+            (terms) => takesEachPeriod(terms) || isUsedPercentage(terms),
+          ),
+        )
+        .map(({ order }) => order),
     );
     const found = new Map<Order, readonly CouponContext[]>();
     for (const { order, corrected } of orders) {
@@ -56,8 +68,8 @@ export class CouponContextsService {
         ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
       );
       const lasting = await this.withinMonths(terms, order);
-      const again = redemptionIdsOf({ order, corrected }).flatMap((id) => usedUp.get(id) ?? []);
-      const inOrder = [...again, ...lasting].sort((one, other) =>
+      const again = againOf({ order, corrected });
+      const inOrder = inPeriod([...again, ...lasting], taken).sort((one, other) =>
         one.redemption.id < other.redemption.id ? -1 : 1,
       );
       found.set(order, await this.contextsOf(inOrder, taken));
@@ -88,15 +100,16 @@ export class CouponContextsService {
       const again = redemptionIdsOf({ order, corrected })
         .filter((id) => !terms.some(({ redemption }) => redemption.id === id))
         .flatMap((id) => usedUp.get(id) ?? []);
-      ofDrafts.set(order, await this.contextsOf([...again, ...lasting], taken));
+      const inOrder = inPeriod([...again, ...lasting], taken);
+      ofDrafts.set(order, await this.contextsOf(inOrder, taken));
     }
     return (order) => ofDrafts.get(order) ?? [];
   }
 
-  /** @param taken discounts of a billing period by redemption, in minor units */
+  /** @param taken discounts of a billing period by redemption */
   async contextsOf(
     terms: readonly RedeemedTerms[],
-    taken: ReadonlyMap<string, bigint>,
+    taken: ReadonlyMap<string, Pick<TakenDiscount, 'takenMinor'>>,
   ): Promise<readonly CouponContext[]> {
     const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
     const pricesOf = await this.catalog.getPriceIdsOfPlans([...planIds]);
@@ -107,7 +120,7 @@ export class CouponContextsService {
       percentOff: coupon.percentOff,
       amountOffMinor: coupon.amountOff,
       remainingMinor: redemption.remainingAmount,
-      takenMinor: taken.get(redemption.id) ?? 0n,
+      takenMinor: taken.get(redemption.id)?.takenMinor ?? 0n,
       isUsedUp: isUsedUp({ redemption, coupon }),
       months: coupon.durationInMonths,
       endsAt: redemption.endsAt,
@@ -157,13 +170,15 @@ export class CouponContextsService {
     });
   }
 
-  private async takenIn(orders: readonly CouponRequest[]): Promise<ReadonlyMap<string, bigint>> {
+  private async takenIn(
+    orders: readonly CouponRequest[],
+  ): Promise<ReadonlyMap<string, TakenDiscount>> {
     const taken = await this.billed.discountsTaken(
       orders.flatMap(({ subscriptionId, billingPeriod: period }) =>
         subscriptionId === null || period === null ? [] : [{ subscriptionId, period }],
       ),
     );
-    return new Map(taken.map(({ redemptionId, takenMinor }) => [redemptionId, takenMinor]));
+    return new Map(taken.map((one) => [one.redemptionId, one]));
   }
 }
 
@@ -174,6 +189,16 @@ function redemptionIdsOf({
 }: Crediting<CouponRequest>): readonly string[] {
   const shares = corrected.flatMap(({ discountShares }) => discountShares);
   return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
+}
+
+/** Leaves out percentages with duration `once` that were used in other billing periods: what returned to them stays there. */
+function inPeriod(
+  terms: readonly RedeemedTerms[],
+  taken: ReadonlyMap<string, TakenDiscount>,
+): RedeemedTerms[] {
+  return terms.filter(
+    (one) => !isUsedPercentage(one) || taken.get(one.redemption.id)?.isDiscounted === true,
+  );
 }
 
 export function takesEachPeriod({ coupon }: Pick<RedeemedTerms, 'coupon'>): boolean {

@@ -2,7 +2,7 @@ import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
 import type { BillCoupon } from './bill-terms';
 import { isOfPlan } from './offers';
-import type { Redemption } from './redemption';
+import { mayDiscount, type Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
@@ -163,11 +163,12 @@ function takeOff(
   for (const use of corrected) Object.assign(use, { invoice, isOpen: false });
   const given = all.filter(
     (one) =>
-      (running.includes(one) && !one.isUsedUp) ||
-      (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
-      (!one.isUsedUp &&
-        !one.isOver &&
-        one.uses.some((use) => corrected.includes(use) && use.returned > 0n)),
+      mayDiscount(one, from, invoice) &&
+      ((running.includes(one) && !one.isUsedUp) ||
+        (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
+        (!one.isUsedUp &&
+          !one.isOver &&
+          one.uses.some((use) => corrected.includes(use) && use.returned > 0n))),
   );
   const isPercent = ({ terms }: Redemption): boolean => terms.percentOff !== undefined;
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];

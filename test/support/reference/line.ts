@@ -1,6 +1,6 @@
 import type { Added, BillTerms } from './bill-terms';
 import type { SoldPrice } from './offers';
-import type { Redemption } from './redemption';
+import { mayDiscount, type Redemption } from './redemption';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
 /** The discount of a line by one coupon, with the start of its billing period. */
@@ -182,6 +182,7 @@ function returns({ redemption, period: taken }: Off, period: number | typeof OF_
     return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;
   }
   if (redemption.isOver && !redemption.isUsedUp) return false;
+  if (!mayDiscount(redemption, period)) return false;
   const { duration, amountOff } = redemption.terms;
   return duration === 'once' || (amountOff !== undefined && taken === period);
 }

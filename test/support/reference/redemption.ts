@@ -28,3 +28,19 @@ export interface Redemption {
   isOver: boolean;
   isUsedUp: boolean;
 }
+
+/** A percentage that lasts once is used in one period: what returned of it can be used again there, and nowhere else. */
+export function mayDiscount(
+  { terms, left, uses }: Redemption,
+  period: number,
+  except: Redemption['uses'][number]['invoice'] | null = null,
+): boolean {
+  if (terms.duration !== 'once' || terms.percentOff === undefined || left === null) return true;
+  return uses.some(
+    (use) =>
+      use.period === period &&
+      use.taken > 0n &&
+      use.invoice !== except &&
+      use.invoice.status !== 'void',
+  );
+}

@@ -101,6 +101,12 @@ export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
+/** Tests whether a percentage with duration `once` took something off. It may take off again what returned of it. */
+export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
+  if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
+  return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
+}
+
 /** Effect of an invoice on a redemption, in minor units. */
 export interface AppliedRedemption {
   readonly redemptionId: string;
