@@ -514,6 +514,65 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await story.verify();
   });
 
+  it('takes of an amount that lasts once what no bill used yet, where the period had no line', async () => {
+    const begun = await begin();
+    const { story, planId, use } = begun;
+    const code = await amount(1_000, 'once');
+    await story.subscribe(planId, { coupon: code, collection: 'send_invoice' });
+    await use('03-01', '0.3');
+    await story.advance(on('05-05'));
+    await use('04-02', '0.5');
+    await story.advance(on('06-05'));
+    // March took 300. April had no bill: its usage of 500 takes 500 of the rest.
+    expect(await shownLate(begun)).toEqual([[500, 500, 0]]);
+    expect(await redemption(code)).toMatchObject({ applied_amount: 800, remaining_amount: 200 });
+    await use('04-03', '0.4');
+    await use('05-02', 1);
+    await story.advance(on('07-05'));
+    expect((await shownLate(begun))[1]).toEqual([400, 200, 0]);
+    expect(await redemption(code)).toMatchObject({ applied_amount: 1_000, remaining_amount: 0 });
+    await story.verify();
+  });
+
+  it.each([
+    ['for the bill of its period', { when: 'period_end' }, '04-01'],
+    ['also after the end', { when: 'now' }, '03-10'],
+  ])('takes of an amount that lasts once and was never used, %s', async (_, cancel, endsAt) => {
+    const begun = await begin();
+    const { story, planId, use } = begun;
+    const code = await amount(700, 'once');
+    const { id } = await story.subscribe(planId, { coupon: code, collection: 'send_invoice' });
+    await story.advance(on('03-10'));
+    await story.command(id, 'cancel', cancel);
+    await story.advance(on(endsAt === '03-10' ? '03-11' : '04-02'));
+    await use('03-05', 1);
+    await story.advance(on('05-05'));
+    expect(await shownLate(begun)).toEqual([[1_000, 700, 0]]);
+    const billed = (await invoices(begun)).at(-1);
+    await post(`/v1/invoices/${billed?.id ?? ''}/void`, {});
+    expect(await redemption(code)).toMatchObject({ applied_amount: 0, remaining_amount: 700 });
+    await post(`/v1/invoices/${billed?.id ?? ''}/reissue`, {});
+    expect((await shownLate(begun)).at(-1)).toEqual([1_000, 700, 0]);
+    expect(await redemption(code)).toMatchObject({ applied_amount: 700, remaining_amount: 0 });
+    await story.verify();
+  });
+
+  it('shares the rest of an amount that lasts once with the usage of the next period', async () => {
+    const begun = await begin();
+    const { story, planId, use } = begun;
+    await story.subscribe(planId, { coupon: await amount(1_500, 'once') });
+    await story.advance(on('04-05'));
+    await use('03-20', 1);
+    await use('04-02', 1);
+    await story.advance(on('05-05'));
+    const lines = (await invoices(begun)).flatMap((one) => one.lines);
+    expect(lines.map((line) => [line.amount, line.discount])).toEqual([
+      [1_000, 500],
+      [1_000, 1_000],
+    ]);
+    await story.verify();
+  });
+
   it('after the end of the subscription, whose coupons ended with it', async () => {
     const begun = await begin([calls], { tax_rate_ids: [await taxRate('19')] });
     const { story, planId, use, customer } = begun;

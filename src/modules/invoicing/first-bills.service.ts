@@ -211,16 +211,18 @@ function firstBillOf(
 
 /**
  * Returns true if a coupon discounts what is added to a bill. One that took something off the bill does, and so does one
- * that discounts all invoices of the time. One that waited for its first discount still waits.
+ * that discounts all invoices of the time. An amount that lasts `once` gives what is left of it. Any other one that waited for
+ * its first discount still waits.
  */
 function isInForce(
   { isUsed }: BillCoupon,
-  { duration, months, endsAt }: CouponContext,
+  { duration, months, endsAt, percentOff }: CouponContext,
   billedFrom: Date | null,
   timeZone: string,
 ): boolean {
   if (isUsed || duration === 'forever') return true;
-  if (duration === 'once' || endsAt === null || billedFrom === null) return false;
+  if (duration === 'once') return percentOff === null;
+  if (endsAt === null || billedFrom === null) return false;
   // Its months begin with the first period it discounts, and may have begun after the bill.
   const ownEndsAt = endOf({ months }, billedFrom, timeZone);
   return billedFrom < endsAt && ownEndsAt !== null && ownEndsAt >= endsAt;

@@ -51,6 +51,7 @@ export class AddedUsage {
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
     const { endsAt, terms } = redemption;
     if (isUsed || terms.duration === 'forever') return true;
+    if (terms.duration === 'once') return terms.amountOff !== undefined;
     if (terms.months === undefined || endsAt === null) return false;
     return period < endsAt && this.monthsFrom(period, terms.months) >= endsAt;
   }
