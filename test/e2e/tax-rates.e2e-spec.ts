@@ -1,5 +1,6 @@
 import { CustomersService } from '../../src/modules/customers';
 import { createCustomer } from '../support/billing';
+import { Story } from '../support/story';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('tax rates', () => {
@@ -263,5 +264,25 @@ describe('tax rates', () => {
       const { errors } = answer.body as { errors: { pointer: string }[] };
       expect(errors.map((error) => error.pointer)).toContain(pointer);
     });
+  });
+
+  it('are split over charges and credits by the largest remainder', async () => {
+    const ids: string[] = [];
+    for (const percentage of ['5', '9.975']) {
+      const { body } = await engine.http.post('/v1/tax-rates').send({ name: 'Tax', percentage });
+      ids.push((body as { id: string }).id);
+    }
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { tax_rate_ids: ids });
+    const { id } = await story.subscribe(await story.seats('310'));
+    await story.advance('2026-03-03T00:00:00.000Z');
+    await story.command(id, 'change', { quantity: '2', when: 'now' });
+    const changed = (await story.invoices()).find(({ lines }) => lines.length === 2);
+    // At 5 %: 29 - 14.50 = 15. At 9.975 %: 57.855 - 28.9275 = 29.
+    expect(changed).toMatchObject({ subtotal: 290, tax: 44, total: 334 });
+    expect(changed?.lines.map(({ amount, tax }) => [amount, tax])).toEqual([
+      [580, 87],
+      [-290, -43],
+    ]);
+    await story.verify();
   });
 });

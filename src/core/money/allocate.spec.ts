@@ -68,10 +68,15 @@ describe('a whole is split by largest remainder', () => {
 describe('a rounded sum is split over the exact shares it was rounded from', () => {
   test.each<[string, bigint, bigint[], bigint, bigint[]]>([
     ['20% of 72686 and 4214', 15380n, [72686n * 20n, 4214n * 20n], 100n, [14537n, 843n]],
-    ['a charge and a credit', 29n, [333n * 10n, -47n * 10n], 100n, [33n, -4n]],
+    ['a charge and a credit, ties to the earlier', 29n, [333n, -47n], 10n, [34n, -5n]],
+    ['a credit and a charge, ties to the earlier', 29n, [-47n, 333n], 10n, [-4n, 33n]],
+    ['the charge lost more', 29n, [57_855n, -28_927n], 1_000n, [58n, -29n]],
+    ['more credit than charge', -29n, [-57_855n, 28_927n], 1_000n, [-58n, 29n]],
+    ['the whole share beside them stays', 29n, [57_855n, -28_927n, 0n], 1_000n, [58n, -29n, 0n]],
     ['rounded up, more than the shares hold', 1n, [50n], 100n, [1n]],
     ['rounded away to nothing', 0n, [30n, 15n], 100n, [0n, 0n]],
-    ['opposite shares', 0n, [150n, -150n], 100n, [1n, -1n]],
+    ['opposite shares', 0n, [150n, -150n], 100n, [2n, -2n]],
+    ['opposite shares, the credit first', 0n, [-150n, 150n], 100n, [-2n, 2n]],
   ])('%s', (_, amountMinor, shares, denominator, parts) => {
     expect(allocateShares(amountMinor, shares, denominator)).toEqual(parts);
   });

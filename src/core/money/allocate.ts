@@ -29,8 +29,10 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 /**
  * Splits `amountMinor`, which is the rounded sum of the exact shares `shareNumerators[i] /
  * denominator`, into whole parts by largest remainder, as {@link allocate} does. Shares may differ
- * in sign (tax on a charge and on a credit, rounded once together); mirrored shares give mirrored
- * parts, and a share that is whole is left as it is.
+ * in sign (tax on a charge and on a credit, rounded once together): all are floored, and the minor
+ * units left over go to the largest remainders. Mirrored shares give mirrored parts: a negative
+ * amount is split as its opposite; for zero, the first share decides. A part stays within one minor
+ * unit of its share, and a share that is whole is left as it is.
  *
  * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or
  * when `denominator` is not positive.
@@ -41,23 +43,31 @@ export function allocateShares(
   denominator: bigint,
 ): bigint[] {
   invariant(denominator > 0n, 'shares have a positive denominator');
-  // bigint division and remainder both cut towards zero, so a remainder has the sign of its share.
-  const parts = shareNumerators.map((share) => share / denominator);
-  const remainders = shareNumerators.map((share) => share % denominator);
-  const left = amountMinor - sum(parts);
-  const gap = left * denominator - sum(remainders);
+  const gap = amountMinor * denominator - sum(shareNumerators);
   invariant(gap < denominator && gap > -denominator, 'the amount is the rounded sum of its shares');
 
-  const unit = left < 0n ? -1n : 1n;
-  const byLoss = remainders
-    .map((remainder, index) => ({ loss: remainder * unit, index }))
-    .filter(({ loss }) => loss > 0n)
-    .sort((a, b) => (a.loss === b.loss ? a.index - b.index : a.loss > b.loss ? -1 : 1));
-  const receivers = new Set(byLoss.slice(0, Number(left * unit)).map(({ index }) => index));
-  const whole = parts.map((part, index) => (receivers.has(index) ? part + unit : part));
+  const first = shareNumerators.find((share) => share !== 0n) ?? 0n;
+  const sign = (amountMinor === 0n ? first : amountMinor) < 0n ? -1n : 1n;
+  const parts = shareNumerators.map((share) => floored(share * sign, denominator));
+  const left = amountMinor * sign - sum(parts);
+  const byRemainder = shareNumerators
+    .map((share, index) => ({
+      remainder: share * sign - (parts[index] ?? 0n) * denominator,
+      index,
+    }))
+    .filter(({ remainder }) => remainder > 0n)
+    .sort((a, b) => Number(b.remainder - a.remainder) || a.index - b.index);
+  const receivers = new Set(byRemainder.slice(0, Number(left)).map(({ index }) => index));
+  const whole = parts.map((part, index) => (receivers.has(index) ? part + 1n : part) * sign);
 
   invariant(sum(whole) === amountMinor, 'parts add up to the whole');
   return whole;
+}
+
+/** Divides and rounds down, for negative numbers too. */
+function floored(numerator: bigint, denominator: bigint): bigint {
+  const cut = numerator / denominator;
+  return cut * denominator > numerator ? cut - 1n : cut;
 }
 
 function sum(values: readonly bigint[]): bigint {

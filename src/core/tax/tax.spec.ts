@@ -41,6 +41,13 @@ describe('one rounding per rate over the whole invoice, split over the lines', (
       [1000n, -483n],
       [200n, -97n],
     ],
+    [
+      'a charge and a credit, two rates',
+      [line(580n, 'gst', 'qst'), line(-290n, 'gst', 'qst')],
+      [rate('gst', '5'), rate('qst', '9.975')],
+      [580n, -290n],
+      [87n, -43n],
+    ],
     ['a line without a rate', [line(1000n), line(500n, 'vat')], [vat], [1000n, 500n], [0n, 100n]],
     [
       'two rates on a line',

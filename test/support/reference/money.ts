@@ -51,17 +51,26 @@ export function split(amount: bigint, weights: readonly bigint[]): readonly bigi
 }
 
 /**
- * Splits a whole into the parts that it is the sum of: each is truncated, and the rest is split as by {@link split}.
- * Where charges and credits are mixed, it goes to parts whose loss has its sign.
+ * Splits a whole into the parts that it is the sum of: each is floored, and units left over go to the largest remainders,
+ * then to the first. What is owed to the customer is split as the same charge is; of nothing, the first part decides.
  */
 export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
-  const parts = exact.map(({ over, under }) => over / under);
-  const left = amount - sum(parts);
-  const unit = left < 0n ? -1n : 1n;
-  const losses = exact.map(({ over, under }, index) => ({ loss: (over % under) * unit, index }));
-  losses.sort((one, other) => Number(other.loss - one.loss) || one.index - other.index);
-  for (const { index } of losses.slice(0, Number(left * unit))) {
-    parts[index] = (parts[index] ?? 0n) + unit;
+  const decides = amount === 0n ? (exact.find(({ over }) => over !== 0n)?.over ?? 0n) : amount;
+  if (decides < 0n) {
+    return shares(
+      -amount,
+      exact.map(({ over, under }) => fraction(-over, under)),
+    ).map((part) => -part);
   }
-  return parts;
+  const divided = exact.map(({ over, under }, index) => {
+    const remainder = ((over % under) + under) % under;
+    return { index, part: (over - remainder) / under, remainder, under };
+  });
+  const left = Number(amount - sum(divided.map(({ part }) => part)));
+  const ranked = divided.toSorted(
+    (one, other) =>
+      Number(other.remainder * one.under - one.remainder * other.under) || one.index - other.index,
+  );
+  const raised = ranked.slice(0, left).map(({ index }) => index);
+  return divided.map(({ part, index }) => (raised.includes(index) ? part + 1n : part));
 }
