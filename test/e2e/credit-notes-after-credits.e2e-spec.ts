@@ -151,4 +151,46 @@ describe('credit notes for a line whose unused part was credited', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 422, 422, 422, 422]);
     await sale.story.verify();
   });
+
+  it('for an older invoice that the credit of a later one paid give that credit back', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
+    const { id } = await story.subscribe(await story.seats('3100'));
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+    expect(await story.amounts()).toEqual([[3_100], [3_100], [-2_997]]);
+    const [march, april] = await story.invoices();
+    if (march === undefined || april === undefined) return;
+    expect(march).toMatchObject({ status: 'open', amount_remaining: 103 });
+    const { body } = await issue(march, 3_100).expect(201);
+    expect(body).toMatchObject({ applied_to_invoice: 103, credited_to_balance: 2_997 });
+    expect(await read(march)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+    expect((await issue(march, 1)).body).toMatchObject({ creditable_amount: 0 });
+    expect((await issue(april, 104)).body).toMatchObject({ creditable_amount: 103 });
+    await issue(april, 103).expect(201);
+    // All was taken back: what is owed for April is in the balance.
+    expect(await read(april)).toMatchObject({ status: 'open', amount_remaining: 2_997 });
+    expect(await balanceOf(story)).toBe(2_997);
+    await story.verify();
+  });
+
+  it('for an older invoice count what was paid of it and refunded', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
+    const { id } = await story.subscribe(await story.seats('3100'));
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+    const [march] = await story.invoices();
+    if (march === undefined) return;
+    await engine.http
+      .post(`/v1/refunds/payment/${await pay(march)}`)
+      .send({ amount: 103 })
+      .expect(201);
+    expect((await issue(march, 2_998)).body).toMatchObject({
+      code: 'credit_given_back_already',
+      creditable_total: 2_997,
+    });
+    await issue(march, 2_997).expect(201);
+    expect((await issue(march, 1)).body).toMatchObject({ code: 'credit_given_back_already' });
+    expect(await balanceOf(story)).toBe(2_997);
+    await story.verify();
+  });
 });

@@ -8,10 +8,11 @@ import {
   Reports,
 } from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
-import type { CreditNote, CreditNoteFilter } from './domain/credit-note';
+import type { CreditNote, CreditNoteFilter, GivenBack } from './domain/credit-note';
 
 const GIVEN = `
-  SELECT coalesce(sum(to_credit), 0)::text AS to_credit, coalesce(sum(to_refund), 0)::text AS to_refund
+  SELECT coalesce(sum(to_receivable), 0)::text AS to_receivable, coalesce(sum(to_credit), 0)::text AS to_credit,
+    coalesce(sum(to_refund), 0)::text AS to_refund
   FROM credit_note WHERE invoice_id = $1 AND status = 'issued'`;
 
 @Injectable()
@@ -43,14 +44,15 @@ export class CreditNotesRepository {
     await this.database.update(CreditNoteEntity, id, columns);
   }
 
-  /** The parts of an invoice that its notes gave as credit, and to be refunded, in minor units. */
-  async givenOf(
-    invoiceId: string,
-  ): Promise<{ readonly toCreditMinor: bigint; readonly toRefundMinor: bigint }> {
-    const [row] = await this.database.query<{ to_credit: string; to_refund: string }>(GIVEN, [
-      invoiceId,
-    ]);
+  /** The parts of an invoice that its notes took off it, gave as credit, and left to be refunded, in minor units. */
+  async givenOf(invoiceId: string): Promise<Omit<GivenBack, 'refundedMinor' | 'held'>> {
+    const [row] = await this.database.query<{
+      to_receivable: string;
+      to_credit: string;
+      to_refund: string;
+    }>(GIVEN, [invoiceId]);
     return {
+      toReceivableMinor: BigInt(row?.to_receivable ?? 0),
       toCreditMinor: BigInt(row?.to_credit ?? 0),
       toRefundMinor: BigInt(row?.to_refund ?? 0),
     };

@@ -68,7 +68,9 @@ export class CreditNotes {
     // A refund that was made is matched by a note settled as a refund: the refund gave the money back, the note does
     // not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
-    const limit = invoice.paid + invoice.creditApplied - before.credit - back;
+    // Credit of later invoices that lowered this one settled it, as a payment does.
+    const settled = invoice.paid + invoice.creditApplied + invoice.credited - before.applied;
+    const limit = settled - before.credit - back;
     const standing =
       standingOf(invoice, this.owner) - (back > before.refunds ? refunded - before.refunds : 0n);
     if (!isWithdrawal && (rest > limit || net + tax > standing)) return 'credit_given_back_already';

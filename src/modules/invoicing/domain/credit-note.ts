@@ -145,7 +145,8 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 
 /** Amounts already given back of an invoice, in minor units. */
 export interface GivenBack {
-  /** By credit notes that stand: as credit, and to be refunded. */
+  /** By credit notes that stand: off what was owed, as credit, and to be refunded. */
+  readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
   readonly toRefundMinor: bigint;
   /** By refunds of its payments, pending ones included. They fulfil the notes that are settled as a refund. */
@@ -172,13 +173,15 @@ export function settlementOf(
 
 /**
  * The largest total, with tax, of a further note: what is owed, and what was paid and not given back yet, as credit of later
- * invoices neither. A refund without a note gave its amount back, unless the note is to meet it.
+ * invoices neither. Credit of a later invoice that lowered this one counts as paid. A refund without a note gave its amount
+ * back, unless the note is to meet it.
  */
 export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
-  const { toCreditMinor, toRefundMinor, refundedMinor, held } = given;
+  const { toReceivableMinor, toCreditMinor, toRefundMinor, refundedMinor, held } = given;
   const isMet = settle === 'refund' || refundedMinor < toRefundMinor;
   const givenMinor = toCreditMinor + (isMet ? toRefundMinor : refundedMinor);
-  const left = invoice.amountPaid + invoice.creditApplied - givenMinor;
+  const loweredMinor = invoice.amountCredited - toReceivableMinor;
+  const left = invoice.amountPaid + invoice.creditApplied + loweredMinor - givenMinor;
   const most = owedOf(invoice) + (left > 0n ? left : 0n);
   return lesser(most, mostCredited(held, isMet ? 0n : refundedMinor));
 }
