@@ -147,7 +147,7 @@ describe('replays to webhook endpoints', () => {
   it('stop at 100,000 deliveries, and can be started again from there', async () => {
     await record(2_500, 1);
     const { id } = (await start(['refund.*'])).body as Replay;
-    await engine.database.query('UPDATE webhook_replay SET replayed = 99_500 WHERE id = $1', [id]);
+    await engine.database.query('UPDATE webhook_replay SET replayed = 99500 WHERE id = $1', [id]);
     await continueNext();
     expect(await read(id)).toMatchObject({
       status: 'failed',

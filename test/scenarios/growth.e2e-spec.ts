@@ -13,6 +13,9 @@ const CUSTOMERS_OF_A_COPY = 4;
 const MOST_GROWTH = 1.5;
 const MORE_PAGES = 100;
 
+/** A customer who owes is found through several indexes: PostgreSQL 18 reads 7 pages for one, PostgreSQL 15 10. */
+const PAGES_OF_DEBTORS = 20 * 12;
+
 const TIMES = 3;
 
 /** One customer in a hundred. */
@@ -162,7 +165,7 @@ describe('beside ten times as many customers', () => {
     await client.query('VACUUM ANALYZE');
     last = await pagesSoFar();
     for (const filter of ['', '&currency=EUR', '&test_clock_id=none']) {
-      expect(await pagesOfList(`/v1/customers?owing=true${filter}`)).toBeLessThan(2 * MORE_PAGES);
+      expect(await pagesOfList(`/v1/customers?owing=true${filter}`)).toBeLessThan(PAGES_OF_DEBTORS);
     }
     const ofNone = '/v1/customers?owing=true&currency=GBP';
     expect(await pagesOfList(ofNone)).toBeLessThan(MORE_PAGES);

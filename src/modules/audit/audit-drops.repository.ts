@@ -155,7 +155,7 @@ export class AuditDropsRepository {
   async drop(month: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(
-      `DELETE FROM audit_usage_count WHERE hour < to_timestamp($1 || ' UTC', 'YYYY_MM TZ') + interval '1 month'`,
+      `DELETE FROM audit_usage_count WHERE hour < (to_date($1, 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC'`,
       [month],
     );
     await this.database.query(`DROP TABLE "audit_log_${month}", "audit_change_${month}"`);

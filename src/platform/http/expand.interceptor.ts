@@ -31,6 +31,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   }
 
   private async expand(page: PageDto<Item>): Promise<PageDto<Item>> {
+    if (page.data.length === 0) return page;
     const idOf = (item: Item): string => String(item[`${this.name}_id`]);
     const found = await this.read([...new Set(page.data.map(idOf))]);
     const data = page.data.map((item) => {
