@@ -20,11 +20,19 @@ export type {
 } from './domain/commands';
 export { SubscriptionPeriodsService } from './subscription-periods.service';
 export { type Decision, isNoOp, type Outcome, outcomeOf, takesBack } from './domain/outcome';
-export { DUE_SUBSCRIPTIONS, SubscriptionsRepository } from './subscriptions.repository';
+export {
+  DUE_SUBSCRIPTIONS,
+  type DueSubscription,
+  SubscriptionsRepository,
+} from './subscriptions.repository';
 export { periodsOverdue, usageSoFar } from './domain/periods';
 export { SoldUsageService } from './sold-usage.service';
 export { type PaymentEvent, standingAfter } from './domain/standing';
-export { statusEventOf, SUBSCRIPTION_EVENTS } from './subscriptions.events';
+export {
+  statusEventOf,
+  SUBSCRIPTION_EVENTS,
+  SUBSCRIPTION_RENEWAL_FAILED,
+} from './subscriptions.events';
 export { SubscriptionCommandsService } from './subscription-commands.service';
 export {
   scheduledChangeNotFound,

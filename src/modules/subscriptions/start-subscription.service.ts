@@ -132,6 +132,8 @@ function subscriptionOf(
     canceledAt: null,
     endedAt: null,
     nextBillingAt: startAt,
+    renewalFailedAt: null,
+    renewalFailureCode: null,
     metadata: command.metadata,
     createdAt: now,
     updatedAt: now,

@@ -51,6 +51,10 @@ import { RENEWS } from './subscription-query';
   'subscription_due_check',
   `"next_billing_at" IS NULL OR "status" NOT IN ('canceled', 'incomplete_expired')`,
 )
+@Check(
+  'subscription_renewal_failure_check',
+  `("renewal_failed_at" IS NULL) = ("renewal_failure_code" IS NULL)`,
+)
 @Check('subscription_period_check', `"current_period_start_at" <= "current_period_end_at"`)
 export class SubscriptionEntity implements Subscription {
   @IdColumn() readonly id!: string;
@@ -92,6 +96,9 @@ export class SubscriptionEntity implements Subscription {
   @InstantColumn({ nullable: true }) readonly canceledAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly nextBillingAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly renewalFailedAt!: Date | null;
+  @Column({ type: 'varchar', length: 64, nullable: true })
+  readonly renewalFailureCode!: string | null;
   /** End of the lease of the worker that does its due work. Another worker may claim it afterwards. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;

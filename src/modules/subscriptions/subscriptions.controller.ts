@@ -74,7 +74,8 @@ export class SubscriptionsController {
   @Get(':id')
   @Operation({
     summary: 'Read a subscription',
-    description: 'Returns the subscription with its plan, add-ons and current period.',
+    description:
+      'Returns the subscription with its plan, add-ons and current period. `renewal_failed_at` is set while a renewal cannot be billed.',
     access: 'subscriptions:read',
     answer: SubscriptionDto,
     problems: [subscriptionNotFound],

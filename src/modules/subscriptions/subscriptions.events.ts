@@ -12,6 +12,12 @@ const subscriptionPastDue = subscriptionEvent(
   { status: 'past_due' },
 );
 
+export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
+  'subscription.renewal_failed',
+  'What fell due for a subscription, such as its renewal, was refused with `renewal_failure_code`, and is retried. Sent ' +
+    'again only when the code changes, or after a success.',
+);
+
 /** The event of each fact that a decision tells of. */
 export const SUBSCRIPTION_EVENTS = {
   created: subscriptionEvent('subscription.created', 'A customer subscribed.'),

@@ -23,11 +23,16 @@ import { SubscriptionPeriodEntity } from './subscription-period.entity';
 import { type SubscriptionFilter, subscriptionQuery } from './subscription-query';
 import { SubscriptionEntity } from './subscription.entity';
 
+export interface DueSubscription {
+  readonly id: string;
+  readonly dueAt: Date;
+}
+
 /** Subscriptions with due work. */
-export const DUE_SUBSCRIPTIONS: DueTable<{ readonly id: string }> = {
+export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
   table: 'subscription',
   dueColumn: 'next_billing_at',
-  columns: {},
+  columns: { dueAt: 'next_billing_at' },
 };
 
 const LEFT_ALONE = `
@@ -124,6 +129,12 @@ export class SubscriptionsRepository {
     const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
     const standing = { status, incompleteExpiresAt, nextBillingAt };
     await this.database.update(SubscriptionEntity, id, { ...standing, version, updatedAt });
+  }
+
+  async updateRenewalFailure(subscription: Subscription): Promise<void> {
+    const { id, renewalFailedAt, renewalFailureCode, version, updatedAt } = subscription;
+    const failure = { renewalFailedAt, renewalFailureCode };
+    await this.database.update(SubscriptionEntity, id, { ...failure, version, updatedAt });
   }
 
   /** All that a decision is made from, the subscription locked until the transaction ends. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Clock } from '../../platform/clock';
-import { ProblemError } from '../../platform/errors';
+import { isRefusal, ProblemError } from '../../platform/errors';
 import { Jobs, runAsBatch } from '../../platform/jobs';
 import { Metrics } from '../../platform/observability';
 import { Claims } from '../../platform/processes';
@@ -25,6 +25,8 @@ export interface DueQueue<Row extends DueRow> {
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /** Refused work on a test clock: `postpone` tries again a day later, `fail` stops the clock, as a defect does. */
   readonly whenRefused: 'postpone' | 'fail';
+  /** Records that a rule refused the work of a row, with the error code. Called at each attempt. */
+  readonly noteRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
 
 /** Runs due queues in the background and on test clocks. */
@@ -114,12 +116,27 @@ export class DueQueues {
             'due work failed together, and is done one by one',
           );
         },
-        onItemFailure: (error, row) => {
+        onItemFailure: async (error, row) => {
           const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
           this.failures.inc({ work: queue.name, reason });
-          return onItemFailure(error, row);
+          if (isRefusal(error)) await this.noteRefusal(queue, row, reason, now);
+          await onItemFailure(error, row);
         },
       });
+    }
+  }
+
+  /** A failure to record it does not keep other rows from their work; the next attempt records it. */
+  private async noteRefusal<Row extends DueRow>(
+    { name, noteRefusal }: DueQueue<Row>,
+    row: Row,
+    code: string,
+    now: Date,
+  ): Promise<void> {
+    try {
+      await noteRefusal?.(row, code, now);
+    } catch (error) {
+      this.logger.error({ err: error, work: name, id: row.id }, 'the refusal was not recorded');
     }
   }
 }

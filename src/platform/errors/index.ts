@@ -1,5 +1,12 @@
 export { PlannedRollback } from './planned-rollback';
-export { allProblems, defineNotFound, defineProblem, ProblemError, raise } from './problem';
+export {
+  allProblems,
+  defineNotFound,
+  defineProblem,
+  isRefusal,
+  ProblemError,
+  raise,
+} from './problem';
 export type { Problem, ProblemDefinition, ProblemItem, ProblemKind } from './problem';
 export {
   forbidden,

@@ -60,6 +60,19 @@ export class ProblemError extends Error {
   }
 }
 
+/** Kinds of failures that come from the state of the service, not from a rule. */
+const OWN_FAILURES: readonly ProblemKind[] = [
+  'timed_out',
+  'unavailable',
+  'too_many_requests',
+  'internal',
+];
+
+/** Returns true if a rule refused the work: the same data gives the same failure. */
+export function isRefusal(error: unknown): error is ProblemError {
+  return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
+}
+
 /** Creates the error of one occurrence. Carries the definition for the documentation. */
 export interface Problem<Arguments extends readonly unknown[] = readonly never[]> {
   (...values: Arguments): ProblemError;

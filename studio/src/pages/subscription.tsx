@@ -116,6 +116,14 @@ export function SubscriptionPage(): ReactNode {
               showPeriod(data.current_period_start, data.current_period_end),
             ],
             ['Next bill', showInstant(data.next_billing_at)],
+            ...(data.renewal_failed_at === null
+              ? []
+              : ([
+                  [
+                    'Renewal fails since',
+                    `${showInstant(data.renewal_failed_at)}: ${showText(data.renewal_failure_code)}`,
+                  ],
+                ] as const)),
             ['Trial ends', showInstant(data.trial_end_at)],
             ['Ends', showInstant(data.cancel_at ?? data.ended_at)],
             ['Collection', showCode(data.collection)],

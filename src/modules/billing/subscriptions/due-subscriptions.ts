@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AutomaticChargesService } from '../../payments';
-import { DUE_SUBSCRIPTIONS } from '../../subscriptions';
+import { DUE_SUBSCRIPTIONS, type DueSubscription } from '../../subscriptions';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /** Runs what falls due for subscriptions, one piece of work of each. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
-  private readonly queue: DueQueue<{ readonly id: string }> = {
+  private readonly queue: DueQueue<DueSubscription> = {
     name: 'due-subscriptions',
     rows: DUE_SUBSCRIPTIONS,
     run: (subscriptions, now) =>
@@ -17,6 +17,7 @@ export class DueSubscriptions implements OnModuleInit {
       ),
     isHeld: () => this.charges.holdsRenewals(),
     whenRefused: 'postpone',
+    noteRefusal: (subscription, code, now) => this.renewals.noteFailure(subscription, code, now),
   };
 
   constructor(

@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
+import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
 import {
   decideAbandon,
   decideDue,
   decideExpiry,
+  type DueSubscription,
   isAwaitingPayment,
   type Outcome,
   periodsOverdue,
   type Snapshot,
   type Subscription,
   SUBSCRIPTION_IDS,
+  SUBSCRIPTION_RENEWAL_FAILED,
   subscriptionBehind,
   subscriptionCustomerDeleted,
   subscriptionNotFound,
@@ -56,6 +59,7 @@ export class RenewSubscriptionsWorkflow {
     private readonly collection: InvoiceCollectionService,
     private readonly locks: BillingLocks,
     private readonly outcomes: ApplyOutcomesWorkflow,
+    private readonly outbox: Outbox,
   ) {}
 
   /**
@@ -67,9 +71,30 @@ export class RenewSubscriptionsWorkflow {
       const setup = await this.setup(ids, now);
       const decisions = setup.snapshots.map((snapshot) => ({
         before: snapshot.subscription,
-        outcome: decide(snapshot, setup, now),
+        outcome: withoutFailure(decide(snapshot, setup, now)),
       }));
       await this.outcomes.applyAll(decisions, now);
+    });
+  }
+
+  /**
+   * Records on a subscription that its due work was refused, with an event at the first attempt and where the code changed.
+   * A no-op once the work was done, also by another process meanwhile.
+   */
+  noteFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.subscriptions.lock(id);
+      if (before?.nextBillingAt?.getTime() !== dueAt.getTime()) return;
+      if (before.renewalFailureCode === code) return;
+      const after = {
+        ...before,
+        renewalFailedAt: before.renewalFailedAt ?? now,
+        renewalFailureCode: code,
+        version: before.version + 1,
+        updatedAt: now,
+      };
+      await this.subscriptions.updateRenewalFailure(after);
+      await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt: now });
     });
   }
 
@@ -131,6 +156,12 @@ function decide(
   return customerIds.has(subscription.customerId)
     ? decideDue(snapshot, SUBSCRIPTION_IDS, now)
     : decideAbandon(snapshot);
+}
+
+/** The work succeeds with this, so that an earlier failure is over. */
+function withoutFailure(outcome: Outcome): Outcome {
+  const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
+  return { ...outcome, subscription };
 }
 
 function isDue({ nextBillingAt }: Subscription, now: Date): boolean {

@@ -66,6 +66,8 @@ class Life {
       billingAnchor: 'anniversary',
       startAt: START,
       incompleteExpiresAt: null,
+      renewalFailedAt: null,
+      renewalFailureCode: null,
       trialEndAt,
       trialEndingAt: null,
       anchorAt: START,

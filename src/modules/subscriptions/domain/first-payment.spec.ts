@@ -61,6 +61,8 @@ function sold(paymentBehavior: PaymentBehavior, trialEndAt: Date | null = null):
     billingAnchor: 'anniversary',
     startAt: START,
     incompleteExpiresAt: null,
+    renewalFailedAt: null,
+    renewalFailureCode: null,
     trialEndAt,
     trialEndingAt: null,
     anchorAt: START,

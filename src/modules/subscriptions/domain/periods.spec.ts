@@ -36,6 +36,8 @@ const subscription: Subscription = {
   proration: 'day',
   startAt: START,
   incompleteExpiresAt: null,
+  renewalFailedAt: null,
+  renewalFailureCode: null,
   trialEndAt: null,
   trialEndingAt: null,
   anchorAt: START,

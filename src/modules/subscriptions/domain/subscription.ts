@@ -101,6 +101,10 @@ export interface Subscription {
   readonly endedAt: Date | null;
   /** When the next piece of work falls due, be it billing or to tell of something; null when nothing is planned. */
   readonly nextBillingAt: Date | null;
+  /** Since when the work that is due is refused, as an invoice above the largest amount is; null once it succeeds. */
+  readonly renewalFailedAt: Date | null;
+  /** Error code of that refusal. */
+  readonly renewalFailureCode: string | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -82,6 +82,12 @@ export class SubscriptionDto {
   @InstantProperty('When it ended.', { nullable: true }) readonly ended_at!: string | null;
   @InstantProperty('When it is billed next, or ends.', { nullable: true })
   readonly next_billing_at!: string | null;
+  @InstantProperty('Since when a renewal, or other due work, fails. It is retried.', {
+    nullable: true,
+  })
+  readonly renewal_failed_at!: string | null;
+  @TextProperty('Error code of that failure.', 'invoice_too_large', { nullable: true })
+  readonly renewal_failure_code!: string | null;
   @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
