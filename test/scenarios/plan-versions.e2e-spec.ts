@@ -107,6 +107,88 @@ describe('versions of a plan under a running subscription', () => {
     await story.verify();
   });
 
+  describe('with a price that has the same terms', () => {
+    const flat = (amount: number) => [
+      { name: 'Support', model: 'flat', timing: 'in_advance', amount },
+    ];
+
+    /** Returns the amounts of the newest invoice, the lowest first. */
+    const newest = async (story: Story): Promise<readonly number[]> =>
+      [...((await story.amounts()).at(-1) ?? [])].sort((one, other) => one - other);
+
+    it.each([
+      ['alone', seats('1000'), [[1_000]], [1_000]],
+      ['written differently', seats('1000.00'), [[1_000]], [1_000]],
+      ['beside a new one', [...flat(3_100), ...seats('1000')], [[1_000], [1_600]], [1_000, 3_100]],
+    ])('%s bills nothing for it at the change', async (_, prices, amounts, renewal) => {
+      const { story, id, versionTwo } = await onVersionOne({ prices });
+      const latest = { plan_version: 'latest', when: 'now' };
+      const changed = await story.command(id, 'change', latest);
+      expect(changed.plan_version_id).toBe(versionTwo);
+      expect(await story.amounts()).toEqual(amounts);
+      expect(await story.command(id, 'change', latest)).toEqual(changed);
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect(await newest(story)).toEqual(renewal);
+      await story.command(id, 'change', { quantity: '2', when: 'now' });
+      expect(await newest(story)).toEqual([-1_000, 2_000]);
+      await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+      await story.verify();
+    });
+
+    it('counts its usage as one quantity over the change, and corrects late usage of it', async () => {
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const { id: meter_id, event } = await story.meter();
+      const tiers = [
+        { up_to: '10', unit_amount: '0' },
+        { up_to: null, unit_amount: '100' },
+      ];
+      const usage = { name: 'Calls', model: 'graduated', timing: 'in_arrears', tiers, meter_id };
+      const plan = await story.planOf([usage]);
+      const { id } = await story.subscribe(plan.id);
+      await story.advance('2026-03-10T00:00:00.000Z');
+      await story.reportUsage(event, '2026-03-09T00:00:00.000Z', { n: 9 });
+      await send(`/v1/plans/${plan.id}/versions`, { prices: [...flat(3_100), usage] });
+      await story.command(id, 'change', { plan_version: 'latest', when: 'now' });
+      await story.advance('2026-04-02T00:00:00.000Z');
+      await story.reportUsage(event, '2026-03-20T00:00:00.000Z', { n: 9 });
+      await story.advance('2026-05-01T00:00:00.000Z');
+      const usageLines = (await story.lines()).flat().filter(([type]) => type === 'usage');
+      expect(usageLines.map(([, quantity, amount]) => [quantity, amount])).toEqual([
+        ['9', 0],
+        ['9', 800],
+      ]);
+      await story.verify();
+    });
+
+    it('keeps the discounts of coupons for the plan', async () => {
+      const { story, planId, id } = await onVersionOne({ prices: [...seats('1000'), ...flat(10)] });
+      codes += 1;
+      const half = { type: 'percent', percent_off: '50', duration: 'forever', plan_ids: [planId] };
+      await send('/v1/coupons', { code: `HALF${codes}`, name: 'Half', ...half });
+      await story.command(id, 'change', { plan_version: 'latest', when: 'now' });
+      const { status } = await send(`/v1/subscriptions/${id}/coupons`, { code: `HALF${codes}` });
+      expect(status).toBe(200);
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect((await story.invoices()).at(-1)).toMatchObject({ subtotal: 1_010, discount: 505 });
+    });
+
+    it.each([
+      ['another name', { prices: seats('1000').map((price) => ({ ...price, name: 'Users' })) }],
+      ['another proration', { proration: 'second', prices: seats('1000') }],
+    ])('but %s is another price', async (_, second) => {
+      const { story, id } = await onVersionOne(second);
+      await story.command(id, 'change', { plan_version: 'latest', when: 'now' });
+      expect(await story.amounts()).toEqual([[1_000], [516, -516]]);
+    });
+
+    it('in another plan is another price, to which other coupons apply', async () => {
+      const { story, id } = await onVersionOne();
+      const plan_id = await story.seats('1000');
+      await story.command(id, 'change', { plan_id, when: 'now' });
+      expect(await story.amounts()).toEqual([[1_000], [516, -516]]);
+    });
+  });
+
   it('an older version of another plan can be named by its id', async () => {
     const { story, planId, versionOne } = await onVersionOne();
     const { id } = await story.subscribe(await story.plan(3_100));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ModelPlan } from './catalog';
 import type { BilledLine } from './line';
 import { addonPrices, type SoldPrice, type Terms } from './offers';
@@ -46,11 +47,12 @@ export function swap(
   const kept = subscription.items.filter(({ from }) => from <= at);
   const current = kept.filter(({ to }) => to > at);
   const wanted = itemsOf(terms, at);
+  const isVersion = isVersionOf(subscription.terms, terms);
   const added = wanted.filter(
-    (item) => !current.some((one) => one.to === FOREVER && isSame(one, item)),
+    (item) => !current.some((one) => one.to === FOREVER && isSame(one, item, isVersion)),
   );
   const ended = current.filter(
-    (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item)),
+    (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item, isVersion)),
   );
   for (const item of ended) item.to = at;
   subscription.items = [...kept, ...added];
@@ -75,13 +77,23 @@ export function hasTerms(
   return (
     isSameOffer &&
     current.every(({ from, to }) => from <= at && to === FOREVER) &&
-    itemsOf(terms, at).every((item) => current.some((one) => isSame(one, item)))
+    itemsOf(terms, at).every((item) => current.some((one) => isSame(one, item, true)))
   );
 }
 
-/** An item keeps the proration it was sold with, also beside another plan. */
-function isSame(one: Item, other: Item): boolean {
-  return one.price === other.price && one.quantity === other.quantity;
+/**
+ * An item keeps the proration it was sold with, also beside another plan. A price with the same terms in another version of
+ * the plan is the same, if the proration is too.
+ */
+function isSame(one: Item, other: Item, isVersion: boolean): boolean {
+  const isEqual =
+    isVersion && one.proration === other.proration && isDeepStrictEqual(one.price, other.price);
+  return (isEqual || one.price === other.price) && one.quantity === other.quantity;
+}
+
+/** Tests if terms are for versions of one plan with the same interval. */
+function isVersionOf({ version: one }: Terms, { version: other }: Terms): boolean {
+  return one.plan === other.plan && one.interval === other.interval;
 }
 
 /** Tests if an item ended and others replaced it, in the plan or in the same add-on. */

@@ -1,6 +1,6 @@
 import { ADDONS, type ModelPlan, type ModelPrice, PLANS } from './catalog';
 
-/** A price of a plan or of an add-on. Two prices with the same terms are two prices. */
+/** A price of a plan or of an add-on. */
 export interface SoldPrice extends ModelPrice {
   readonly seller: { readonly plan: number } | { readonly addon: number };
 }

@@ -71,7 +71,7 @@ export function decideChangeNow(
   invariant(period !== null, 'what runs has a period');
   const changed = withOffer(before, offer);
   if (period.isTrial) {
-    const swapped = swapItems(snapshot.items, offer, before.id, now, ids);
+    const swapped = swapItems(snapshot.items, offer, before, now, ids);
     if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
     return outcomeOf(changed, { ...changesOf(swapped), events: ['updated'] });
   }
@@ -81,7 +81,7 @@ export function decideChangeNow(
       : decideChangeAtEnd(snapshot, offer, now, ids);
   }
   const at = prorates ? now : period.endAt;
-  const swapped = swapItems(snapshot.items, offer, before.id, at, ids);
+  const swapped = swapItems(snapshot.items, offer, before, at, ids);
   if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
   const endedIds = new Set(swapped.ended.map(({ id }) => id));
   const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
@@ -122,7 +122,7 @@ export function decideChangeAtEnd(
 ): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
-  const swapped = swapItems(items, offer, before.id, period.endAt, ids);
+  const swapped = swapItems(items, offer, before, period.endAt, ids);
   if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
   return decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
 }

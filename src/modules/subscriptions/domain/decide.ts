@@ -101,7 +101,7 @@ function decideRenewal(
     );
   }
   const change = pending?.terms.kind === 'change' ? pending.terms.offer : null;
-  const swapped = change === null ? null : swapItems(snapshot.items, change, before.id, at, ids);
+  const swapped = change === null ? null : swapItems(snapshot.items, change, before, at, ids);
   const items = swapped?.items ?? snapshot.items;
   const changed = change === null ? before : withOffer(before, change);
   // Periods count from a new anchor after a trial and with another interval.

@@ -1,4 +1,4 @@
-import { compare, parseDecimal } from '../../../core/decimal';
+import { compare, formatExact, parseDecimal } from '../../../core/decimal';
 import type { EndedItem, NewSubscriptionIds } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
@@ -51,13 +51,14 @@ export interface SwappedItems {
 }
 
 /**
- * The items of an offer from `at` on. An item with the same price and quantity goes on with the terms it was sold with; the
- * others end there, and what was planned from there on is dropped.
+ * The items of an offer from `at` on. An item with the same price and quantity goes on with the terms it was sold with, also
+ * where another version of the plan has a price with the same terms. The others end there, and what was planned from there on is dropped.
+ * @param before the subscription that has the items
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
   offer: Offer,
-  subscriptionId: string,
+  before: Pick<Subscription, 'id' | 'planId' | 'interval' | 'intervalCount'>,
   at: Date,
   ids: NewSubscriptionIds,
 ): SwappedItems {
@@ -66,8 +67,11 @@ export function swapItems(
   const current = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
   const left = [...current];
   const added: SubscriptionItem[] = [];
-  for (const offered of itemsOf(subscriptionId, offer, at, ids)) {
-    const index = left.findIndex((item) => item.endAt === null && isSameItem(item, offered));
+  const isVersion = before.planId === offer.planId && isSameInterval(before, offer);
+  for (const offered of itemsOf(before.id, offer, at, ids)) {
+    const index = left.findIndex(
+      (item) => item.endAt === null && isSameItem(item, offered, isVersion),
+    );
     if (index === -1) added.push(offered);
     else left.splice(index, 1);
   }
@@ -80,15 +84,37 @@ export function swapItems(
   return { items: [...kept, ...added], added, ended, removed };
 }
 
-function isSameItem(
-  item: SubscriptionItem,
-  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>,
-): boolean {
+/** @param isVersion true if both belong to versions of one plan with the same interval, where equal terms are one price */
+function isSameItem(item: SubscriptionItem, other: SubscriptionItem, isVersion: boolean): boolean {
   return (
     item.addonId === other.addonId &&
-    item.price.priceId === other.price.priceId &&
-    isSameQuantity(item.quantity, other.quantity)
+    isSameQuantity(item.quantity, other.quantity) &&
+    (item.price.priceId === other.price.priceId ||
+      (isVersion && item.proration === other.proration && isSamePrice(item.price, other.price)))
   );
+}
+
+/** Returns true if two prices differ in nothing but their ids and the notation of their decimals. */
+function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
+  return one.name === other.name && termsOf(one) === termsOf(other);
+}
+
+function termsOf(price: SoldPrice): string {
+  return JSON.stringify(comparable({ ...price, priceId: null }));
+}
+
+const DECIMAL = /^\d+(\.\d+)?$/;
+
+/** Returns a value with the properties of objects in order, and decimals in one notation. */
+function comparable(value: unknown): unknown {
+  if (typeof value === 'string')
+    return DECIMAL.test(value) ? formatExact(parseDecimal(value)) : value;
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return value.map(comparable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, part]) => [key, comparable(part)]);
 }
 
 /** Compares numbers, not texts: `2` is `2.00`. */

@@ -50,6 +50,8 @@ const offer = (...quantities: readonly string[]): Offer => ({
   items: quantities.map((quantity) => ({ addonId: null, price: price('price_1'), quantity })),
 });
 
+const BEFORE = { id: 'sub_1', planId: 'plan_1', interval: 'month', intervalCount: 1 } as const;
+
 const newIds = (): NewSubscriptionIds => {
   let made = 0;
   const next = (): string => `new_${(made += 1)}`;
@@ -114,12 +116,28 @@ describe('what falls due next', () => {
 
 describe('the items of an offer', () => {
   it('that stay as they are go on', () => {
-    const swapped = swapItems([item('si_1', '2')], offer('2'), 'sub_1', NOW, newIds());
+    const swapped = swapItems([item('si_1', '2')], offer('2'), BEFORE, NOW, newIds());
     expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
   });
 
+  it.each([
+    ['goes on in another version of the plan', {}, {}, 0],
+    ['goes on with its decimals written differently', {}, { unitAmount: '1000.0' }, 0],
+    ['ends where the amount differs', {}, { unitAmount: '1000.1' }, 1],
+    ['ends in another plan', { planId: 'plan_2' }, {}, 1],
+    ['ends with another interval', { intervalCount: 3 }, {}, 1],
+    ['ends with another proration', { proration: 'none' }, {}, 1],
+  ] as const)('with the same terms and another id %s', (_, terms, rating, ended) => {
+    const of = price('price_2');
+    const equal = { ...of, rating: { ...of.rating, ...rating } };
+    const offered = { ...offer('2'), planVersionId: 'planv_2', ...terms };
+    const items = [{ addonId: null, price: equal, quantity: '2' }];
+    const swapped = swapItems([item('si_1', '2')], { ...offered, items }, BEFORE, NOW, newIds());
+    expect([swapped.added.length, swapped.ended.length]).toEqual([ended, ended]);
+  });
+
   it('of another quantity end, and start again', () => {
-    const swapped = swapItems([item('si_1', '2')], offer('5'), 'sub_1', NOW, newIds());
+    const swapped = swapItems([item('si_1', '2')], offer('5'), BEFORE, NOW, newIds());
     expect(swapped.ended).toEqual([
       { id: 'si_1', endAt: NOW, isPaused: false, plannedEndAt: null },
     ]);
@@ -128,13 +146,13 @@ describe('the items of an offer', () => {
 
   it('that were planned for later are dropped', () => {
     const items = [item('si_1', '2', { endAt: END }), item('si_2', '7', { startAt: END })];
-    const swapped = swapItems(items, offer('3'), 'sub_1', NOW, newIds());
+    const swapped = swapItems(items, offer('3'), BEFORE, NOW, newIds());
     expect(swapped).toMatchObject({ removed: ['si_2'], ended: [{ id: 'si_1', endAt: NOW }] });
   });
 
   it('of the past stay what they were', () => {
     const items = [item('si_1', '2', { endAt: START }), item('si_2', '7')];
-    const swapped = swapItems(items, offer('7'), 'sub_1', NOW, newIds());
+    const swapped = swapItems(items, offer('7'), BEFORE, NOW, newIds());
     expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
   });
 });
