@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
  * writes. The short form always runs; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
-const SUBSCRIPTIONS = FULL ? 3_000 : 250;
+const SUBSCRIPTIONS = FULL ? 6_000 : 500;
 const KILLS = FULL ? 20 : 3;
 const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
 const START_AT = '2026-01-31T10:00:00.000Z';
@@ -80,8 +80,8 @@ describe('a renewal run that is killed', () => {
       const undisturbed = await copyOf(disturbed);
       expect(await run(undisturbed, RENEWED_AT)).toBe('done');
 
-      // Two renewals of each, 50 in at least as many statements; the kills must come before they are all done.
-      const statementsInAll = 2 * (SUBSCRIPTIONS / 50) * 20;
+      // Two renewals of each, 100 in at least as many statements; the kills must come before they are all done.
+      const statementsInAll = 2 * (SUBSCRIPTIONS / 100) * 20;
       const most = Math.floor(statementsInAll / (KILLS * 1.5)) - SECOND_KILL_AFTER;
       const moments = fc.sample(fc.integer({ min: 1, max: most }), { seed: SEED, numRuns: KILLS });
       for (const [kill, statements] of moments.entries()) {

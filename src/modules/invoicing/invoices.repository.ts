@@ -26,24 +26,28 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
+ * Reads the lines of a period by their items, because a subscription may have hundreds of former invoices. Lines that ended
+ * before the period are released: with the period before it, or when they were stored.
  * Looks up each line in `released_line`, because a join may read the whole table. The previous release knows only the column.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
     SELECT line.id, over.subscription_id, line.net - line.credited_net AS net
-    FROM unnest($1::text[], $2::timestamptz[], $3::text[]) AS over (subscription_id, end_at, ended_by)
-      JOIN invoice ON invoice.subscription_id = over.subscription_id
-      JOIN invoice_line line ON line.invoice_id = invoice.id
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::text[])
+        AS over (subscription_id, start_at, end_at, ended_by)
+      JOIN subscription_item item ON item.subscription_id = over.subscription_id
+      JOIN invoice_line line ON line.item_id = item.id AND line.period_end_at >= over.start_at
+      JOIN invoice ON invoice.id = line.invoice_id
     WHERE invoice.status IN ('open', 'paid', 'uncollectible')
       AND line.is_in_advance AND NOT line.is_released
       AND (SELECT true FROM released_line WHERE line_id = line.id) IS NULL
       AND (line.period_end_at <= over.end_at
-        OR over.ended_by = 'end' OR over.ended_by = 'change' AND line.item_id <> ALL ($4))
+        OR over.ended_by = 'end' OR over.ended_by = 'change' AND line.item_id <> ALL ($5))
     FOR NO KEY UPDATE OF line),
-  marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned WHERE $5),
+  marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned WHERE $6),
   updated AS (
     UPDATE invoice_line SET is_released = true
-    WHERE NOT $5 AND id = ANY (ARRAY(SELECT id FROM earned)))
+    WHERE NOT $6 AND id = ANY (ARRAY(SELECT id FROM earned)))
   SELECT subscription_id, sum(net)::text AS net FROM earned GROUP BY subscription_id`;
 
 const TAKE_NUMBERS = `
@@ -190,6 +194,7 @@ export class InvoicesRepository {
     if (over.length === 0) return new Map();
     const rows = await this.database.query<{ subscription_id: string; net: string }>(RELEASE, [
       over.map(({ subscriptionId }) => subscriptionId),
+      over.map(({ startAt }) => startAt),
       over.map(({ endAt }) => endAt),
       over.map(({ end }) => end),
       over.flatMap(({ nextItemIds }) => nextItemIds),

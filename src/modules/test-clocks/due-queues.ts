@@ -9,6 +9,7 @@ import { type DueRow, DueRowsRepository, type DueTable } from './due-rows.reposi
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
+/** Rows of a claim, if the queue names no other number. */
 const MOST_AT_ONCE = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -17,6 +18,7 @@ const LEASE_MS = 60_000;
 export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
   readonly rows: DueTable<Row>;
+  readonly mostAtOnce?: number;
   /** Does the work of all given rows in one commit, or of none. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
   /** Returns true while the work in real time waits. */
@@ -75,8 +77,9 @@ export class DueQueues {
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    const { mostAtOnce = MOST_AT_ONCE } = queue;
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
-      this.due.claim(queue.rows, now, leaseEndsAt, MOST_AT_ONCE),
+      this.due.claim(queue.rows, now, leaseEndsAt, mostAtOnce),
     );
     await this.run(queue, rows, now, (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
@@ -90,7 +93,8 @@ export class DueQueues {
     testClockId: string,
     now: Date,
   ): Promise<void> {
-    const rows = await this.due.dueOn(queue.rows, testClockId, now, MOST_AT_ONCE);
+    const { mostAtOnce = MOST_AT_ONCE } = queue;
+    const rows = await this.due.dueOn(queue.rows, testClockId, now, mostAtOnce);
     await this.run(queue, rows, now, async (error, { id }) => {
       if (queue.whenRefused === 'fail') throw error;
       const until = postponedUntil(error, now);

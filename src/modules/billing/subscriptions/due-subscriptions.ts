@@ -4,12 +4,19 @@ import { DUE_SUBSCRIPTIONS, type DueSubscription } from '../../subscriptions';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
+/**
+ * Renewals of a commit. Each costs a sixth less CPU than in commits of 50, because its statements are shared; larger commits
+ * hold the series of invoice numbers longer.
+ */
+const MOST_AT_ONCE = 100;
+
 /** Runs what falls due for subscriptions, one piece of work of each. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {
     name: 'due-subscriptions',
     rows: DUE_SUBSCRIPTIONS,
+    mostAtOnce: MOST_AT_ONCE,
     run: (subscriptions, now) =>
       this.renewals.runNext(
         subscriptions.map(({ id }) => id),

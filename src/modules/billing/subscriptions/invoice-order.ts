@@ -58,9 +58,9 @@ export function earnedPeriodOf({
   if (earned === null) return [];
   const { period, end } = earned;
   const { id: subscriptionId, customerId, currency } = subscription;
-  const { id, endAt } = period;
+  const { id, startAt, endAt } = period;
   const nextItemIds = itemsAdded.map((item) => item.id);
-  return [{ id, subscriptionId, customerId, currency, endAt, end, nextItemIds }];
+  return [{ id, subscriptionId, customerId, currency, startAt, endAt, end, nextItemIds }];
 }
 
 function termsOf(subscription: Subscription) {

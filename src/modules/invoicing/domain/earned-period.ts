@@ -7,6 +7,7 @@ export interface EarnedPeriod {
   readonly subscriptionId: string;
   readonly customerId: string;
   readonly currency: string;
+  readonly startAt: Date;
   readonly endAt: Date;
   /** `change`: the period was cut short, and only the items of the next period are not earned; `end`: all is earned. */
   readonly end: 'border' | 'change' | 'end';
