@@ -6,7 +6,7 @@ import { startWorker, type Worker } from './support/channel';
 import { copyIn } from '../src/platform/database/copy-in';
 import { copyOut } from './support/copy';
 import { type Finding, type Settings } from './support/rounds';
-import { post, serviceEnvironment, startService } from './support/service';
+import { post, SERVICE_NODE_OPTIONS, serviceEnvironment, startService } from './support/service';
 import {
   bytesOf,
   grownBetween,
@@ -63,6 +63,7 @@ export async function benchmarkRenewals(
   await client.connect();
   const runners = Array.from({ length: WORKERS }, () =>
     startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
+      nodeOptions: SERVICE_NODE_OPTIONS,
       environment: serviceEnvironment(database, 0),
     }),
   );

@@ -10,7 +10,13 @@ import { sessionsCpuMs } from './support/cpu-time';
 import { growthPlot } from './support/growth-plot';
 import { listQueries, searchQueries } from './support/list-queries';
 import { type Finding, percentile, type Settings } from './support/rounds';
-import { post, type Service, serviceEnvironment, startService } from './support/service';
+import {
+  post,
+  SERVICE_NODE_OPTIONS,
+  type Service,
+  serviceEnvironment,
+  startService,
+} from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 /** Batches of 50 renewals that are measured, while all subscriptions are due. */
@@ -82,6 +88,7 @@ async function measure(
 
 async function measureRenewals(database: TemporaryDatabase, client: Client): Promise<Figures> {
   const runner = startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
+    nodeOptions: SERVICE_NODE_OPTIONS,
     environment: serviceEnvironment(database, 0),
   });
   try {

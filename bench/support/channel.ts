@@ -16,6 +16,8 @@ export interface WorkerOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** If false, its standard output is discarded. */
   readonly showsOutput?: boolean;
+  /** Options of Node. */
+  readonly nodeOptions?: readonly string[];
 }
 
 const children = new Set<ChildProcess>();
@@ -45,7 +47,7 @@ export function startWorker<Job, Result>(
 ): Worker<Job, Result> {
   const child = fork(RUN_TYPESCRIPT, [resolve('bench/processes', file)], {
     env: options.environment ?? process.env,
-    execArgv: [],
+    execArgv: [...(options.nodeOptions ?? [])],
     serialization: 'advanced', // dates stay dates
     stdio: ['ignore', options.showsOutput === false ? 'ignore' : 'inherit', 'inherit', 'ipc'],
   });
