@@ -229,6 +229,29 @@ describe('a renewal invoice with a grace period', () => {
     await story.verify();
   });
 
+  it('stays a draft if a change credits an item that it does not charge', async () => {
+    const { story, id } = await subscriber();
+    const { body: addon } = await engine.http.post('/v1/addons').send({
+      code: 'support-of-drafts',
+      name: 'Support',
+      currency: 'USD',
+      prices: [{ ...base, name: 'Support', amount: 600 }],
+    });
+    const { id: addon_id } = addon as { id: string };
+    await story.advance('2026-04-02T00:00:00.000Z');
+    const change = { when: 'now', addons: [{ addon_id, quantity: '1' }] };
+    await story.command(id, 'change', change);
+    await story.command(id, 'change', { ...change, addons: [] });
+    expect(await invoicesOf(story)).toMatchObject([
+      { reason: 'subscription_start' },
+      { reason: 'renewal', status: 'draft', finalizes_at: GRACE_OVER, total: 3_000 },
+      { reason: 'change', total: 580 },
+      { reason: 'change', total: -580 },
+    ]);
+    await story.advance('2026-06-05T00:00:00.000Z');
+    await story.verify();
+  });
+
   it.each([true, false])(
     'is finalized before its subscription ends now with credit for the unused part: %s',
     async (credit_unused) => {

@@ -30,7 +30,11 @@ export class FinalizePrepaidDraftsWorkflow {
     const waiting = await this.finalizing.lockWaitingOf(ids);
     if (waiting.length === 0) return;
     const earned = await this.periods.earnedUntil(ids);
-    const drafts = draftsBeyond(waiting, earned);
+    const outcomes = new Map(taking.map(({ before, outcome }) => [before.id, outcome]));
+    const drafts = draftsBeyond(waiting, earned, ({ subscriptionId }, itemId) => {
+      const outcome = outcomes.get(subscriptionId ?? '');
+      return outcome !== undefined && takesBack(outcome, itemId);
+    });
     if (drafts.length === 0) return;
     await this.locks.beforeInvoices(decisions.map(({ before }) => before));
     for (const draft of drafts) {

@@ -137,7 +137,8 @@ describe('a draft that waited', () => {
     const { lines } = renewDraft(draft, orderOf(draft), context, nextLineId, earnedUntil, now);
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
     const earned = new Map([[draft.subscriptionId ?? '', earnedUntil]]);
-    expect(draftsBeyond([draft], earned)).toEqual(isDeferred ? [draft] : []);
+    expect(draftsBeyond([draft], earned, () => true)).toEqual(isDeferred ? [draft] : []);
+    expect(draftsBeyond([draft], earned, () => false)).toEqual([]);
   });
 
   it('takes nothing of the credit that others of its customer find', () => {

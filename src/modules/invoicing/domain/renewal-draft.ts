@@ -51,18 +51,25 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
   return until;
 }
 
-/** Returns the drafts that charge for time their subscription has not earned: once finalized, it can be credited. */
+/**
+ * Returns the drafts that charge items in advance for time their subscription has not earned: once finalized, it can be
+ * credited.
+ */
 export function draftsBeyond(
   drafts: readonly WaitingDraft[],
   earned: EarnedUntil,
+  isTakenBack: (draft: WaitingDraft, itemId: string) => boolean,
 ): readonly WaitingDraft[] {
-  return drafts.filter((draft) => billsBeyond(draft, earnedUntilOf(draft, earned)));
-}
-
-function billsBeyond({ orderedLines }: WaitingDraft, earnedUntil: Date): boolean {
-  return orderedLines.some(
-    (order) => order.kind === 'charge' && order.isInAdvance && order.period.endAt > earnedUntil,
-  );
+  return drafts.filter((draft) => {
+    const earnedUntil = earnedUntilOf(draft, earned);
+    return draft.orderedLines.some(
+      (order) =>
+        order.kind === 'charge' &&
+        order.isInAdvance &&
+        order.period.endAt > earnedUntil &&
+        isTakenBack(draft, order.itemId),
+    );
+  });
 }
 
 function withKeptIds(

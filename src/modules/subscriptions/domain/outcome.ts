@@ -124,11 +124,16 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
   return subscription === before && events.length === 0;
 }
 
-/** Returns true if the decision credits charges billed in advance. A draft that holds them is finalized first. */
-export function takesBack({ billing, earned }: Outcome): boolean {
+/**
+ * Returns true if the decision credits or shortens charges billed in advance, of one item if it is given. A draft that holds
+ * them is finalized first.
+ */
+export function takesBack({ billing, earned }: Outcome, itemId?: string): boolean {
   return (
     (earned !== null && earned.period.endAt < earned.period.fullEndAt) ||
-    billing?.lines.some(({ kind }) => kind === 'credit') === true
+    billing?.lines.some(
+      (line) => line.kind === 'credit' && (itemId === undefined || line.itemId === itemId),
+    ) === true
   );
 }
 
