@@ -1,35 +1,144 @@
 import { Injectable } from '@nestjs/common';
 import { Database, unlessUnreadable } from '../../platform/database';
-import { type ChainEnd, faultOf, type Seal, type SealFault } from './seal';
+import { DamagedReads } from '../../platform/observability';
+import {
+  CHAIN_START,
+  type ChainEnd,
+  type Content,
+  faultOf,
+  type Seal,
+  type SealFault,
+} from './seal';
 import { SealsRepository } from './seals.repository';
 
 const SEALS_PER_READ = 100;
 
+/** More seals than there can be. */
+const NO_SUCH_NUMBER = 2n ** 40n;
+
 /** A seal, and what is wrong with it. */
 export interface CheckedSeal {
-  readonly seal: Seal;
+  readonly number: bigint;
+  /** Null if the database cannot read it. */
+  readonly seal: Seal | null;
   readonly fault: SealFault | null;
 }
 
-/** Compares changes with their seals. */
+/** Changes that one seal can cover. */
+interface SealableChanges {
+  /** Position of the last one. */
+  readonly to: bigint;
+  /** Null if the database can read none of them. */
+  readonly content: Content | null;
+}
+
+/** Reads seals and the changes that they cover, also where the database cannot read some of the rows. */
 @Injectable()
 export class AuditChain {
   constructor(
     private readonly database: Database,
     private readonly seals: SealsRepository,
+    private readonly damaged: DamagedReads,
   ) {}
 
-  /** Yields the seals after the given one, in their order, also those whose changes the database cannot read. */
+  /**
+   * Yields the seals after the given one, in their order, also those that the database cannot read, or whose changes it cannot
+   * read.
+   */
   async *checkedAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
-      const batch = await this.seals.after(end.number, SEALS_PER_READ);
+      const batch = await this.after(end.number);
+      if (batch.length === 0) return;
       for (const seal of batch) {
-        const reads = () => this.seals.content(seal.from, seal.to);
-        yield { seal, fault: faultOf(seal, end, await unlessUnreadable(this.database, reads)) };
+        if (seal === null) {
+          end = { ...end, number: end.number + 1n };
+          yield { number: end.number, seal, fault: 'seal_unreadable' };
+          continue;
+        }
+        const content = await this.content(seal.from, seal.to);
+        yield { number: seal.number, seal, fault: faultOf(seal, end, content) };
         end = seal;
       }
-      if (batch.length < SEALS_PER_READ) return;
     }
+  }
+
+  /** Returns the seal with a number, or the start of the chain. A seal that the database cannot read is continued by none. */
+  async endAt(number: bigint): Promise<ChainEnd> {
+    const found = await this.read(async () => (await this.seals.withNumber(number)) ?? CHAIN_START);
+    return found ?? { number, to: -1n, hash: '' };
+  }
+
+  /**
+   * Returns what the next seal continues. If the database cannot read the last seals, it is the last one that can be read, with
+   * the number of the last one; so the next seal covers their changes again.
+   */
+  async end(): Promise<ChainEnd> {
+    const last = await this.read(async () => (await this.seals.last()) ?? CHAIN_START);
+    if (last !== null) return last;
+    const number = await this.lastNumber();
+    const unreadable: string[] = [];
+    for (let before = number; ; before -= 1n) {
+      const end = await this.read(async () => (await this.seals.withNumber(before)) ?? CHAIN_START);
+      if (end?.number === before) {
+        this.damaged.report('audit_seal', unreadable);
+        return { ...end, number };
+      }
+      unreadable.push(before.toString());
+    }
+  }
+
+  /**
+   * Returns the longest range of changes after `from`, at most up to `to`, of which the database can read all, or none. Each change
+   * that it cannot read is read alone, so that a seal of them covers no other.
+   */
+  async sealable(from: bigint, to: bigint): Promise<SealableChanges> {
+    const whole = await this.content(from, to);
+    if (whole !== null) return { to, content: whole };
+    let readable: SealableChanges = { to: from, content: null };
+    for (let unreadable = to; unreadable - readable.to > 1n;) {
+      const middle = (readable.to + unreadable) / 2n;
+      const content = await this.content(from, middle);
+      if (content === null) unreadable = middle;
+      else readable = { to: middle, content };
+    }
+    if (readable.content !== null) return readable;
+    let end = from + 1n;
+    while (end < to && (await this.content(end, end + 1n)) === null) end += 1n;
+    return { to: end, content: null };
+  }
+
+  /** Returns the next seals, or null instead of the next one. */
+  private async after(number: bigint): Promise<readonly (Seal | null)[]> {
+    const batch = await unlessUnreadable(this.database, () =>
+      this.seals.after(number, SEALS_PER_READ),
+    );
+    return batch ?? (await this.read(() => this.seals.after(number, 1))) ?? [null];
+  }
+
+  private content(from: bigint, to: bigint): Promise<Content | null> {
+    return this.read(() => this.seals.content(from, to));
+  }
+
+  /** Returns the number of the last seal, where it cannot be read. */
+  private async lastNumber(): Promise<bigint> {
+    let [some, none] = [0n, NO_SUCH_NUMBER];
+    while (none - some > 1n) {
+      const middle = (some + none) / 2n;
+      const next = await this.read(() => this.seals.after(middle, 1));
+      if (next?.length === 0) none = middle;
+      else some = middle;
+    }
+    return none;
+  }
+
+  /** Returns the result of reads, or null if the database cannot read one of the rows that they return. */
+  private async read<Result>(reads: () => Promise<Result>): Promise<Result | null> {
+    const result = await unlessUnreadable(this.database, reads);
+    if (result !== null) return result;
+    return unlessUnreadable(this.database, async () => {
+      await this.seals.readByIndexes();
+      return reads();
+    });
   }
 }

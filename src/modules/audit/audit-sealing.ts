@@ -2,7 +2,9 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { sealAfter } from './seal';
+import { DamagedReads } from '../../platform/observability';
+import { AuditChain } from './audit-chain';
+import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
@@ -18,7 +20,7 @@ interface Mark {
 /**
  * Seals changes once no open transaction can add one before them. A change takes its position in a transaction that has
  * a number, because it has locked or inserted the changed row; so the positions taken before the mark are final when
- * the transactions before it have ended. Writers never wait for a seal.
+ * the transactions before it have ended. Writers never wait for a seal. Changes that the database cannot read get a seal that says so.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -27,6 +29,8 @@ export class AuditSealing implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly seals: SealsRepository,
+    private readonly chain: AuditChain,
+    private readonly damaged: DamagedReads,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {}
@@ -69,13 +73,22 @@ export class AuditSealing implements OnModuleInit {
   private sealUpTo(position: bigint): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.seals.lockChain();
-      const end = await this.seals.end();
+      const end = await this.chain.end();
       if (end.to >= position) return false;
       const batchEnd = end.to + POSITIONS_PER_SEAL;
-      const to = batchEnd < position ? batchEnd : position;
-      const content = await this.seals.content(end.to, to);
-      await this.seals.insert(sealAfter(end, content, { to, createdAt: this.clock.now() }));
+      const { to, content } = await this.chain.sealable(
+        end.to,
+        batchEnd < position ? batchEnd : position,
+      );
+      if (content === null) this.damaged.report('audit_change', positionsIn(end.to, to));
+      const createdAt = this.clock.now();
+      await this.seals.insert(sealAfter(end, content ?? UNREADABLE, { to, createdAt }));
       return to < position;
     });
   }
+}
+
+/** Returns the positions in `(from, to]`. */
+function positionsIn(from: bigint, to: bigint): string[] {
+  return Array.from({ length: Number(to - from) }, (_, at) => String(from + 1n + BigInt(at)));
 }

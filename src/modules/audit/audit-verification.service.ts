@@ -3,7 +3,7 @@ import { Database, Reports, unlessUnreadable } from '../../platform/database';
 import { AuditChain, type CheckedSeal } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
 import type { AuditDrop } from './domain/audit-drop';
-import type { Seal, SealFault } from './seal';
+import { CHAIN_START, type Seal, type SealFault } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const MOST_FAULTS = 100;
@@ -12,15 +12,36 @@ export interface FaultySeal extends CheckedSeal {
   readonly fault: SealFault;
 }
 
+type Check = <Result>(
+  name: AuditCheck,
+  otherwise: Result,
+  reads: () => Promise<Result>,
+) => Promise<Result>;
+
+interface DroppedSeals {
+  readonly seals: number;
+  readonly changes: number;
+  readonly last: Seal | null;
+  /** Seals that do not continue the seal before them. */
+  readonly breaks: readonly Seal[];
+}
+
+const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [] };
+
 /** Checks beside those of the seals. */
-export type AuditCheck = 'unsealed_changes' | 'empty_entries' | 'dropped_months_match';
+export type AuditCheck =
+  | 'unsealed_changes'
+  | 'empty_entries'
+  | 'dropped_seals'
+  | 'dropped_months'
+  | 'dropped_months_match';
 
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
   /** 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** End of the chain; null if nothing is sealed. */
+  /** Last seal that the database can read; null if there is none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries that have no change; the engine writes none. */
@@ -51,37 +72,20 @@ export class AuditVerificationService {
    */
   verify(): Promise<AuditVerification> {
     return this.reports.run('verification', async () => {
-      const drops = await this.drops.all();
-      const start = await this.seals.withNumber(drops.at(-1)?.throughSeal ?? 0n);
-      const breaks = await this.seals.breaksThrough(start.number, MOST_FAULTS);
-      const faults = breaks.map((seal): FaultySeal => ({ seal, fault: 'chain_broken' }));
-      const dropped = await this.seals.countsThrough(start.number);
-      let { seals: sealCount, changes: sealedChanges } = dropped;
-      for await (const { seal, fault } of this.chain.checkedAfter(start)) {
-        if (fault !== null && faults.length < MOST_FAULTS) faults.push({ seal, fault });
-        sealCount += 1;
-        sealedChanges += seal.changeCount;
-      }
-      const lastSeal = await this.seals.last();
       const unreadable: AuditCheck[] = [];
-      const check = async <Result>(
-        name: AuditCheck,
-        otherwise: Result,
-        reads: () => Promise<Result>,
-      ) => {
+      const check: Check = async (name, otherwise, reads) => {
         const result = await unlessUnreadable(this.database, reads);
         if (result === null) unreadable.push(name);
         return result ?? otherwise;
       };
-      const lastPosition = lastSeal?.to ?? 0n;
+      const drops = await check('dropped_months', [], () => this.drops.all());
+      const sealed = await this.checkSeals(drops.at(-1)?.throughSeal ?? 0n, check);
+      const lastPosition = sealed.lastSeal?.to ?? 0n;
       return {
-        sealCount,
-        sealedChanges,
+        ...sealed,
         unsealedChanges: await check('unsealed_changes', 0, () =>
           this.seals.countAfter(lastPosition),
         ),
-        lastSeal,
-        faults,
         emptyEntries: await check('empty_entries', [], () =>
           this.seals.entriesWithoutChange(MOST_FAULTS),
         ),
@@ -94,11 +98,34 @@ export class AuditVerificationService {
     });
   }
 
+  /** @param throughSeal number of the last seal of which no change is left */
+  private async checkSeals(throughSeal: bigint, check: Check) {
+    const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
+      ...(await this.seals.countsThrough(throughSeal)),
+      last: await this.seals.withNumber(throughSeal),
+      breaks: await this.seals.breaksThrough(throughSeal, MOST_FAULTS),
+    }));
+    const faults = dropped.breaks.map((seal): FaultySeal => ({
+      number: seal.number,
+      seal,
+      fault: 'chain_broken',
+    }));
+    let { seals: sealCount, changes: sealedChanges, last: lastSeal } = dropped;
+    const start = await this.chain.endAt(throughSeal);
+    for await (const { number, seal, fault } of this.chain.checkedAfter(start)) {
+      if (fault !== null && faults.length < MOST_FAULTS) faults.push({ number, seal, fault });
+      sealCount += 1;
+      sealedChanges += seal?.changeCount ?? 0;
+      lastSeal = seal ?? lastSeal;
+    }
+    return { sealCount, sealedChanges, lastSeal, faults };
+  }
+
   private async dropMatches(drop: AuditDrop | undefined): Promise<boolean> {
     if (drop === undefined) return (await this.drops.keptCount()) === 0;
     const { throughPosition, throughSeal, keptDigest } = drop;
-    const through = await this.seals.withNumber(throughSeal);
-    if (through.to !== throughPosition || !(await this.drops.isRecorded(drop))) return false;
+    const { to } = (await this.seals.withNumber(throughSeal)) ?? CHAIN_START;
+    if (to !== throughPosition || !(await this.drops.isRecorded(drop))) return false;
     return (await this.drops.keptDigest(throughPosition)) === keptDigest;
   }
 }

@@ -1,9 +1,10 @@
-import { CHAIN_START, type Content, faultOf, sealAfter } from './seal';
+import { CHAIN_START, type Content, faultOf, sealAfter, UNREADABLE } from './seal';
 
 const createdAt = new Date('2026-03-01T00:00:00.000Z');
 const content: Content = { changeCount: 3, hash: 'a'.repeat(64) };
 const first = sealAfter(CHAIN_START, content, { to: 5n, createdAt });
 const second = sealAfter(first, content, { to: 9n, createdAt });
+const damaged = sealAfter(CHAIN_START, UNREADABLE, { to: 5n, createdAt });
 
 describe('a seal', () => {
   it('continues the chain', () => {
@@ -23,6 +24,8 @@ describe('a seal', () => {
     ['a removed seal before it', second, CHAIN_START, content, 'chain_broken'],
     ['unreadable changes', first, CHAIN_START, null, 'unreadable'],
     ['a removed seal before unreadable changes', second, CHAIN_START, null, 'chain_broken'],
+    ['changes that were unreadable', damaged, CHAIN_START, content, 'unreadable_when_sealed'],
+    ['changes that still are', damaged, CHAIN_START, null, 'unreadable_when_sealed'],
     ['a gap before it', { ...second, from: 6n }, first, content, 'chain_broken'],
   ] as const)('reveals %s', (_, seal, previous, found, fault) => {
     expect(faultOf(seal, previous, found)).toBe(fault);

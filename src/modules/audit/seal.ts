@@ -21,6 +21,9 @@ export interface Content {
 /** Last position that a seal covers, and its hash; or the start of the chain. */
 export type ChainEnd = Pick<Seal, 'number' | 'to' | 'hash'>;
 
+/** Content of a seal over changes that the database could not read. Verification reports such a seal for ever. */
+export const UNREADABLE: Content = { changeCount: 0, hash: 'unreadable' };
+
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
 /** Returns the seal of the changes up to `to`, which continues the chain. */
@@ -49,7 +52,13 @@ function hashOfSeal(
 }
 
 export type SealFault =
-  'changes_missing' | 'changes_added' | 'content_changed' | 'chain_broken' | 'unreadable';
+  | 'changes_missing'
+  | 'changes_added'
+  | 'content_changed'
+  | 'chain_broken'
+  | 'unreadable'
+  | 'unreadable_when_sealed'
+  | 'seal_unreadable';
 
 /**
  * Returns what is wrong with a seal, or null.
@@ -57,6 +66,9 @@ export type SealFault =
  */
 export function faultOf(seal: Seal, previous: ChainEnd, content: Content | null): SealFault | null {
   if (seal.number !== previous.number + 1n || seal.from !== previous.to) return 'chain_broken';
+  if (hashOfSeal(seal, UNREADABLE.hash, previous.hash) === seal.hash) {
+    return 'unreadable_when_sealed';
+  }
   if (content === null) return 'unreadable';
   if (content.changeCount < seal.changeCount) return 'changes_missing';
   if (content.changeCount > seal.changeCount) return 'changes_added';

@@ -2,8 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Metrics } from './metrics';
 
-/** Stored objects whose data is in packs. */
-type DamagedObject = 'event' | 'audit_change';
+type DamagedObject = 'event' | 'audit_change' | 'audit_seal';
 
 /** Reports objects whose stored data is missing or cannot be read: in the log, and in a metric. */
 @Injectable()
@@ -14,13 +13,13 @@ export class DamagedReads {
   constructor({ registry }: Metrics) {
     this.reads = new Counter({
       name: 'damaged_reads_total',
-      help: 'Events and audited changes that were read without their data, which is missing or damaged.',
+      help: 'Events, audited changes and seals that were read without their data, which is missing or damaged.',
       labelNames: ['object'],
       registers: [registry],
     });
   }
 
-  /** @param ids of the objects, or positions of the changes; nothing is reported of none */
+  /** @param ids of the objects, positions of the changes, or numbers of the seals; nothing is reported of none */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.reads.inc({ object }, ids.length);

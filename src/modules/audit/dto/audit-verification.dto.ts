@@ -17,9 +17,12 @@ const FAULTS: Readonly<Record<SealFault, string>> = {
   changes_missing: 'rows were removed',
   changes_added: 'rows were added',
   content_changed: 'a row, or the seal itself, was changed',
-  chain_broken: 'a seal before this one was removed or changed',
+  chain_broken: 'a seal before this one was removed or changed, or cannot be read',
   unreadable:
     'PostgreSQL cannot read a row; restore these changes, or their entries, from a backup',
+  unreadable_when_sealed:
+    'PostgreSQL could not read these changes when they were sealed, so nothing proves them',
+  seal_unreadable: 'PostgreSQL cannot read the seal; restore it from a backup',
 };
 
 const DIGEST = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
@@ -38,10 +41,14 @@ export class AuditFaultDto {
   @EnumProperty(Object.keys(FAULTS), FAULT_TEXTS.join(' '), 'content_changed')
   readonly fault!: SealFault;
   @TextProperty('Number of the seal that does not match.', '12') readonly seal!: string;
-  @TextProperty('Position of the first change that it covers.', '10874')
-  readonly from_position!: string;
-  @TextProperty('Position of the last change that it covers.', '11873')
-  readonly to_position!: string;
+  @TextProperty('Position of the first change that it covers; null if unreadable.', '10874', {
+    nullable: true,
+  })
+  readonly from_position!: string | null;
+  @TextProperty('Position of the last change that it covers; null if unreadable.', '11873', {
+    nullable: true,
+  })
+  readonly to_position!: string | null;
 }
 
 export class AuditDropDto {
@@ -76,7 +83,7 @@ export class AuditVerificationDto {
   readonly unsealed_changes!: number;
   @NestedProperty(
     AuditSealDto,
-    'End of the chain; null before the first seal. Keep a copy outside of the database: it reveals that the newest seals were removed, or that all seals were replaced.',
+    'End of the chain, or the last seal that can be read; null without one. Keep a copy outside of the database: it reveals that the newest seals were removed, or that all seals were replaced.',
     { nullable: true },
   )
   readonly last_seal!: AuditSealDto | null;
@@ -95,7 +102,7 @@ export class AuditVerificationDto {
   )
   readonly dropped_months_match!: boolean;
   @TextListProperty(
-    'Other fields of this answer that are unknown, because PostgreSQL cannot read a row: `unsealed_changes`, `empty_entries`, `dropped_months_match`.',
+    'Other fields of this answer that are unknown, because PostgreSQL cannot read a row: `unsealed_changes`, `empty_entries`, `dropped_months`, `dropped_months_match`; and `dropped_seals`, the seals of dropped months.',
     [],
   )
   readonly unreadable!: readonly string[];
@@ -136,11 +143,11 @@ function toSealDto({ number, to, hash, createdAt }: Seal): AuditSealDto {
   };
 }
 
-function toFaultDto({ seal, fault }: FaultySeal): AuditFaultDto {
+function toFaultDto({ number, seal, fault }: FaultySeal): AuditFaultDto {
   return {
     fault,
-    seal: seal.number.toString(),
-    from_position: (seal.from + 1n).toString(),
-    to_position: seal.to.toString(),
+    seal: number.toString(),
+    from_position: seal === null ? null : (seal.from + 1n).toString(),
+    to_position: seal?.to.toString() ?? null,
   };
 }
