@@ -63,9 +63,9 @@ describe('corrections of usage whose payment was refunded', () => {
     expect(await refund(life, 7_000)).toMatchObject({ status: 'succeeded' });
     await voidUsage(life, '03-02', '03-03', '03-04', '03-05');
     expect(await balanceAt(life, '05-01')).toBe(3_000);
-    expect(await refund(life, 1)).toMatchObject({
+    expect(await refund(life, 3_001)).toMatchObject({
       code: 'refund_amount_exceeds_refundable',
-      refundable_amount: 0,
+      refundable_amount: 3_000,
     });
   });
 
@@ -90,9 +90,9 @@ describe('corrections of usage whose payment was refunded', () => {
     const life = await paid();
     await voidUsage(life, '03-02', '03-03', '03-04');
     expect(await balanceAt(life, '05-01')).toBe(3_000);
-    expect(await refund(life, 7_001)).toMatchObject({
+    expect(await refund(life, 10_001)).toMatchObject({
       code: 'refund_amount_exceeds_refundable',
-      refundable_amount: 7_000,
+      refundable_amount: 10_000,
     });
     expect(await refund(life, 7_000)).toMatchObject({ status: 'succeeded' });
     await voidUsage(life, '03-05');

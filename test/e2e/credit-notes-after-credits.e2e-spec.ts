@@ -91,8 +91,11 @@ describe('credit notes for a line whose unused part was credited', () => {
       });
     expect((await refund(1_601)).body).toMatchObject({ creditable_amount: 1_600 });
     expect((await refund(1_600)).body).toMatchObject({ status: 'succeeded', amount: 1_600 });
-    const again = await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 1 });
-    expect(again.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    const again = await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 1_401 });
+    expect(again.body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 1_400,
+    });
     expect(await balanceOf(story)).toBe(1_400);
     await story.verify();
   });

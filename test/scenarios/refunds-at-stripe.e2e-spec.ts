@@ -10,7 +10,7 @@ interface Refund {
   readonly amount: number;
 }
 
-describe('a refund that somebody makes at Stripe', () => {
+describe('a refund at Stripe that somebody makes there or here', () => {
   let story: EngineWithStripe;
 
   beforeAll(async () => {
@@ -90,6 +90,34 @@ describe('a refund that somebody makes at Stripe', () => {
     ]);
     const refused = await story.engine.http.post(`/v1/refunds/payment/${payment}`).send({});
     expect(refused.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+  });
+
+  it('that paid out credit of a credit note gives the credit back when the bank returns it', async () => {
+    const { customer, payment } = await story.paid();
+    const { data } = await story.get<{ data: { id: string; lines: { id: string }[] }[] }>(
+      `/v1/invoices?customer_id=${customer}`,
+    );
+    await story.post('/v1/credit-notes', {
+      invoice_id: data[0]?.id,
+      lines: [{ invoice_line_id: data[0]?.lines[0]?.id, amount: 600 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    const balance = () => story.get(`/v1/customers/${customer}/balance`);
+    const refund = await story.post(`/v1/refunds/payment/${payment}`);
+    expect(refund).toMatchObject({ status: 'succeeded', amount: 1_000 });
+    expect(await balance()).toMatchObject({ balance: 0 });
+    const { data: made } = await story.stripe
+      .client()
+      .refunds.list({ payment_intent: story.intentOf(payment) });
+    story.stripe.failRefund(made[0]?.id ?? '');
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'failed' }]);
+    expect(await balance()).toMatchObject({ balance: 600, reserved: 0 });
+    expect(await postingsOf(story.engine, refund.id)).toEqual([
+      ['refund', { customer_credit: 600, refunds: 400, 'cash_clearing:stripe': -1_000 }],
+      ['void', { customer_credit: -600, refunds: -400, 'cash_clearing:stripe': 1_000 }],
+    ]);
   });
 
   it('that is pending is followed up until it succeeds', async () => {

@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { lesser } from '../../core/money';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
 import { ALL_TRANSACTIONS, LedgerService, type PostedTransaction } from '../ledger';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import {
+  type AvailableCredit,
+  CreditPayoutsRepository,
+  type PaidOut,
+} from './credit-payouts.repository';
 import {
   type CreditBalance,
   newGrant,
@@ -27,27 +34,27 @@ export interface PaymentCredit {
 export interface CreditOfPayment {
   /** Null where the payment became none. */
   readonly creditId: string | null;
+  /** Reserved and given back by refunds of the payment, credit of other sources included. */
   readonly reserved: bigint;
   readonly refunded: bigint;
+  /** The part of both that is credit of other sources. */
+  readonly paidOut: bigint;
   /** Taken by lost disputes. */
   readonly lost: bigint;
   /** Used by invoices, so that it cannot be refunded. */
   readonly used: bigint;
 }
 
-const NO_CREDIT: CreditOfPayment = {
-  creditId: null,
-  reserved: 0n,
-  refunded: 0n,
-  lost: 0n,
-  used: 0n,
-};
+const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
+
+const NO_CREDIT = { creditId: null, reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
 
 /** The credit balance of customers, and the part of it that payments brought. */
 @Injectable()
 export class CreditBalanceService {
   constructor(
     private readonly grants: CreditGrantsRepository,
+    private readonly payouts: CreditPayoutsRepository,
     private readonly customers: CustomersService,
     private readonly ledger: LedgerService,
   ) {}
@@ -93,22 +100,68 @@ export class CreditBalanceService {
 
   /** Locks the credit that a locked payment became, until the caller's transaction ends. */
   async lockOf(paymentId: string): Promise<CreditOfPayment> {
-    return creditOf(await this.grants.lockOf(paymentId));
+    const grant = await this.grants.lockOf(paymentId);
+    const { reserved, refunded } = await this.paidOutOf(paymentId);
+    const own = grant === null ? NO_CREDIT : creditOf(grant);
+    return {
+      ...own,
+      reserved: own.reserved + reserved,
+      refunded: own.refunded + refunded,
+      paidOut: reserved + refunded,
+    };
   }
 
-  /** Returns the credit of payments that refunds gave back or have reserved, and that disputes took, in minor units by payment id. */
-  refundedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    return this.grants.refundedOf(paymentIds);
+  /** Returns the credit that refunds of payments gave back or have reserved, and that disputes took, in minor units by payment id. */
+  async refundedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const own = await this.grants.refundedOf(paymentIds);
+    const paidOut = await this.payouts.byPayment(paymentIds);
+    return new Map(
+      paymentIds.map((id) => {
+        const { reserved, refunded } = paidOut.get(id) ?? NOTHING_PAID_OUT;
+        return [id, (own.get(id) ?? 0n) + reserved + refunded];
+      }),
+    );
   }
 
-  /** Reserves for a refund what is left of the credit that a locked payment became, up to an amount. */
-  async reserve(paymentId: string, amount: bigint): Promise<CreditOfPayment> {
-    return creditOf(await this.grants.reserve(paymentId, amount));
+  /**
+   * Locks the credit of a customer that no payment became, from credit notes and negative invoices. A refund of any payment of
+   * the customer may give it back.
+   */
+  lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
+    return this.payouts.lockAvailable(customerId, currency);
   }
 
-  /** Takes a refund that succeeded out of what is reserved of the credit; returns the part that was credit. */
-  takeRefund(paymentId: string, amount: bigint): Promise<bigint> {
-    return this.grants.takeReserved(paymentId, amount);
+  /**
+   * Reserves for a refund what is left of the credit that its locked payment became, and of other locked credit, oldest first.
+   * @param ofPayment most of the former; as much as is left of it
+   * @param ofOthers amount of the latter
+   */
+  async reserve(
+    refund: { readonly refundId: string; readonly paymentId: string },
+    ofPayment: bigint,
+    ofOthers: bigint,
+    available: readonly AvailableCredit[],
+  ): Promise<void> {
+    if (ofPayment > 0n) await this.grants.reserve(refund.paymentId, ofPayment);
+    let missing = ofOthers;
+    const parts = available.map(({ id, remaining }) => {
+      const part = lesser(remaining, missing);
+      missing -= part;
+      return { id, remaining: part };
+    });
+    invariant(missing === 0n, `The credits hold ${ofOthers}.`);
+    if (ofOthers > 0n) {
+      await this.payouts.reserve(
+        refund,
+        parts.filter(({ remaining }) => remaining > 0n),
+      );
+    }
+  }
+
+  /** Takes a refund that succeeded out of what is reserved of credit; returns the part that was credit. */
+  async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
+    const paidOut = await this.payouts.refund(refundId);
+    return paidOut + (await this.grants.takeReserved(paymentId, amount - paidOut));
   }
 
   /**
@@ -137,21 +190,28 @@ export class CreditBalanceService {
    * Makes the credit of a refund that a bank returned available again; returns how much that is.
    * @param stillRefunded what other refunds of the payment gave back
    */
-  returnRefund(paymentId: string, stillRefunded: bigint): Promise<bigint> {
-    return this.grants.returnRefunded(paymentId, stillRefunded);
+  async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
+    const paidOut = await this.payouts.release(refundId);
+    const { refunded } = await this.paidOutOf(paymentId);
+    return paidOut + (await this.grants.returnRefunded(paymentId, stillRefunded - refunded));
   }
 
   /**
    * Makes the credit that a failed refund reserved available again.
    * @param stillPending what other pending refunds of the payment reserve
    */
-  releaseRefund(paymentId: string, stillPending: bigint): Promise<void> {
-    return this.grants.releaseReserved(paymentId, stillPending);
+  async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {
+    await this.payouts.release(refundId);
+    const { reserved } = await this.paidOutOf(paymentId);
+    await this.grants.releaseReserved(paymentId, stillPending - reserved);
+  }
+
+  private async paidOutOf(paymentId: string): Promise<PaidOut> {
+    return (await this.payouts.byPayment([paymentId])).get(paymentId) ?? NOTHING_PAID_OUT;
   }
 }
 
-function creditOf(grant: StoredCreditGrant | null): CreditOfPayment {
-  if (grant === null) return NO_CREDIT;
+function creditOf(grant: StoredCreditGrant): Omit<CreditOfPayment, 'paidOut'> {
   const { id: creditId, reserved, refunded, lost } = grant;
   return { creditId, reserved, refunded, lost, used: usedByInvoices(grant) };
 }

@@ -57,7 +57,9 @@ const TAKE_NUMBERS = `
 
 /** Deletes referring rows before the rows they refer to. */
 const REMOVE = [
-  'DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id',
+  `WITH payouts AS (
+    DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))
+  DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id`,
   'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
   `WITH removed AS (
     DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))

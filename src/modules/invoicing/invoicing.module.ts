@@ -13,6 +13,7 @@ import { CouponContextsService } from './coupon-contexts.service';
 import { CreditBalanceController } from './credit-balance.controller';
 import { CreditBalanceService } from './credit-balance.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import { CreditPayoutsRepository } from './credit-payouts.repository';
 import { CreditNotesController } from './credit-notes.controller';
 import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
@@ -78,6 +79,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     BilledLinesRepository,
     HeldByInvoiceRepository,
     CreditGrantsRepository,
+    CreditPayoutsRepository,
     CreditBalanceService,
     CreditNotesRepository,
     LineUsageService,

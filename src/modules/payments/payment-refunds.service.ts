@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
+import { lesser } from '../../core/money';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
@@ -34,36 +35,57 @@ export class PaymentRefundsService {
   ) {}
 
   /**
-   * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it.
+   * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it. It takes
+   * the credit that the payment became first, then what paid its invoice and was not given back as credit, and at last credit of
+   * the customer from credit notes and negative invoices: money of the customer that is neither used nor given back.
    * @param requested minor units; null for all that remains
    * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
    */
   async reserve(
+    refundId: string,
     paymentId: string,
     requested: bigint | null,
     now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
     this.database.requireTransaction();
-    // The update itself refuses an amount that the payment does not hold.
-    const payment =
-      requested === null ? null : await this.payments.reserveRefund(paymentId, requested, now);
-    if (payment !== null && requested !== null) {
-      this.gateway.requireEnabled(payment.provider);
-      await this.reserveCredit(payment, requested);
-      return { payment, amount: requested };
-    }
-    return this.reserveLocked(paymentId, requested, now);
+    const before = (await this.payments.lock(paymentId)) ?? raise(paymentNotFound(paymentId));
+    this.gateway.requireEnabled(before.provider);
+    const used = await this.usedOf(before);
+    const free = refundableOf(before, used);
+    const available =
+      used > 0n && (requested === null || requested > free)
+        ? await this.credit.lockAvailable(before.customerId, before.currency)
+        : [];
+    const creditMinor = available.reduce((total, { remaining }) => total + remaining, 0n);
+    const decision = decideRefund(before, requested, used, creditMinor);
+    if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
+    if (decision.kind === 'disputed') throw paymentDisputed(paymentId);
+    if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
+    const { amount } = decision;
+    const payment = await this.payments.reserveRefund(paymentId, amount, now);
+    invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
+    const ofPayment = lesser(amount, free);
+    const own = isAllApplied(payment) ? 0n : ofPayment;
+    await this.credit.reserve({ refundId, paymentId }, own, amount - ofPayment, available);
+    return { payment, amount };
   }
 
   /**
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
    * moved, so that no dispute or use of the credit stands in the way. Returns null if the payment does not hold the amount.
    */
-  async reserveMade(paymentId: string, amount: bigint, now: Date): Promise<Payment | null> {
+  async reserveMade(
+    refundId: string,
+    paymentId: string,
+    amount: bigint,
+    now: Date,
+  ): Promise<Payment | null> {
     const payment = await this.payments.reserveMadeRefund(paymentId, amount, now);
-    if (payment !== null && !isAllApplied(payment)) await this.credit.reserve(paymentId, amount);
+    if (payment !== null && !isAllApplied(payment)) {
+      await this.credit.reserve({ refundId, paymentId }, amount, 0n, []);
+    }
     return payment;
   }
 
@@ -72,9 +94,14 @@ export class PaymentRefundsService {
    * took meanwhile.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
-  async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
+  async reserveMoved(
+    refundId: string,
+    payment: Payment,
+    amount: bigint,
+    now: Date,
+  ): Promise<Payment> {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
-    const reserved = await this.reserveMade(payment.id, amount, now);
+    const reserved = await this.reserveMade(refundId, payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
@@ -89,9 +116,9 @@ export class PaymentRefundsService {
    * Turns a reserved amount of a locked payment into a refunded one and tells of it, in the caller's transaction.
    * @returns the part that was credit of the customer
    */
-  async refunded(payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+  async refunded(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
     await this.settleReserve(payment, { reserved: amount, refunded: amount }, now);
-    return isAllApplied(payment) ? 0n : this.credit.takeRefund(payment.id, amount);
+    return this.credit.takeRefund(refundId, payment.id, amount);
   }
 
   /**
@@ -100,8 +127,7 @@ export class PaymentRefundsService {
    */
   async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
-    if (isAllApplied(payment)) return;
-    await this.credit.releaseRefund(payment.id, payment.amountRefundPending - amount);
+    await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
     await this.takeLoss(refundId, payment, now);
   }
 
@@ -109,10 +135,9 @@ export class PaymentRefundsService {
    * Takes back an amount of a locked payment that was refunded and came back, in the caller's transaction.
    * @returns the part that is credit of the customer again
    */
-  async returned(payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+  async returned(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
     await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
-    if (isAllApplied(payment)) return 0n;
-    return this.credit.returnRefund(payment.id, payment.amountRefunded - amount);
+    return this.credit.returnRefund(refundId, payment.id, payment.amountRefunded - amount);
   }
 
   /** Lets a lost dispute take credit of a locked payment that a refund made available. */
@@ -147,42 +172,13 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  private async reserveLocked(
-    paymentId: string,
-    requested: bigint | null,
-    now: Date,
-  ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
-    const before = (await this.payments.lock(paymentId)) ?? raise(paymentNotFound(paymentId));
-    this.gateway.requireEnabled(before.provider);
-    const credit = await this.credit.lockOf(paymentId);
-    const freePart =
-      before.amountApplied - (goneOf(before) - credit.refunded - credit.reserved - credit.lost);
-    const beyond = freePart + (await this.refundedBeyondNotes(before));
-    const decision = decideRefund(before, requested, credit.used + (beyond > 0n ? beyond : 0n));
-    if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
-    if (decision.kind === 'disputed') throw paymentDisputed(paymentId);
-    if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
-    const { amount } = decision;
-    const payment = await this.payments.reserveRefund(paymentId, amount, now);
-    invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
-    await this.reserveCredit(payment, amount);
-    return { payment, amount };
-  }
-
-  /**
-   * Reserves the credit that a refund gives back before the money that paid an invoice, so that no invoice uses it meanwhile.
-   * @param payment with the reserve of the refund
-   */
-  private async reserveCredit(payment: Payment, amount: bigint): Promise<void> {
-    const { used } = isAllApplied(payment)
-      ? { used: 0n }
-      : await this.credit.reserve(payment.id, amount);
-    const before = { ...payment, amountRefundPending: payment.amountRefundPending - amount };
-    if (goneOf(payment) + used > payment.amount) {
-      throw refundAmountExceedsRefundable(refundableOf(before, used));
-    }
-    const beyond = await this.refundedBeyondNotes(payment);
-    if (beyond > 0n) throw refundAmountExceedsRefundable(amount > beyond ? amount - beyond : 0n);
+  /** Returns the part of a locked payment that invoices have used as credit, or that was given back as credit. */
+  private async usedOf(payment: Payment): Promise<bigint> {
+    const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
+    const applied = payment.amountApplied - (goneOf(payment) - reserved - refunded - lost);
+    const beyond = applied + (await this.refundedBeyondNotes(payment));
+    // What refunds took of other credit was counted as given back before.
+    return used + (beyond > 0n ? beyond : 0n) - paidOut;
   }
 
   /**

@@ -84,7 +84,7 @@ export const refundAmountExceedsRefundable = defineProblem({
   kind: 'rule_broken',
   title: 'More than the payment has left',
   meaning:
-    'The amount is more than the payment has left: what is refunded, reserved by a pending refund, used by an invoice as credit of the customer, or given as credit by a credit note of its invoice is not refundable. `refundable_amount` says how much is.',
+    'The amount is more than the payment has left: what is refunded, reserved by a pending refund, or used by an invoice as credit of the customer is not refundable, and what was given as credit only while it is on the balance. `refundable_amount` says how much is.',
   occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
     // No more than the payment, which JSON carried.

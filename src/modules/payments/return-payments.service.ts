@@ -4,7 +4,7 @@ import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, type RefundedOf } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
-import { goneOf, isAllApplied, type Payment, withoutInvoice } from './domain/payment';
+import { goneOf, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -35,9 +35,7 @@ export class ReturnPaymentsService {
 
   private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
     const refunded = payments.filter((payment) => goneOf(payment) > 0n);
-    const ofCredit = await this.credit.refundedOf(
-      refunded.flatMap((payment) => (isAllApplied(payment) ? [] : payment.id)),
-    );
+    const ofCredit = await this.credit.refundedOf(refunded.map(({ id }) => id));
     const sums = new Map<string, bigint>();
     for (const { id, invoiceId, ...payment } of refunded) {
       if (invoiceId === null) continue;

@@ -151,7 +151,7 @@ export class RefundsService {
     limits: RefundLimits,
   ): Promise<BegunRefund> {
     const requested = note?.toRefund ?? request.amount;
-    const { payment, amount } = await this.payments.reserve(request.paymentId, requested, now);
+    const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested, now);
     const limit = exceededLimit(limits, payment);
     if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
     const refund = newRefund(
@@ -202,11 +202,12 @@ export class RefundsService {
         return true;
       }
       if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
-      const payment = await this.payments.reserveMade(paymentId, amount, now);
+      const id = refundId ?? newId('ref');
+      const payment = await this.payments.reserveMade(id, paymentId, amount, now);
       if (payment === null) return false;
       const refund = newRefund(
         {
-          id: refundId ?? newId('ref'),
+          id,
           paymentId,
           customerId: payment.customerId,
           amount,

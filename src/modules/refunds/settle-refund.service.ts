@@ -59,7 +59,7 @@ export class SettleRefundService {
       throw discrepancyNotApplicable(discrepancy);
     }
     // The failure freed the reserve.
-    const payment = await this.payments.reserveMoved(locked, amount, now);
+    const payment = await this.payments.reserveMoved(id, locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
     await this.conclude(before, after, payment);
@@ -94,10 +94,20 @@ export class SettleRefundService {
   private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
-      const fromCreditMinor = await this.payments.refunded(payment, after.amount, after.updatedAt);
+      const fromCreditMinor = await this.payments.refunded(
+        after.id,
+        payment,
+        after.amount,
+        after.updatedAt,
+      );
       await this.post(after, payment, fromCreditMinor);
     } else if (before.status === 'succeeded') {
-      const toCreditMinor = await this.payments.returned(payment, after.amount, after.updatedAt);
+      const toCreditMinor = await this.payments.returned(
+        after.id,
+        payment,
+        after.amount,
+        after.updatedAt,
+      );
       await this.postReturned(after, payment, toCreditMinor);
       await this.payments.takeLoss(after.id, payment, after.updatedAt);
     } else {

@@ -51,7 +51,7 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
     'cash_clearing:sandbox': sum(paid.map(({ amount, refunded }) => amount - refunded)),
     customer_credit: -sum([
       ...payer.credits.map(({ left }) => left),
-      ...paid.map(({ credit }) => credit?.reserved ?? 0n),
+      ...paid.map(({ credit, paidOut }) => (credit?.reserved ?? 0n) + paidOut.pending),
     ]),
     refunds: sum(paid.map(refundedOfInvoice)) - sum(issued.map(({ toRefund }) => toRefund)),
     tax_payable: sum(issued.map(({ tax }) => tax)) - sum(lines.map(({ tax }) => tax)),

@@ -62,8 +62,8 @@ export async function assertCreditWasPaid(
   const lines = invoices.filter(({ status }) => status !== 'void').flatMap((one) => one.lines);
   const isUsageTakenBack = lines.some(({ isLate, amount }) => isLate && amount < 0n);
   const kept = sum(
-    paid.map(({ amount, refunded, credit }) =>
-      isUsageTakenBack ? amount - (credit?.refunded ?? 0n) : amount - refunded,
+    paid.map(({ amount, refunded, credit, paidOut }) =>
+      isUsageTakenBack ? amount - (credit?.refunded ?? 0n) - paidOut.refunded : amount - refunded,
     ),
   );
   const owed = isUsageTakenBack ? 0n : sum(invoices.map(owedOf));

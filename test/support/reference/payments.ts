@@ -1,6 +1,6 @@
 import type { Credit, Payer, ReferenceInvoice } from './bill';
 import { standingOf } from './given-back';
-import { least } from './money';
+import { least, sum } from './money';
 
 /** Payment method; the later ones delay the outcome, refuse refunds, or delay refunds. */
 export type PayCard = 'good' | 'bad' | 'slow' | 'keeps' | 'slow to refund';
@@ -20,6 +20,8 @@ export interface ReferencePayment {
   refundPending: bigint;
   /** The credit that the rest became. */
   credit: PaymentCredit | null;
+  /** Credit of notes and negative invoices that refunds gave back, or have reserved. */
+  readonly paidOut: { pending: bigint; refunded: bigint };
   readonly events: string[];
 }
 
@@ -33,6 +35,8 @@ interface PaymentCredit extends Credit {
 export interface ReferenceRefund {
   readonly payment: ReferencePayment;
   readonly amount: bigint;
+  /** Parts that are credit of notes and negative invoices. */
+  readonly paidOut: readonly { readonly credit: Credit; readonly amount: bigint }[];
   status: 'pending' | 'succeeded' | 'failed';
   readonly events: string[];
 }
@@ -54,15 +58,22 @@ export class Payments {
   refundedOf(invoice: ReferenceInvoice): bigint {
     return this.all
       .filter((one) => one.invoice === invoice && one.applied > 0n)
-      .reduce(
-        (total, one) =>
-          total + refundedOfInvoice(one) + one.refundPending - (one.credit?.reserved ?? 0n),
-        0n,
-      );
+      .reduce((total, one) => total + refundedOfInvoice(one) + pendingOfInvoice(one), 0n);
   }
 
-  /** Returns the refundable part of a payment: not credit that an invoice consumed, or that a note or later invoice gave. */
+  /** Returns the refundable part of a payment: its own, and credit of the customer that no payment became. */
   refundableOf(payment: ReferencePayment): bigint {
+    const { amount, refunded, refundPending } = payment;
+    const others = sum(this.otherCredits().map(({ left }) => left));
+    return least(amount - refunded - refundPending, this.ownRefundable(payment) + others);
+  }
+
+  private otherCredits(): readonly Credit[] {
+    return this.owner.payer.credits.filter((one) => !this.all.some(({ credit }) => credit === one));
+  }
+
+  /** Returns what is left of a payment: not credit that an invoice consumed, or that a note or later invoice gave. */
+  private ownRefundable(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
     if (invoice === null || applied === 0n) return all;
@@ -85,7 +96,8 @@ export class Payments {
     card: PayCard,
     isAttempt: boolean,
   ): ReferencePayment {
-    const nothing = { applied: 0n, refunded: 0n, refundPending: 0n, credit: null };
+    const paidOut = { pending: 0n, refunded: 0n };
+    const nothing = { applied: 0n, refunded: 0n, refundPending: 0n, credit: null, paidOut };
     const events = ['created'];
     const payment = {
       invoice,
@@ -109,7 +121,7 @@ export class Payments {
   takeOff(invoice: ReferenceInvoice): void {
     for (const payment of this.all) {
       if (payment.invoice !== invoice || payment.applied === 0n) continue;
-      const reserved = payment.refundPending - (payment.credit?.reserved ?? 0n);
+      const reserved = pendingOfInvoice(payment);
       this.addCredit(payment, payment.applied, reserved, refundedOfInvoice(payment));
       payment.applied = 0n;
       payment.events.push('updated');
@@ -123,12 +135,15 @@ export class Payments {
     const left = this.refundableOf(payment);
     const amount = asked ?? left;
     if (amount < 1n || amount > left) return 'refund_amount_exceeds_refundable';
-    const refund = { payment, amount, status: 'pending' as const, events: ['created'] };
+    const own = least(amount, this.ownRefundable(payment));
+    const paidOut = this.payOut(amount - own);
+    const refund = { payment, amount, paidOut, status: 'pending' as const, events: ['created'] };
     this.refunds.push(refund);
     payment.refundPending += amount;
+    payment.paidOut.pending += amount - own;
     const { credit } = payment;
     if (credit !== null) {
-      const reserved = least(credit.left, amount);
+      const reserved = least(credit.left, own);
       credit.left -= reserved;
       credit.reserved += reserved;
     }
@@ -138,20 +153,37 @@ export class Payments {
 
   settleRefund(refund: ReferenceRefund, isDone: boolean): void {
     const { payment, amount } = refund;
+    const ofOthers = sum(refund.paidOut.map((part) => part.amount));
     payment.refundPending -= amount;
-    if (isDone) payment.refunded += amount;
+    payment.paidOut.pending -= ofOthers;
+    if (isDone) {
+      payment.refunded += amount;
+      payment.paidOut.refunded += ofOthers;
+    } else for (const part of refund.paidOut) part.credit.left += part.amount;
     const { credit } = payment;
     if (credit !== null) {
-      const given = isDone ? least(credit.reserved, amount) : 0n;
+      const given = isDone ? least(credit.reserved, amount - ofOthers) : 0n;
       credit.reserved -= given;
       credit.refunded += given;
-      const freed = credit.reserved - least(credit.reserved, payment.refundPending);
+      const pending = payment.refundPending - payment.paidOut.pending;
+      const freed = credit.reserved - least(credit.reserved, pending);
       credit.reserved -= freed;
       credit.left += freed;
     }
     payment.events.push('updated');
     refund.status = isDone ? 'succeeded' : 'failed';
     refund.events.push(refund.status);
+  }
+
+  /** Takes credit that no payment became, oldest first. */
+  private payOut(amount: bigint): ReferenceRefund['paidOut'] {
+    let missing = amount;
+    return this.otherCredits().flatMap((credit) => {
+      const part = least(credit.left, missing);
+      credit.left -= part;
+      missing -= part;
+      return part === 0n ? [] : [{ credit, amount: part }];
+    });
   }
 
   private addCredit(
@@ -173,13 +205,17 @@ export class Payments {
 
 /** Returns the refundable part of a succeeded payment: not credit that an invoice consumed. */
 function refundableOf(payment: ReferencePayment): bigint {
-  const { amount, applied, refunded, refundPending, credit } = payment;
+  const { amount, applied, refunded, refundPending, credit, paidOut } = payment;
   const used =
     credit === null ? 0n : amount - applied - credit.left - credit.reserved - credit.refunded;
-  return amount - refunded - refundPending - used;
+  return amount - refunded - refundPending - used + paidOut.pending + paidOut.refunded;
 }
 
 /** Sums refunds of the part that paid an invoice. */
-export function refundedOfInvoice({ refunded, credit }: ReferencePayment): bigint {
-  return refunded - (credit?.refunded ?? 0n);
+export function refundedOfInvoice({ refunded, credit, paidOut }: ReferencePayment): bigint {
+  return refunded - (credit?.refunded ?? 0n) - paidOut.refunded;
+}
+
+function pendingOfInvoice({ refundPending, credit, paidOut }: ReferencePayment): bigint {
+  return refundPending - (credit?.reserved ?? 0n) - paidOut.pending;
 }

@@ -9,9 +9,9 @@ export interface StoredCreditGrant {
   readonly amount: bigint;
   /** Available to invoices and refunds. */
   readonly remaining: bigint;
-  /** Reserved by pending refunds of the payment it comes from. */
+  /** Reserved by pending refunds: of the payment it comes from, or of any if it comes from none. */
   readonly reserved: bigint;
-  /** Given back by refunds of that payment. */
+  /** Given back by such refunds. */
   readonly refunded: bigint;
   /** Taken by lost disputes about that payment. */
   readonly lost: bigint;

@@ -127,6 +127,14 @@ describe('a refund of a payment', () => {
     expect(refundableOf(payment, 0n)).toBe(0n);
   });
 
+  it('may take other credit, up to what is left of the payment', () => {
+    expect(refundableOf(partly, 4_000n, 300n)).toBe(1_300n);
+    expect(refundableOf(partly, 10_000n, 300n)).toBe(300n);
+    expect(refundableOf(partly, 4_000n, 9_000n)).toBe(5_000n);
+    expect(refundableOf(partly, -100n, 300n)).toBe(5_000n);
+    expect(refundableOf(payment, 0n, 300n)).toBe(0n);
+  });
+
   it.each([
     ['all of it', succeeded, null, { kind: 'reserve', amount: 10_000n }],
     ['one minor unit', succeeded, 1n, { kind: 'reserve', amount: 1n }],
@@ -161,6 +169,6 @@ describe('a refund of a payment', () => {
       { kind: 'not_succeeded' },
     ],
   ] as const)('of %s', (_, of, requested, decision) => {
-    expect(decideRefund(of, requested, 0n)).toEqual(decision);
+    expect(decideRefund(of, requested, 0n, 0n)).toEqual(decision);
   });
 });

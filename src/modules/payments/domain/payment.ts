@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
+import { lesser } from '../../../core/money';
 import { isTerminal, type Transitions } from '../../../core/states';
 import { nextVersion } from '../../../core/next-version';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
@@ -258,13 +259,15 @@ export function goneOf({
 
 /**
  * The part of a payment that can be refunded: neither refunded, nor reserved by a pending refund, nor lost in a dispute, nor
- * credit that invoices have used. Zero unless the payment succeeded.
- * @param usedMinor the part that invoices have used as credit
+ * used otherwise. Zero unless the payment succeeded.
+ * @param usedMinor the part that invoices have used as credit, or that credit gave back
+ * @param creditMinor other credit of the customer, which a refund of the payment may take too
  */
-export function refundableOf(payment: Payment, usedMinor: bigint): bigint {
+export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
-  const left = payment.amount - goneOf(payment) - usedMinor;
-  return left > 0n ? left : 0n;
+  const left = payment.amount - goneOf(payment);
+  const free = left > usedMinor ? left - usedMinor : 0n;
+  return left > 0n ? lesser(left, free + creditMinor) : 0n;
 }
 
 /** Returns true for a payment of which no part became credit. */
@@ -289,16 +292,18 @@ export type RefundDecision =
 /**
  * Decides on a refund: of a succeeded payment without an open dispute, for 1 up to what is refundable.
  * @param requested minor units; null for all that remains
- * @param usedMinor the part that invoices have used as credit
+ * @param usedMinor the part that invoices have used as credit, or that credit gave back
+ * @param creditMinor other credit of the customer, which the refund may take too
  */
 export function decideRefund(
   payment: Payment,
   requested: bigint | null,
   usedMinor: bigint,
+  creditMinor: bigint,
 ): RefundDecision {
   if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
   if (payment.isDisputed) return { kind: 'disputed' };
-  const refundable = refundableOf(payment, usedMinor);
+  const refundable = refundableOf(payment, usedMinor, creditMinor);
   const amount = requested ?? refundable;
   if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };
   return { kind: 'reserve', amount };

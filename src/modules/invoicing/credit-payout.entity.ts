@@ -1,0 +1,19 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { AmountColumn, IdColumn } from '../../platform/database';
+
+/** Part of a credit of a credit note or negative invoice that a refund gives back: pending, or made. */
+@Entity('credit_payout')
+@Index('credit_payout_refund_index', ['refundId'])
+@Index('credit_payout_payment_index', ['paymentId'])
+@Check('credit_payout_amount_check', `"amount" > 0`)
+export class CreditPayoutEntity {
+  @IdColumn()
+  @ForeignKey('CreditGrantEntity')
+  readonly creditId!: string;
+  /** No foreign keys: refunds and payments belong to modules above, and are deleted with the customer. */
+  @IdColumn() readonly refundId!: string;
+  @Column({ type: 'varchar', length: 40, collation: 'C' }) readonly paymentId!: string;
+  @AmountColumn() readonly amount!: bigint;
+  /** False while the refund is pending. */
+  @Column({ type: 'boolean', default: false }) readonly isRefunded!: boolean;
+}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { PreviousRelease } from '../../platform/processes';
+
+/** Oldest first, as invoices lock them. Credit of a payment is refunded through that payment alone. */
+const LOCK_AVAILABLE = `
+  SELECT id, remaining::text AS remaining FROM credit_grant
+  WHERE customer_id = $1 AND currency = $2 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
+  ORDER BY created_at, id FOR UPDATE`;
+
+const RESERVE = `
+  WITH part AS (
+    INSERT INTO credit_payout (refund_id, payment_id, credit_id, amount)
+    SELECT $1, $2, * FROM unnest($3::text[], $4::bigint[]) RETURNING credit_id, amount)
+  UPDATE credit_grant SET remaining = remaining - part.amount, reserved = reserved + part.amount
+  FROM part WHERE id = part.credit_id`;
+
+const REFUND = `
+  WITH part AS (
+    UPDATE credit_payout SET is_refunded = true WHERE refund_id = $1 RETURNING credit_id, amount),
+  moved AS (
+    UPDATE credit_grant SET reserved = reserved - part.amount, refunded = refunded + part.amount
+    FROM part WHERE id = part.credit_id)
+  SELECT coalesce(sum(amount), 0)::text AS amount FROM part`;
+
+const RELEASE = `
+  WITH part AS (DELETE FROM credit_payout WHERE refund_id = $1 RETURNING credit_id, amount, is_refunded),
+  moved AS (
+    UPDATE credit_grant SET remaining = remaining + part.amount,
+      reserved = reserved - CASE WHEN is_refunded THEN 0 ELSE part.amount END,
+      refunded = refunded - CASE WHEN is_refunded THEN part.amount ELSE 0 END
+    FROM part WHERE id = part.credit_id)
+  SELECT coalesce(sum(amount), 0)::text AS amount FROM part`;
+
+const BY_PAYMENT = `
+  SELECT payment_id, coalesce(sum(amount) FILTER (WHERE NOT is_refunded), 0)::text AS reserved,
+    coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
+  FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
+
+/** Credit of other sources that refunds of a payment give back, in minor units. */
+export interface PaidOut {
+  /** By pending refunds. */
+  readonly reserved: bigint;
+  readonly refunded: bigint;
+}
+
+/** Available part of a credit, in minor units. */
+export interface AvailableCredit {
+  readonly id: string;
+  readonly remaining: bigint;
+}
+
+/** Credit of credit notes and negative invoices that refunds give back. */
+@Injectable()
+export class CreditPayoutsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly previousRelease: PreviousRelease,
+  ) {}
+
+  /**
+   * Locks the credit of a customer that a refund of any of its payments may give back. None while processes of the previous
+   * release run, because they would end the refund without it.
+   */
+  async lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
+    this.database.requireTransaction();
+    if (!this.previousRelease.hasEnded) return [];
+    const rows = await this.database.query<{ id: string; remaining: string }>(LOCK_AVAILABLE, [
+      customerId,
+      currency,
+    ]);
+    return rows.map(({ id, remaining }) => ({ id, remaining: BigInt(remaining) }));
+  }
+
+  /** Reserves parts of locked credits for a refund. */
+  async reserve(
+    refund: { readonly refundId: string; readonly paymentId: string },
+    parts: readonly AvailableCredit[],
+  ): Promise<void> {
+    await this.database.query(RESERVE, [
+      refund.refundId,
+      refund.paymentId,
+      parts.map(({ id }) => id),
+      parts.map(({ remaining }) => remaining.toString()),
+    ]);
+  }
+
+  /** Takes what a refund that succeeded reserved; returns how much that is. */
+  refund(refundId: string): Promise<bigint> {
+    return this.move(REFUND, refundId);
+  }
+
+  /** Makes the credit of a refund that failed or came back available again; returns how much that is. */
+  release(refundId: string): Promise<bigint> {
+    return this.move(RELEASE, refundId);
+  }
+
+  /** Returns the credit that refunds of payments give back, by payment; none for a payment left out. */
+  async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
+    if (paymentIds.length === 0) return new Map();
+    const rows = await this.database.query<{
+      payment_id: string;
+      reserved: string;
+      refunded: string;
+    }>(BY_PAYMENT, [paymentIds]);
+    return new Map(
+      rows.map(({ payment_id: id, reserved, refunded }) => [
+        id,
+        { reserved: BigInt(reserved), refunded: BigInt(refunded) },
+      ]),
+    );
+  }
+
+  private async move(sql: string, refundId: string): Promise<bigint> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<{ amount: string }>(sql, [refundId]);
+    return BigInt(row?.amount ?? 0);
+  }
+}

@@ -1,0 +1,198 @@
+import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+
+interface Identified {
+  readonly id: string;
+}
+
+/** Money that a customer paid, and that a credit note or an end turned into credit of its balance. */
+describe('a refund of a payment whose money is credit of the customer', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const create = async (path: string, body: object): Promise<Identified> => {
+    const answer = await engine.http.post(`/v1/${path}`).send(body);
+    expect({ path, status: answer.status, body: answer.body }).toMatchObject({ status: 201 });
+    return answer.body as Identified;
+  };
+  const begin = (): Promise<Story> =>
+    Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
+  const refund = async (payment: string, amount?: number): Promise<object> =>
+    (await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount })).body as object;
+  const settle = (made: object, outcome: string) =>
+    engine.http
+      .post(`/v1/sandbox/refunds/${(made as Identified).id}/settle`)
+      .send({ outcome })
+      .expect(200);
+
+  async function draft({ customerId }: Story, amount: number): Promise<string> {
+    const lines = [{ description: 'Work', amount }];
+    return (await create('invoices', { customer_id: customerId, lines })).id;
+  }
+  const finalize = async (id: string): Promise<Invoice> =>
+    (await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200)).body as Invoice;
+  const bill = async (story: Story, amount: number): Promise<Invoice> =>
+    finalize(await draft(story, amount));
+  const pay = async (story: Story, invoice_id: string | null, amount: number, token = 'ok') =>
+    (
+      await create('payments', {
+        customer_id: story.customerId,
+        amount,
+        currency: 'USD',
+        payment_method_id: `pm_sandbox_${token}`,
+        ...(invoice_id !== null && { invoice_id }),
+      })
+    ).id;
+  const credit = (
+    { id: invoice_id, lines: [line] }: Invoice,
+    amount: number,
+  ): Promise<Identified> =>
+    create('credit-notes', {
+      invoice_id,
+      lines: [{ invoice_line_id: line?.id, amount }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+
+  /** Returns the balance and what is reserved of it, after checking the books. */
+  async function balanceOf(story: Story): Promise<readonly [number, number]> {
+    await story.verify();
+    const { body } = await engine.http.get(`/v1/customers/${story.customerId}/balance`).expect(200);
+    const { balance, reserved } = body as { balance: number; reserved: number };
+    return [balance, reserved];
+  }
+
+  const exceeds = (available: number) => ({
+    status: 422,
+    code: 'refund_amount_exceeds_refundable',
+    refundable_amount: available,
+  });
+
+  it('takes the credit of a credit note from the balance, after what the invoice holds', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 3_000);
+    const payment = await pay(story, invoice.id, 3_000);
+    const note = await credit(invoice, 1_000);
+    expect(await refund(payment, 3_001)).toMatchObject(exceeds(3_000));
+    expect(await refund(payment, 2_000)).toMatchObject({ status: 'succeeded' });
+    expect(await balanceOf(story)).toEqual([1_000, 0]);
+    expect(await refund(payment, 400)).toMatchObject({ status: 'succeeded' });
+    expect(await balanceOf(story)).toEqual([600, 0]);
+    const { body } = await engine.http.post(`/v1/credit-notes/${note.id}/void`).send({});
+    expect(body).toMatchObject({ code: 'credit_note_settled' });
+    expect(await refund(payment, 601)).toMatchObject(exceeds(600));
+    expect(await refund(payment)).toMatchObject({ status: 'succeeded', amount: 600 });
+    expect(await balanceOf(story)).toEqual([0, 0]);
+    expect(await refund(payment)).toMatchObject(exceeds(0));
+  });
+
+  it('gives back what invoices have not used of it', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 3_000);
+    const payment = await pay(story, invoice.id, 3_000);
+    await credit(invoice, 1_000);
+    expect(await bill(story, 700)).toMatchObject({ credit_applied: 700, amount_due: 0 });
+    expect(await refund(payment, 2_301)).toMatchObject(exceeds(2_300));
+    expect(await refund(payment)).toMatchObject({ status: 'succeeded', amount: 2_300 });
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('gives back credit of an invoice that credit of the payment had paid', async () => {
+    const story = await begin();
+    const payment = await pay(story, null, 1_000);
+    const invoice = await bill(story, 1_000);
+    expect(invoice).toMatchObject({ status: 'paid', credit_applied: 1_000 });
+    expect(await refund(payment)).toMatchObject(exceeds(0));
+    await credit(invoice, 400);
+    expect(await refund(payment, 401)).toMatchObject(exceeds(400));
+    expect(await refund(payment, 400)).toMatchObject({ status: 'succeeded' });
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('gives back through each payment at most its amount, and its own credit first', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 1_000);
+    const first = await pay(story, invoice.id, 400);
+    const second = await pay(story, invoice.id, 600);
+    const ahead = await pay(story, null, 300);
+    await credit(invoice, 1_000);
+    expect(await refund(ahead, 301)).toMatchObject(exceeds(300));
+    expect(await refund(first, 401)).toMatchObject(exceeds(400));
+    expect(await refund(ahead)).toMatchObject({ amount: 300 });
+    expect(await balanceOf(story)).toEqual([1_000, 0]);
+    expect(await refund(second)).toMatchObject({ amount: 600 });
+    expect(await refund(first)).toMatchObject({ amount: 400 });
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('reserves the credit until the outcome, and frees it if the refund fails', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 1_000);
+    const payment = await pay(story, invoice.id, 1_000, 'refund_pending');
+    await credit(invoice, 800);
+    const [failing, succeeding] = [await refund(payment, 500), await refund(payment, 300)];
+    expect(await balanceOf(story)).toEqual([800, 600]);
+    expect(await refund(payment, 201)).toMatchObject(exceeds(200));
+    expect(await bill(story, 900)).toMatchObject({ credit_applied: 200, amount_due: 700 });
+    await settle(failing, 'failed');
+    expect(await balanceOf(story)).toEqual([600, 300]);
+    await settle(succeeding, 'succeeded');
+    expect(await balanceOf(story)).toEqual([300, 0]);
+    expect(await refund(payment)).toMatchObject({ amount: 500 });
+    expect(await balanceOf(story)).toEqual([300, 300]);
+  });
+
+  it('and invoices at the same time spend the credit once', async () => {
+    const story = await begin();
+    const billed = [await bill(story, 1_000), await bill(story, 1_000), await bill(story, 1_000)];
+    const payments: string[] = [];
+    for (const { id } of billed) payments.push(await pay(story, id, 1_000));
+    for (const invoice of billed) await credit(invoice, 1_000);
+    const drafts: string[] = [];
+    for (let made = 0; made < 6; made += 1) drafts.push(await draft(story, 300));
+    const [refunds, invoices] = await Promise.all([
+      Promise.all([...payments, ...payments].map((id) => refund(id, 400))),
+      Promise.all(drafts.map(finalize)),
+    ]);
+    const given = refunds.filter((one) => 'status' in one && one.status === 'succeeded').length;
+    const used = invoices.reduce((total, { credit_applied: applied }) => total + applied, 0);
+    const left = 3_000 - given * 400 - used;
+    expect(await balanceOf(story)).toEqual([left, 0]);
+    for (const id of payments) await refund(id);
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('and a renewal at the same time spend the credit once', async () => {
+    const story = await begin();
+    const plan = await story.plan(800);
+    const invoice = await bill(story, 1_000);
+    const payment = await pay(story, invoice.id, 1_000);
+    await story.subscribe(plan, { collection: 'send_invoice' });
+    await credit(invoice, 1_000);
+    const [made] = await Promise.all([
+      refund(payment, 1_000),
+      story.advance('2026-04-02T00:00:00.000Z'),
+    ]);
+    const renewal = (await story.invoices()).at(-1);
+    expect([200, 1_000]).toContain((await balanceOf(story))[0] + ('amount' in made ? 1_000 : 0));
+    expect(renewal?.credit_applied).toBe('amount' in made ? 0 : 800);
+  });
+
+  it('is purged with the test clock of its customer', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 1_000);
+    const payment = await pay(story, invoice.id, 1_000);
+    await credit(invoice, 500);
+    expect(await refund(payment)).toMatchObject({ amount: 1_000 });
+    await engine.http.delete(`/v1/test-clocks/${story.clockId}`).expect(204);
+    const [row] = await engine.database.query<{ left: number }>(
+      'SELECT count(*)::int AS left FROM credit_payout WHERE payment_id = $1',
+      [payment],
+    );
+    expect(row?.left).toBe(0);
+  });
+});
