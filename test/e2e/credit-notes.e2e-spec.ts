@@ -294,10 +294,14 @@ describe('credit notes', () => {
       const invoice = await bill(story, 1_000);
       const payment = await pay(invoice);
       await issue(invoice, 400).expect(201);
-      await refund(payment, { amount: 600 }).expect(201);
+      expect((await refund(payment, { amount: 1_001 })).body).toMatchObject({
+        status: 422,
+        code: 'refund_amount_exceeds_refundable',
+        refundable_amount: 1_000,
+      });
+      expect((await refund(payment)).body).toMatchObject({ amount: 600, status: 'succeeded' });
+      expect((await refund(payment)).body).toMatchObject({ refundable_amount: 400 });
       expect(await accountsOf(story)).toMatchObject({ refunds: '600', customer_credit: '-400' });
-      expect((await refund(payment)).body).toMatchObject({ amount: 400, status: 'succeeded' });
-      expect(await accountsOf(story)).toMatchObject({ refunds: '600', customer_credit: '0' });
       await story.verify();
     });
 

@@ -175,7 +175,7 @@ describe('credit for charges that were refunded', () => {
     const [invoice] = await life.story.invoices();
     const given = await note(life.invoice, invoice?.lines[0]?.id ?? '', 1_000, 'credit');
     expect(given.body).toMatchObject({ credited_to_balance: 1_000 });
-    expect(await refund(life.payment, { amount: 2_100 })).toMatchObject({ status: 'succeeded' });
+    expect(await refund(life.payment)).toMatchObject({ amount: 2_100 });
     await cancel(life);
     expect(await balanceOf(life)).toBe(1_000);
   });
@@ -281,8 +281,8 @@ describe('credit for charges that were refunded', () => {
       await Promise.all(running);
       const balance = await balanceOf(life);
       const { body } = await engine.http.get(`/v1/payments/${life.payment}`);
-      expect(body).toMatchObject({ amount_refunded: 3_100 });
-      expect(balance).toBe(0);
+      expect(balance + (body as { amount_refunded: number }).amount_refunded).toBe(3_100);
+      expect(balance).toBe(first === 'refund' ? 0 : 1_500);
     },
   );
 });

@@ -85,9 +85,21 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     const { body } = await engine.http.post(`/v1/credit-notes/${note.id}/void`).send({});
     expect(body).toMatchObject({ code: 'credit_note_settled' });
     expect(await refund(payment, 601)).toMatchObject(exceeds(600));
-    expect(await refund(payment)).toMatchObject({ status: 'succeeded', amount: 600 });
+    expect(await refund(payment)).toMatchObject(exceeds(600));
+    expect(await refund(payment, 600)).toMatchObject({ status: 'succeeded' });
     expect(await balanceOf(story)).toEqual([0, 0]);
     expect(await refund(payment)).toMatchObject(exceeds(0));
+  });
+
+  it('without an amount leaves the credit alone', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 3_000);
+    const payment = await pay(story, invoice.id, 3_000);
+    await credit(invoice, 1_000);
+    expect(await refund(payment)).toMatchObject({ status: 'succeeded', amount: 2_000 });
+    expect(await balanceOf(story)).toEqual([1_000, 0]);
+    expect(await refund(payment)).toMatchObject(exceeds(1_000));
+    expect(await balanceOf(story)).toEqual([1_000, 0]);
   });
 
   it('gives back what invoices have not used of it', async () => {
@@ -97,7 +109,7 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     await credit(invoice, 1_000);
     expect(await bill(story, 700)).toMatchObject({ credit_applied: 700, amount_due: 0 });
     expect(await refund(payment, 2_301)).toMatchObject(exceeds(2_300));
-    expect(await refund(payment)).toMatchObject({ status: 'succeeded', amount: 2_300 });
+    expect(await refund(payment, 2_300)).toMatchObject({ status: 'succeeded' });
     expect(await balanceOf(story)).toEqual([0, 0]);
   });
 
@@ -124,8 +136,8 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     expect(await refund(first, 401)).toMatchObject(exceeds(400));
     expect(await refund(ahead)).toMatchObject({ amount: 300 });
     expect(await balanceOf(story)).toEqual([1_000, 0]);
-    expect(await refund(second)).toMatchObject({ amount: 600 });
-    expect(await refund(first)).toMatchObject({ amount: 400 });
+    expect(await refund(second, 600)).toMatchObject({ amount: 600 });
+    expect(await refund(first, 400)).toMatchObject({ amount: 400 });
     expect(await balanceOf(story)).toEqual([0, 0]);
   });
 
@@ -142,7 +154,7 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     expect(await balanceOf(story)).toEqual([600, 300]);
     await settle(succeeding, 'succeeded');
     expect(await balanceOf(story)).toEqual([300, 0]);
-    expect(await refund(payment)).toMatchObject({ amount: 500 });
+    expect(await refund(payment, 500)).toMatchObject({ amount: 500 });
     expect(await balanceOf(story)).toEqual([300, 300]);
   });
 
@@ -162,7 +174,12 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     const used = invoices.reduce((total, { credit_applied: applied }) => total + applied, 0);
     const left = 3_000 - given * 400 - used;
     expect(await balanceOf(story)).toEqual([left, 0]);
-    for (const id of payments) await refund(id);
+    for (const id of payments) {
+      const { refundable_amount: rest } = (await refund(id, 1_001)) as {
+        refundable_amount: number;
+      };
+      if (rest > 0) await refund(id, rest);
+    }
     expect(await balanceOf(story)).toEqual([0, 0]);
   });
 
@@ -187,7 +204,7 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     const invoice = await bill(story, 1_000);
     const payment = await pay(story, invoice.id, 1_000);
     await credit(invoice, 500);
-    expect(await refund(payment)).toMatchObject({ amount: 1_000 });
+    expect(await refund(payment, 1_000)).toMatchObject({ amount: 1_000 });
     await engine.http.delete(`/v1/test-clocks/${story.clockId}`).expect(204);
     const [row] = await engine.database.query<{ left: number }>(
       'SELECT count(*)::int AS left FROM credit_payout WHERE payment_id = $1',

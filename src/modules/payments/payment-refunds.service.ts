@@ -38,7 +38,7 @@ export class PaymentRefundsService {
    * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it. It takes
    * the credit that the payment became first, then what paid its invoice and was not given back as credit, and at last credit of
    * the customer from credit notes and negative invoices: money of the customer that is neither used nor given back.
-   * @param requested minor units; null for all that remains
+   * @param requested minor units; null for all that remains without such credit
    * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
@@ -55,7 +55,7 @@ export class PaymentRefundsService {
     const used = await this.usedOf(before);
     const free = refundableOf(before, used);
     const available =
-      used > 0n && (requested === null || requested > free)
+      used > 0n && (requested === null ? free === 0n : requested > free)
         ? await this.credit.lockAvailable(before.customerId, before.currency)
         : [];
     const creditMinor = available.reduce((total, { remaining }) => total + remaining, 0n);

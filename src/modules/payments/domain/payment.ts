@@ -291,7 +291,8 @@ export type RefundDecision =
 
 /**
  * Decides on a refund: of a succeeded payment without an open dispute, for 1 up to what is refundable.
- * @param requested minor units; null for all that remains
+ * @param requested minor units; null for all that remains without other credit, which a refund takes only for an amount that
+ *   names it
  * @param usedMinor the part that invoices have used as credit, or that credit gave back
  * @param creditMinor other credit of the customer, which the refund may take too
  */
@@ -304,7 +305,7 @@ export function decideRefund(
   if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
   if (payment.isDisputed) return { kind: 'disputed' };
   const refundable = refundableOf(payment, usedMinor, creditMinor);
-  const amount = requested ?? refundable;
+  const amount = requested ?? refundableOf(payment, usedMinor);
   if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };
   return { kind: 'reserve', amount };
 }

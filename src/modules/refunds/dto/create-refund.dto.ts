@@ -22,7 +22,7 @@ export class RefundNoteDto {
 export class CreateRefundDto {
   @MinorUnitsField(
     1,
-    'Minor units of the payment’s currency. Left out: all that remains, or with a `credit_note` its total.',
+    'Minor units of the payment’s currency. Left out: all that was not given back as credit, or with a `credit_note` its total.',
     { optional: true, example: 2_500 },
   )
   readonly amount?: number;
