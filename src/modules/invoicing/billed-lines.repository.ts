@@ -51,7 +51,7 @@ const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
     sum((coupon #>> '{amountMinor,$bigint}')::bigint
       - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS taken,
-    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0) AS is_discounted
+    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0) AS is_discounted, bool_or(coupon ? 'begins') AS is_begun
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS period (subscription_id, start_at, end_at)
     JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon,
     LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
@@ -61,7 +61,10 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/** The first and the last billing period in which invoices that stand were discounted, by redemption with months. */
+/**
+ * The first and the last billing period in which invoices that stand were discounted, by redemption with months, or that corrections
+ * used in the place of bills.
+ */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -69,7 +72,7 @@ const DISCOUNTED = `
   FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
   WHERE invoice.subscription_id = ANY ($1) AND invoice.id IS DISTINCT FROM $2
     AND invoice.status IN ('open', 'paid', 'uncollectible')
-    AND coupon ->> 'duration' = 'repeating' AND NOT coupon ? 'correctedFrom'
+    AND (coupon ? 'begins' OR coupon ->> 'duration' = 'repeating' AND (coupon ? 'appliedFrom' OR NOT coupon ? 'correctedFrom'))
     AND (coupon #>> '{amountMinor,$bigint}')::bigint > 0
   GROUP BY 1`;
 
@@ -85,6 +88,8 @@ export interface TakenDiscount {
   readonly takenMinor: bigint;
   /** True if it took something off, whether that returned or not. */
   readonly isDiscounted: boolean;
+  /** True if a correction used it in the place of its bill. */
+  readonly isBegun: boolean;
 }
 
 /** Reads what finalized invoices billed, for what a later one credits, corrects or discounts. */
@@ -168,6 +173,7 @@ export class BilledLinesRepository {
       period_start_at: Date;
       taken: string;
       is_discounted: boolean;
+      is_begun: boolean;
     }>(TAKEN, [
       periods.map(({ subscriptionId }) => subscriptionId),
       periods.map(({ period }) => period.startAt),
@@ -178,11 +184,13 @@ export class BilledLinesRepository {
       periodStartAt: row.period_start_at,
       takenMinor: BigInt(row.taken),
       isDiscounted: row.is_discounted,
+      isBegun: row.is_begun,
     }));
   }
 
   /**
-   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption.
+   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption. Percentages that corrections used
+   * in the place of bills are among them.
    * @param exceptId an invoice that does not count
    */
   async discountedSpans(

@@ -7,8 +7,16 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
     unusedMinor: own === undefined ? restOf(corrected) : unusedOf(own),
-    endsAt: own === undefined || own.amountMinor === 0n ? null : (own.endsAt ?? null),
+    endsAt: firstEndOf(own === undefined ? corrected : [own, ...corrected]),
   }));
+}
+
+/** The first end of months that begin with a billing period in which something was taken off. */
+function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
+  const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
+    amountMinor > 0n ? (endsAt ?? []) : [],
+  );
+  return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
 }
 
 /** Returns what a void invoice takes back of each of its coupons. */

@@ -2,12 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import type { Period } from '../../core/time';
 import { RedemptionsService } from '../coupons';
-import { BilledLinesRepository } from './billed-lines.repository';
+import {
+  BilledLinesRepository,
+  type DiscountedSpan,
+  type TakenDiscount,
+} from './billed-lines.repository';
 import { CouponContextsService, takesEachPeriod } from './coupon-contexts.service';
-import type { BillCoupon, BillTerms } from './domain/billed-by';
-import { type CorrectedBills, couponIn } from './domain/correction-terms';
-import { restKey } from './domain/corrected-discounts';
-import { type CouponContext, endOf } from './domain/decide-coupons';
+import type { BillTerms } from './domain/billed-by';
+import { type CorrectedCoupon, couponKey, isPercentOnce } from './domain/corrected-coupon';
+import type { CorrectedBills } from './domain/correction-terms';
+import { endOf } from './domain/decide-coupons';
 import { heldOf } from './domain/held-lines';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import {
@@ -33,6 +37,7 @@ export interface CorrectingOrder {
   readonly order: Pick<InvoiceOrder, 'subscriptionId' | 'periods'> & {
     /** Discounts that corrections which are made again took or returned. */
     readonly correctedAgain?: readonly EarlierDiscount[];
+    readonly timeZone?: string;
   };
   readonly usage: readonly CountedUsage[];
 }
@@ -50,6 +55,7 @@ interface CorrectedBill extends LateReading {
 
 interface WantedDiscount extends EarlierDiscount {
   readonly request: CorrectingOrder['order'];
+  readonly timeZone: string;
 }
 
 type History = ReadonlyMap<string, readonly InvoiceLine[]>;
@@ -70,16 +76,19 @@ export class FirstBillsService {
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),
     );
     const again = orders.flatMap(({ order: request }) =>
-      (request.correctedAgain ?? []).map((discount) => ({ ...discount, request })),
+      (request.correctedAgain ?? []).map((discount) => {
+        return { ...discount, request, timeZone: request.timeZone ?? 'UTC' };
+      }),
     );
     if (late.length === 0 && again.length === 0) return NOTHING_CORRECTED;
     const bills = await this.billsOf(late);
     const correctedCoupons = await this.couponsOf([
       ...again,
       ...late.flatMap(discountsOf),
-      ...bills.flatMap(({ request, terms: { coupons, billedFrom } }) =>
-        coupons.map(({ redemptionId }) => ({ request, redemptionId, billedFrom })),
-      ),
+      ...bills.flatMap(({ request, counted, terms: { coupons, billedFrom } }) => {
+        const { timeZone } = counted.order;
+        return coupons.map(({ redemptionId }) => ({ request, redemptionId, billedFrom, timeZone }));
+      }),
     ]);
     const history = await this.historyOf(bills);
     const firstBills = new Map(
@@ -125,36 +134,62 @@ export class FirstBillsService {
       const one = terms.get(redemptionId);
       const period = periodOf(request, billedFrom);
       const { subscriptionId } = request;
-      if (one === undefined || !takesEachPeriod(one)) return [];
+      if (one === undefined || !(takesEachPeriod(one) || isPercentOnce(one.coupon))) return [];
       return period === null || subscriptionId === null ? [] : [{ subscriptionId, period }];
     });
     const byPeriod = new Map(
       ofPeriods.map((one) => [`${one.subscriptionId} ${one.period.startAt.getTime()}`, one]),
     );
     const found = await this.billed.discountsTaken([...byPeriod.values()]);
-    const takenOf = (redemptionId: string, period: Period | null): bigint =>
+    const takenOf = (redemptionId: string, startAt: Date | null): TakenDiscount | undefined =>
       found.find(
         (one) =>
-          one.redemptionId === redemptionId &&
-          one.periodStartAt.getTime() === period?.startAt.getTime(),
-      )?.takenMinor ?? 0n;
+          one.redemptionId === redemptionId && one.periodStartAt.getTime() === startAt?.getTime(),
+      );
+    const repeating = wanted.filter(
+      ({ redemptionId }) => contextOf.get(redemptionId)?.duration === 'repeating',
+    );
+    const spans = await this.spansOf(repeating);
     return new Map(
-      wanted.flatMap(({ request, redemptionId, billedFrom }) => {
+      wanted.flatMap(({ request, redemptionId, billedFrom, timeZone }) => {
         const context = contextOf.get(redemptionId);
         if (context === undefined) return [];
-        const takenMinor = takenOf(redemptionId, periodOf(request, billedFrom));
-        return [[restKey(context, billedFrom), { ...context, takenMinor }] as const];
+        const periodStartAt = periodOf(request, billedFrom)?.startAt ?? null;
+        const taken = takenOf(redemptionId, periodStartAt);
+        const coupon: CorrectedCoupon = {
+          ...context,
+          billedFrom,
+          periodStartAt,
+          ownEndsAt: endOf(context, periodStartAt, timeZone),
+          lastAt: spans.get(redemptionId)?.lastAt ?? null,
+          takenMinor: taken?.takenMinor ?? 0n,
+          isDiscounted: taken?.isDiscounted ?? false,
+          isBegun: taken?.isBegun ?? false,
+        };
+        return [[couponKey(redemptionId, billedFrom), coupon] as const];
       }),
     );
+  }
+
+  private async spansOf(
+    wanted: readonly WantedDiscount[],
+  ): Promise<ReadonlyMap<string, DiscountedSpan>> {
+    const ids = new Set(wanted.flatMap(({ request }) => request.subscriptionId ?? []));
+    return ids.size === 0 ? new Map() : this.billed.discountedSpans([...ids], null);
   }
 }
 
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
 /** The discounts that the lines of late usage have, and may return. */
-function discountsOf({ request, counted: { billed } }: LateReading): readonly WantedDiscount[] {
+function discountsOf({
+  request,
+  counted: { order, billed },
+}: LateReading): readonly WantedDiscount[] {
   const { discounts } = heldOf(billed?.lines ?? [], () => true);
-  return discounts.map(({ redemptionId, billedFrom }) => ({ request, redemptionId, billedFrom }));
+  return discounts.map(({ redemptionId, billedFrom }) => {
+    return { request, redemptionId, billedFrom, timeZone: order.timeZone };
+  });
 }
 
 /** Returns the billing period that the invoice of a bill belongs to. */
@@ -182,17 +217,15 @@ function termsOfLine(invoice: Invoice, order: UsageOrder): BillTerms | undefined
 }
 
 function firstBillOf(
-  { request, counted: { order, billed }, terms, invoice }: CorrectedBill,
+  { counted: { order, billed }, terms, invoice }: CorrectedBill,
   history: History,
   contexts: CorrectedBills['correctedCoupons'],
 ): FirstBill {
   const subject = subjectOf(order);
   const { billedFrom, taxTreatment, taxes } = terms;
-  const from = periodOf(request, billedFrom)?.startAt ?? null;
   const coupons = terms.coupons.flatMap((coupon) => {
-    const context = couponIn(contexts, coupon.redemptionId, billedFrom);
-    if (context === undefined || !isInForce(coupon, context, from, order.timeZone)) return [];
-    return [{ ...context, isLimited: coupon.isLimited }];
+    const context = contexts.get(couponKey(coupon.redemptionId, billedFrom));
+    return context === undefined ? [] : [{ ...context, ...coupon }];
   });
   const { priceId } = order.price;
   return {
@@ -207,23 +240,4 @@ function firstBillOf(
         : billedAmounts(invoice, [...history.values()].flat()),
     peakMinor: peakOf(history.get(subject) ?? []),
   };
-}
-
-/**
- * Returns true if a coupon discounts what is added to a bill. One that took something off the bill does, and so does one
- * that discounts all invoices of the time. An amount that lasts `once` gives what is left of it. Any other one that waited for
- * its first discount still waits.
- */
-function isInForce(
-  { isUsed }: BillCoupon,
-  { duration, months, endsAt, percentOff }: CouponContext,
-  billedFrom: Date | null,
-  timeZone: string,
-): boolean {
-  if (isUsed || duration === 'forever') return true;
-  if (duration === 'once') return percentOff === null;
-  if (endsAt === null || billedFrom === null) return false;
-  // Its months begin with the first period it discounts, and may have begun after the bill.
-  const ownEndsAt = endOf({ months }, billedFrom, timeZone);
-  return billedFrom < endsAt && ownEndsAt !== null && ownEndsAt >= endsAt;
 }

@@ -55,7 +55,10 @@ export class VoidInvoiceService {
     return after;
   }
 
-  /** Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand. */
+  /**
+   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand. A percentage
+   * that corrections used in the place of bills stays used where another invoice has such a correction.
+   */
   private async couponsOf({
     id,
     subscriptionId,
@@ -64,8 +67,8 @@ export class VoidInvoiceService {
   }: Invoice): Promise<readonly NotedDiscount[]> {
     const noted = notedBy(coupons);
     const begun = coupons.filter(
-      ({ duration, correctedFrom, amountMinor }) =>
-        duration === 'repeating' && correctedFrom === undefined && amountMinor > 0n,
+      ({ duration, begins, amountMinor }) =>
+        begins === true || (duration === 'repeating' && amountMinor > 0n),
     );
     if (begun.length === 0 || subscriptionId === null) return noted;
     const terms = await this.redemptions.getAll(begun.map(({ redemptionId }) => redemptionId));
@@ -74,6 +77,7 @@ export class VoidInvoiceService {
       const months = terms.get(one.redemptionId)?.coupon.durationInMonths ?? null;
       if (!begun.some(({ redemptionId }) => redemptionId === one.redemptionId)) return one;
       const first = spans.get(one.redemptionId)?.firstAt ?? null;
+      if (months === null) return { ...one, isFirst: first === null };
       return { ...one, endsAt: endOf({ months }, first, timeZoneOf(lines)) };
     });
   }

@@ -1,9 +1,10 @@
 import { mostOf, type ReferenceInvoice } from './bill';
 import type { Added, BillCoupon, BillTerms } from './bill-terms';
+import { FOREVER } from './items';
 import { type BilledLine, type BilledUsage, type Off, listedOf } from './line';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { isOfPlan } from './offers';
-import type { Redemption } from './redemption';
+import { mayBegin, mayDiscount, type Redemption } from './redemption';
 
 /** Usage that is added to a bill is discounted and taxed as it would have been on the bill. */
 
@@ -17,7 +18,7 @@ interface Group {
 export class AddedUsage {
   constructor(
     private readonly invoices: readonly ReferenceInvoice[],
-    private readonly monthsFrom: (from: number, months: number) => number,
+    readonly monthsFrom: (from: number, months: number) => number,
   ) {}
 
   /** Returns the terms of an amount that is added to the bill of usage, at list prices. */
@@ -34,12 +35,18 @@ export class AddedUsage {
     const peak = peakOf(usage);
     const coupons = inForce
       .filter(({ redemption: { terms: coupon } }) => isFor(coupon.plan, usage))
-      .map(({ redemption, isLimited }) => {
-        const again = isLimited ? amount : peak > billed ? peak - billed : 0n;
+      .map((coupon) => {
+        const { redemption } = coupon;
+        const begins = !coupon.isUsed && mayBegin(redemption, period, this.monthsFrom);
+        const isLimited = coupon.isUsed ? coupon.isLimited : !begins;
+        const isUnused = begins && redemption.left === null;
+        const returned = peak > billed && !isUnused ? peak - billed : 0n;
+        const again = isLimited ? amount : returned;
         return {
           redemption,
           base: bases.get(redemption) ?? 0n,
           again: redemption.terms.duration === 'once' ? again : 0n,
+          begins,
         };
       });
     const isPercent = ({ redemption: { terms: coupon } }: (typeof coupons)[number]): boolean =>
@@ -48,20 +55,24 @@ export class AddedUsage {
     return { period, taxes, exemption, coupons: inOrder };
   }
 
+  /** A percentage that lasts once and was used on another invoice of the period has what returned of it. */
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
-    const { endsAt, terms } = redemption;
-    if (isUsed || terms.duration === 'forever') return true;
-    if (terms.duration === 'once') return terms.amountOff !== undefined;
-    if (terms.months === undefined || endsAt === null) return false;
-    return period < endsAt && this.monthsFrom(period, terms.months) >= endsAt;
+    if (isUsed || mayBegin(redemption, period, this.monthsFrom)) return true;
+    return redemption.terms.duration === 'once' && mayDiscount(redemption, period);
   }
 }
 
 /** Takes the discounts of an added amount from its coupons. */
-export function takeAdded({ coupons, period }: Added, amount: bigint): readonly Off[] {
+export function takeAdded(
+  { coupons, period }: Added,
+  amount: bigint,
+  monthsFrom: (from: number, months: number) => number,
+): readonly Off[] {
   let left = amount;
-  return coupons.flatMap(({ redemption, base, again }) => {
-    const { percentOff } = redemption.terms;
+  return coupons.flatMap(({ redemption, base, again, begins }) => {
+    // A correction that is made again finds what others used meanwhile.
+    if (begins && !mayBegin(redemption, period, monthsFrom)) return [];
+    const { percentOff, duration, months } = redemption.terms;
     const partOf = (one: bigint): bigint =>
       percentOff === undefined ? one : percent(base + one, percentOff) - percent(base, percentOff);
     const limited = partOf(percentOff === undefined ? left : least(again, left));
@@ -69,10 +80,14 @@ export function takeAdded({ coupons, period }: Added, amount: bigint): readonly 
     const off = ofRest + partOf(left) - limited;
     left -= off;
     if (off === 0n) return [];
-    redemption.uses.push({ ...useOf(period), taken: off, ofRest });
-    if (redemption.terms.duration === 'once' && redemption.left !== null) {
-      redemption.left -= ofRest;
+    const wasFirst = begins && duration === 'once' && percentOff !== undefined;
+    redemption.uses.push({ ...useOf(period), taken: off, ofRest, wasFirst });
+    if (duration === 'once') {
+      redemption.left = (redemption.left ?? 0n) - ofRest;
       redemption.isUsedUp = redemption.left === 0n;
+    }
+    if (months !== undefined) {
+      redemption.endsAt = Math.min(redemption.endsAt ?? FOREVER, monthsFrom(period, months));
     }
     return [{ redemption, period, amount: off }];
   });
@@ -95,7 +110,8 @@ function useOf(period: number): Redemption['uses'][number] {
     invoice: { status: 'open' },
     isOpen: true,
     period,
-    from: null,
+    from: period,
+    isCorrection: true,
     wasFirst: false,
     ...amounts,
   };

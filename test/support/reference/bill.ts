@@ -2,7 +2,7 @@ import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
 import type { BillCoupon } from './bill-terms';
 import { isOfPlan } from './offers';
-import { mayDiscount, type Redemption } from './redemption';
+import { discountedPeriods, isFirstOfCorrection, mayDiscount, type Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
@@ -174,8 +174,10 @@ function takeOff(
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
     const { percentOff, duration, amountOff, months, plan } = redemption.terms;
+    // Its months may have begun in an earlier period meanwhile.
+    if (redemption.endsAt !== null && from >= redemption.endsAt) continue;
     // One that discounts an earlier period than its first must not last longer than its months.
-    const lasts = discountedPeriods(redemption, invoice);
+    const lasts = discountedPeriods(redemption);
     if (months !== undefined && lasts.some((start) => start >= monthsFrom(from, months))) continue;
     const again = sum(
       returned.filter((one) => one.redemption === redemption).map(({ amount }) => amount),
@@ -203,7 +205,8 @@ function takeOff(
     if (off === 0n && again === 0n) continue;
     const wasFirst = off > 0n && most === null;
     const use = { taken: off, returned: again, ofRest: off, wasFirst };
-    redemption.uses.push({ invoice, isOpen: false, period: from, from, ...use });
+    const own = { isOpen: false, isCorrection: false, period: from, from };
+    redemption.uses.push({ invoice, ...own, ...use });
     if (off > 0n && months !== undefined) {
       const endsAt = monthsFrom(from, months);
       if (redemption.endsAt === null || endsAt < redemption.endsAt) redemption.endsAt = endsAt;
@@ -247,7 +250,7 @@ export function moveToPeriod(
       line.offs = line.offs.map((off) => ({ ...off, period: from }));
     }
     const uses = redemptions.flatMap((redemption) => redemption.uses);
-    for (const use of uses.filter((one) => one.invoice === invoice && one.from !== null)) {
+    for (const use of uses.filter((one) => one.invoice === invoice && !one.isCorrection)) {
       use.period = from;
     }
   }
@@ -270,19 +273,17 @@ export function takeBack(
       redemption.endsAt = others.length === 0 ? null : monthsFrom(Math.min(...others), months);
     }
     if (duration !== 'once' || noted.length === 0) continue;
-    const isFirst = amountOff === undefined && noted.some(({ wasFirst }) => wasFirst);
+    const isKept = redemption.uses.some(
+      (use) => use.invoice !== invoice && isFirstOfCorrection(use),
+    );
+    const isFirst =
+      amountOff === undefined &&
+      noted.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
     const change = sum(noted.map(({ ofRest, returned }) => ofRest - returned));
     const left = (redemption.left ?? 0n) + change;
     redemption.left = isFirst ? null : left > 0n ? left : 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
-}
-
-/** Returns the starts of the billing periods in which invoices that stand, other than one, were discounted. */
-function discountedPeriods({ uses }: Redemption, except: ReferenceInvoice): readonly number[] {
-  return uses
-    .filter(({ invoice, taken }) => invoice !== except && invoice.status !== 'void' && taken > 0n)
-    .flatMap(({ from }) => from ?? []);
 }
 
 export function couponOf(index: number): ModelCoupon {

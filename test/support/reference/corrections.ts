@@ -95,7 +95,7 @@ export class Corrections {
     }
     for (const line of again) {
       if (line.usage !== null && line.back !== null) returnCorrected(line.back.returned);
-      addedTo(line);
+      addedTo(line, this.owner.drafts.monthsFrom);
     }
     this.owner.usage.billAgain(lines, again);
     const { now } = this.owner;

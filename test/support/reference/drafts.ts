@@ -156,7 +156,7 @@ export class Drafts {
     return { from, all: subscription.redemptions, monthsFrom: this.monthsFrom };
   }
 
-  private readonly monthsFrom = (instant: number, months: number): number =>
+  readonly monthsFrom = (instant: number, months: number): number =>
     afterIntervals(instant, 'month', months, this.owner.zone);
 
   /** Keeps the terms of an invoice for the usage that it billed without a line; null where it has no line at all. */

@@ -15,18 +15,54 @@ export interface Redemption {
     /** True for a correction whose invoice is not made yet. */
     isOpen: boolean;
     period: number;
-    /** Start of the billing period of its invoice when it was made; null for a correction of an earlier bill. */
-    readonly from: number | null;
+    /** Start of the billing period that it discounted, as it was when the invoice was made. */
+    readonly from: number;
+    readonly isCorrection: boolean;
     readonly taken: bigint;
     readonly returned: bigint;
     /** Part of the discount that the rest of the coupon gave. */
     readonly ofRest: bigint;
-    /** True if a percentage was taken off without a limit. */
+    /** True if a percentage was taken off without a limit, by a correction if its bill had not used it. */
     readonly wasFirst: boolean;
   }[];
   /** True after its subscription ended. */
   isOver: boolean;
   isUsedUp: boolean;
+}
+
+/** Tests if a coupon that a bill has not used discounts usage that is added to the bill, as it would have discounted the bill. */
+export function mayBegin(
+  redemption: Redemption,
+  period: number,
+  monthsFrom: (from: number, months: number) => number,
+): boolean {
+  const { terms, left, endsAt } = redemption;
+  if (terms.duration === 'forever' || (terms.amountOff !== undefined && terms.duration === 'once'))
+    return true;
+  if (terms.duration === 'once') return left === null || isBegun(redemption, period);
+  if (terms.months === undefined || (endsAt !== null && period >= endsAt)) return false;
+  const ownEnd = monthsFrom(period, terms.months);
+  return discountedPeriods(redemption).every((start) => start < ownEnd);
+}
+
+/** Tests if a correction used a percentage that lasts once in the place of a bill of a period. */
+export function isBegun({ uses }: Redemption, period: number): boolean {
+  return uses.some((use) => use.period === period && isFirstOfCorrection(use));
+}
+
+/** Tests if a correction that stands used a percentage that its bill had not used. */
+export function isFirstOfCorrection(use: Redemption['uses'][number]): boolean {
+  return use.isCorrection && use.wasFirst && use.invoice.status !== 'void';
+}
+
+/** Returns the starts of the billing periods that invoices which stand discount, except one. */
+export function discountedPeriods(
+  { uses }: Redemption,
+  except: Redemption['uses'][number]['invoice'] | null = null,
+): readonly number[] {
+  return uses
+    .filter(({ invoice, taken }) => invoice !== except && invoice.status !== 'void' && taken > 0n)
+    .map(({ from }) => from);
 }
 
 /** A percentage that lasts once is used in one period: what returned of it can be used again there, and nowhere else. */

@@ -108,7 +108,8 @@ export class Usage {
           return [addLine(usage, owed.amount, true, owed)];
         }
         const terms = added.termsOf(usage, owed.amount);
-        return [addedTo(addLine(usage, owed.amount, true, { ...owed, added: terms }))];
+        const line = addLine(usage, owed.amount, true, { ...owed, added: terms });
+        return [addedTo(line, added.monthsFrom)];
       });
   }
 
@@ -220,9 +221,12 @@ function addLine(
 }
 
 /** Takes the discounts of a line that adds usage to a bill. */
-export function addedTo(line: BilledLine): BilledLine {
+export function addedTo(
+  line: BilledLine,
+  monthsFrom: (from: number, months: number) => number,
+): BilledLine {
   if (line.added === null) return line;
-  line.offs = takeAdded(line.added, line.amount);
+  line.offs = takeAdded(line.added, line.amount, monthsFrom);
   line.discount = sum(line.offs.map(({ amount }) => amount));
   return line;
 }

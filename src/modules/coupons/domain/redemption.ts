@@ -157,6 +157,8 @@ export interface NotedDiscount {
   /** Part of the discount of usage that was added to earlier bills, and what the rest of the coupon gave of it; absent: none. */
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
+  /** True if usage that was added used a percentage first, in the place of the earlier bill; absent: no. */
+  readonly isFirst?: boolean;
   /** End of the repeating months by the invoices that stand; absent: as it was. */
   readonly endsAt?: Date | null;
 }
@@ -172,10 +174,12 @@ export function withoutInvoice(
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
   const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = noted;
+  const { isFirst = false } = noted;
   const ownMinor = amountMinor - correctedMinor;
   const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
-  const isFirstUse = coupon.amountOff === null && mostMinor === null && ownMinor > 0n;
+  const isFirstUse =
+    coupon.amountOff === null && (isFirst || (mostMinor === null && ownMinor > 0n));
   const rest = greater((remainingAmount ?? 0n) + ownMinor + ofRestMinor - returnedMinor, 0n);
   const isUnlimited = isFirstUse || (remainingAmount === null && rest === 0n);
   const after = {

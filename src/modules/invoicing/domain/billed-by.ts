@@ -28,7 +28,10 @@ export interface BillTerms {
 
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
-  extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {}
+  extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
+  /** Present if the bill has not used it, so that the correction uses it in the place of the bill. */
+  readonly begins?: true;
+}
 
 /** Terms of the bill that usage is added to, as a trace stores them. */
 export interface BilledBy {

@@ -11,6 +11,8 @@ export interface CorrectedDiscount {
   /** Part of it that the rest of the coupon gave. */
   readonly ofRestMinor: bigint;
   readonly returnedMinor: bigint;
+  /** True if it was used in the place of the bill. */
+  readonly begins: boolean;
 }
 
 /** Returns the key of what a coupon has left for corrections of bills of a period; one that lasts `once` has one rest. */
@@ -33,10 +35,13 @@ export function correctedDiscounts(
     return [
       ...added.map(({ redemptionId, amountMinor: takenMinor, ofRestMinor }) => {
         const billedFrom = billedBy?.billedFrom ?? null;
-        return { redemptionId, billedFrom, takenMinor, ofRestMinor, returnedMinor: 0n };
+        const used = billedBy?.coupons.find((one) => one.redemptionId === redemptionId);
+        const begins = used?.begins === true;
+        return { redemptionId, billedFrom, takenMinor, ofRestMinor, returnedMinor: 0n, begins };
       }),
       ...returned.map(({ redemptionId, billedFrom, amountMinor: returnedMinor }) => {
-        return { redemptionId, billedFrom, takenMinor: 0n, ofRestMinor: 0n, returnedMinor };
+        const none = { takenMinor: 0n, ofRestMinor: 0n, begins: false };
+        return { redemptionId, billedFrom, returnedMinor, ...none };
       }),
     ];
   });

@@ -1,9 +1,18 @@
-import { discountAdded, percentageBases } from '../../../core/discount';
+import { percentageBases } from '../../../core/discount';
 import type { BilledBy, BilledByCoupon } from './billed-by';
+import {
+  type CorrectedCoupon,
+  couponKey,
+  isInForce,
+  isPercentOnce,
+  isUnused,
+  mayBegin,
+} from './corrected-coupon';
 import { type CouponContext, leftOf, positive, redeemed } from './decide-coupons';
 import { type FirstBill, subjectOf } from './first-bill';
 import type { HeldDiscount } from './held-terms';
-import { correctedDiscounts, restKey } from './corrected-discounts';
+import { correctedDiscounts } from './corrected-discounts';
+import { CouponsLeft } from './coupons-left';
 import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { UsageOrder } from './line-order';
@@ -11,8 +20,8 @@ import type { UsageOrder } from './line-order';
 /** Bills that corrections of an invoice correct, and the coupons that these discount by or return to. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageOrder, FirstBill>;
-  /** By {@link restKey}. */
-  readonly correctedCoupons: ReadonlyMap<string, CouponContext>;
+  /** By {@link couponKey}. */
+  readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
 /** The terms that the corrections of an invoice take, one after the other: each finds what the former left. */
@@ -34,13 +43,8 @@ export function correctionTerms({
   firstBills = new Map(),
   correctedCoupons = new Map(),
 }: Partial<CorrectedBills>): CorrectionTerms {
-  const rests = new Map(
-    [...correctedCoupons].map(([key, coupon]) => [key, leftOf(coupon, 0n) ?? 0n]),
-  );
+  const left = new CouponsLeft(correctedCoupons);
   const amounts = new Map([...firstBills.values()].map(({ id, amounts: billed }) => [id, billed]));
-  const change = (key: string, byMinor: bigint): void => {
-    rests.set(key, (rests.get(key) ?? 0n) + byMinor);
-  };
   const grow = (order: UsageOrder, byMinor: bigint): void => {
     const id = firstBills.get(order)?.id ?? '';
     const key = subjectOf(order);
@@ -51,48 +55,29 @@ export function correctionTerms({
       ),
     );
   };
-  const couponOf = ({ redemptionId, billedFrom }: HeldDiscount): CouponContext | undefined =>
-    couponIn(correctedCoupons, redemptionId, billedFrom);
-  const addedAgain = (billedBy: BilledBy, addedMinor: bigint): BilledBy => {
-    const { billedFrom } = billedBy;
-    const coupons = billedBy.coupons.map((coupon) => ({
-      ...coupon,
-      restMinor: positive(rests.get(restKey(coupon, billedFrom)) ?? 0n),
-    }));
-    discountAdded(addedMinor, coupons).forEach(({ ofRestMinor }, index) => {
-      const coupon = coupons[index];
-      if (coupon !== undefined) change(restKey(coupon, billedFrom), -ofRestMinor);
-    });
-    return { ...billedBy, coupons };
-  };
   return {
-    returns: (discount) => {
-      const coupon = couponOf(discount);
+    returns: ({ redemptionId, billedFrom }) => {
+      const coupon = left.find(redemptionId, billedFrom);
       return coupon?.duration === 'once' || (coupon?.amountOffMinor ?? null) !== null;
     },
     added: (order, addedMinor) => {
       const bill = firstBills.get(order);
       if (bill === undefined) return null;
       const { billedFrom, taxTreatment, taxes } = bill;
-      const coupons = couponsFor(
-        order,
-        { ...bill, amounts: amounts.get(bill.id) ?? [] },
-        addedMinor,
-      );
+      const inForce = bill.coupons
+        .map((coupon) => ({ ...coupon, ...left.find(coupon.redemptionId, billedFrom) }))
+        .filter(isInForce);
+      const terms = { ...bill, coupons: inForce, amounts: amounts.get(bill.id) ?? [] };
+      const coupons = couponsFor(order, terms, addedMinor);
       grow(order, addedMinor);
-      return addedAgain({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
+      return left.take({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
     },
-    addedAgain,
+    addedAgain: (billedBy, addedMinor) => left.take(billedBy, addedMinor),
     takenBack: (order, listedMinor) => {
       grow(order, -listedMinor);
     },
     returned: (discounts) => {
-      for (const discount of discounts) {
-        const coupon = couponOf(discount);
-        if (coupon !== undefined) {
-          change(restKey(coupon, discount.billedFrom), discount.amountMinor);
-        }
-      }
+      for (const discount of discounts) left.giveBack(discount);
     },
   };
 }
@@ -109,8 +94,13 @@ function couponsFor(
   return bill.coupons
     .filter(({ priceIds }) => priceIds === null || priceIds.has(price.priceId))
     .toSorted(inOrder)
-    .map(({ redemptionId, redeemedAt, duration, percentOff, isLimited }) => {
-      const againMinor = isLimited ? addedMinor : positive(bill.peakMinor - billedMinor);
+    .map((coupon) => {
+      const { redemptionId, redeemedAt, duration, percentOff, isUsed } = coupon;
+      const isBeginning = !isUsed && mayBegin(coupon);
+      const isLimited = isUsed ? coupon.isLimited : !isBeginning;
+      const beforeMinor = isBeginning && isUnused(coupon) ? 0n : bill.peakMinor - billedMinor;
+      const againMinor = isLimited ? addedMinor : positive(beforeMinor);
+      const isNoted = isBeginning && (duration === 'repeating' || isPercentOnce(coupon));
       return {
         redemptionId,
         redeemedAt,
@@ -119,20 +109,9 @@ function couponsFor(
         baseMinor: bases.get(redemptionId) ?? 0n,
         againMinor: duration === 'once' ? againMinor : 0n,
         restMinor: 0n,
+        ...(isNoted && { begins: true as const }),
       };
     });
-}
-
-/** Returns a coupon as it discounts corrections of bills of a period. */
-export function couponIn(
-  coupons: CorrectedBills['correctedCoupons'],
-  redemptionId: string,
-  billedFrom: Date | null,
-): CouponContext | undefined {
-  return (
-    coupons.get(restKey({ redemptionId, duration: 'once' }, billedFrom)) ??
-    coupons.get(restKey({ redemptionId, duration: 'forever' }, billedFrom))
-  );
 }
 
 /** Returns the amounts that the percentages of a bill are for by now. */
@@ -156,20 +135,21 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 
 /**
  * Returns the coupons that corrections discount by or return to, as an invoice keeps them beside those of its own period.
- * @param coupons by {@link restKey}
+ * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(
   lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
-  coupons: ReadonlyMap<string, CouponContext>,
+  coupons: CorrectedBills['correctedCoupons'],
 ): readonly InvoiceCoupon[] {
   const found = new Map<string, InvoiceCoupon>();
   for (const discount of correctedDiscounts(lines)) {
     const { redemptionId, billedFrom: correctedFrom, takenMinor, ofRestMinor } = discount;
-    const coupon = couponIn(coupons, redemptionId, correctedFrom);
+    const key = couponKey(redemptionId, correctedFrom);
+    const coupon = coupons.get(key);
     if (coupon === undefined) continue;
-    const { redeemedAt, duration, percentOff } = coupon;
-    const key = `${redemptionId} ${correctedFrom?.getTime() ?? ''}`;
+    const { redeemedAt, duration, percentOff, periodStartAt, ownEndsAt } = coupon;
     const before = found.get(key);
+    const isUsedFirst = isPercentOnce(coupon) && discount.begins && takenMinor > 0n;
     const restMinor = leftOf(coupon, 0n) ?? 0n;
     found.set(key, {
       redemptionId,
@@ -182,6 +162,8 @@ export function correctedCouponsOf(
       ofRestMinor: (before?.ofRestMinor ?? 0n) + ofRestMinor,
       restMinor,
       correctedFrom,
+      ...(duration === 'repeating' && { appliedFrom: periodStartAt, endsAt: ownEndsAt }),
+      ...((isUsedFirst || before?.begins === true) && { begins: true }),
     });
   }
   return [...found.values()];

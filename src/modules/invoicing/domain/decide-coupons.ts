@@ -60,17 +60,22 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 /**
  * The coupons of an invoice: what each may take off these lines, with what their credits return to it, and after what their
  * corrections of usage took of it.
+ *
+ * @param usedBefore the coupons of its corrections
  */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
   lines: readonly Pick<LineDraft, 'amount' | 'trace' | 'timeZone'>[],
   priceIds: ReadonlySet<string | null>,
+  usedBefore: readonly InvoiceCoupon[],
 ): readonly InvoiceCouponTerms[] {
   const timeZone = timeZoneOf(lines);
   const credited = lines.filter(({ trace }) => trace.kind === 'credit').flatMap(returnedBy);
   const corrected = correctedDiscounts(lines);
   return coupons.flatMap((coupon) => {
     const { redemptionId, redeemedAt, duration, percentOff, priceIds: scope } = coupon;
+    const used = usedBefore.filter((one) => one.redemptionId === redemptionId);
+    if (!isLeft(coupon, billingPeriod, timeZone, used)) return [];
     const returnedMinor = credited
       .filter((share) => share.redemptionId === redemptionId)
       .reduce((total, { amountMinor }) => total + amountMinor, 0n);
@@ -97,6 +102,30 @@ export function couponsOf(
       },
     ];
   });
+}
+
+/**
+ * Returns false where corrections used a percentage that lasts `once`, or where the billing period is not within the months of a
+ * coupon: they began before, with a correction or since the draft was made, or would last too long.
+ */
+function isLeft(
+  coupon: CouponContext,
+  billingPeriod: Period | null,
+  timeZone: string,
+  usedBefore: readonly InvoiceCoupon[],
+): boolean {
+  const used = usedBefore.filter(({ amountMinor }) => amountMinor > 0n);
+  if (used.some(({ begins }) => begins === true)) return false;
+  if (coupon.duration !== 'repeating' || billingPeriod === null) return true;
+  const { startAt } = billingPeriod;
+  const ownEndsAt = endOf(coupon, startAt, timeZone);
+  const isAfter = (at: Date | null | undefined, other: Date | null): boolean =>
+    at === null || at === undefined || other === null || at > other;
+  const ends = [coupon.endsAt, ...used.map(({ endsAt }) => endsAt)];
+  return (
+    ends.every((endsAt) => isAfter(endsAt, startAt)) &&
+    used.every(({ appliedFrom = null }) => isAfter(ownEndsAt, appliedFrom))
+  );
 }
 
 /** Returns the time zone of the subscription whose lines these are. */

@@ -247,9 +247,11 @@ function termsOf(
     if (!rates.has(taxRateId)) rates.set(taxRateId, { taxRateId, name, percentage, inclusive });
   }
   const { taxTreatment, creditGrants } = context;
+  const priceIds = new Set(pricedLines.map(({ priceId }) => priceId));
+  const correctedCoupons = correctedCouponsOf(lines, context.correctedCoupons ?? new Map());
   return {
-    coupons: couponsOf(context, lines, new Set(pricedLines.map(({ priceId }) => priceId))),
-    correctedCoupons: correctedCouponsOf(lines, context.correctedCoupons ?? new Map()),
+    coupons: couponsOf(context, lines, priceIds, correctedCoupons),
+    correctedCoupons,
     taxRateIds: context.taxRates.map(({ taxRateId }) => taxRateId),
     taxRates: [...rates.values()],
     taxTreatment,

@@ -1,4 +1,4 @@
-import type { CouponContext } from './decide-coupons';
+import type { CorrectedCoupon } from './corrected-coupon';
 import { listedAmount } from './held-lines';
 import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -16,8 +16,8 @@ export interface BilledAmount {
 export interface FirstBill extends Omit<BillTerms, 'coupons'> {
   /** Bills of the same invoice have the same. */
   readonly id: string;
-  /** Coupons that discount what is added to it. */
-  readonly coupons: readonly (CouponContext & Pick<BillCoupon, 'isLimited'>)[];
+  /** Coupons that ran at it. */
+  readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
   /** The most that was billed for the period at any time, at list prices. */
   readonly peakMinor: bigint;

@@ -72,6 +72,8 @@ export interface InvoiceCoupon {
   /** Amount that it had left before these corrections, and the part of `amountMinor` taken of it. */
   readonly restMinor?: bigint;
   readonly ofRestMinor?: bigint;
+  /** Present where they used a percentage that lasts `once`, which the bill that they correct had not used. */
+  readonly begins?: true;
 }
 
 /** A line with every amount fixed. Amounts are minor units of the invoice's currency. */

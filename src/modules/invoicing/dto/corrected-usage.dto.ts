@@ -72,6 +72,8 @@ class BilledByCouponDto {
   )
   readonly again!: string;
   @TextProperty(`What the coupon had left, ${MINOR}.`, '0') readonly rest!: string;
+  @BooleanProperty('If it was used in the place of the bill.', true, OPTIONAL)
+  readonly begins?: true;
 }
 
 class BilledByDto {

@@ -1,0 +1,63 @@
+import { discountAdded } from '../../../core/discount';
+import type { BilledBy } from './billed-by';
+import { afterUse, type CorrectedCoupon, couponKey, mayBegin } from './corrected-coupon';
+import { restKey } from './corrected-discounts';
+import { leftOf, positive } from './decide-coupons';
+import type { HeldDiscount } from './held-terms';
+
+/** Coupons as the corrections of an invoice find them, one after the other. */
+export class CouponsLeft {
+  /** In minor units, by {@link restKey}. */
+  private readonly rests: Map<string, bigint>;
+
+  /** @param coupons by {@link couponKey} */
+  constructor(private coupons: ReadonlyMap<string, CorrectedCoupon>) {
+    this.rests = new Map(
+      [...coupons.values()].map((coupon) => [
+        restKey(coupon, coupon.billedFrom),
+        leftOf(coupon, 0n) ?? 0n,
+      ]),
+    );
+  }
+
+  find(redemptionId: string, billedFrom: Date | null): CorrectedCoupon | undefined {
+    return this.coupons.get(couponKey(redemptionId, billedFrom));
+  }
+
+  /**
+   * Takes the discounts of an added amount; returns its terms with what the coupons had left. Others may have used meanwhile what a
+   * void invoice used in the place of its bill.
+   */
+  take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
+    const { billedFrom } = billedBy;
+    const coupons = billedBy.coupons
+      .filter(({ redemptionId, begins }) => {
+        const found = this.find(redemptionId, billedFrom);
+        return begins !== true || (found !== undefined && mayBegin(found));
+      })
+      .map((coupon) => {
+        const restMinor = positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n);
+        return { ...coupon, restMinor };
+      });
+    discountAdded(addedMinor, coupons).forEach(({ ofRestMinor, amountMinor }, index) => {
+      const coupon = coupons[index];
+      if (coupon === undefined || amountMinor === 0n) return;
+      const { redemptionId, duration, begins } = coupon;
+      this.change(restKey(coupon, billedFrom), -ofRestMinor);
+      if (begins !== true && duration !== 'repeating') return;
+      const used = this.find(redemptionId, billedFrom);
+      if (used === undefined) return;
+      this.coupons = new Map([...this.coupons].map(([key, one]) => [key, afterUse(one, used)]));
+    });
+    return { ...billedBy, coupons };
+  }
+
+  giveBack({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
+    const coupon = this.find(redemptionId, billedFrom);
+    if (coupon !== undefined) this.change(restKey(coupon, billedFrom), amountMinor);
+  }
+
+  private change(key: string, byMinor: bigint): void {
+    this.rests.set(key, (this.rests.get(key) ?? 0n) + byMinor);
+  }
+}
