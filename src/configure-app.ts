@@ -34,6 +34,7 @@ import {
   ProblemFilter,
   readAsciiAsUtf8,
   readPlainJson,
+  refuseUnreadable,
   requireReadEncoding,
   requireReadableJson,
   routeExactly,
@@ -69,6 +70,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   useFastJson(express);
   const server: Server = app.getHttpServer();
   catchUnreadableTargets(server);
+  refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
   const lifecycle = app.get(Lifecycle);

@@ -32,6 +32,7 @@ export {
   payloadTooLarge,
   preconditionFailed,
   referenceNotFound,
+  requestHeadTooLarge,
   requestTimeout,
   routeNotFound,
   serviceUnavailable,

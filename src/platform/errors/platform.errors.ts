@@ -132,6 +132,16 @@ export const payloadTooLarge = defineProblem({
   occurrence: (detail: string) => ({ detail }),
 });
 
+export const requestHeadTooLarge = defineProblem({
+  code: 'request_head_too_large',
+  kind: 'head_too_large',
+  title: 'The URL and the headers are too large',
+  meaning:
+    'The request line and the headers hold more than 16 KiB together. The connection is closed. Send a shorter query, or fewer or ' +
+    'shorter headers.',
+  detail: (most: number) => `The request line and the headers may hold ${most} bytes together.`,
+});
+
 export const requestTimeout = defineProblem({
   code: 'request_timeout',
   kind: 'timed_out',

@@ -9,6 +9,7 @@ export type ProblemKind =
   | 'precondition_failed'
   | 'timed_out'
   | 'too_large'
+  | 'head_too_large'
   | 'unsupported_media_type'
   | 'rule_broken'
   | 'too_many_requests'

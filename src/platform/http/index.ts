@@ -83,6 +83,7 @@ export { securityHeaders } from './security-headers';
 export { sendLines } from './send-lines';
 export { readPlainJson } from './plain-body';
 export { ProblemFilter } from './problem.filter';
+export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, withETag } from './versions';

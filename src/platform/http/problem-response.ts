@@ -27,6 +27,7 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   unsupported_media_type: 415,
   rule_broken: 422,
   too_many_requests: 429,
+  head_too_large: 431,
   internal: 500,
   unavailable: 503,
 };

@@ -32,7 +32,7 @@ const OF_PAGES = {
  * Headers for answers that are not pages: the declared type is used, nothing is executed or framed, and other sites
  * cannot read them. The further headers of pages would take a twentieth of the time of a usage report.
  */
-const OF_DATA: Headers = new Map([
+export const OF_DATA: Headers = new Map([
   // A cache between browser and service may otherwise store what an admin reads with a cookie.
   ['Cache-Control', 'no-store'],
   ['Content-Security-Policy', "default-src 'none';base-uri 'none';frame-ancestors 'none'"],

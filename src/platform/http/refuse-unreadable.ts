@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  malformedRequest,
+  payloadTooLarge,
+  type ProblemError,
+  requestHeadTooLarge,
+  requestTimeout,
+} from '../errors';
+import { problemResponse } from './problem-response';
+import { OF_DATA } from './security-headers';
+
+/** A connection, and the answer that Node is writing to it. */
+type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
+
+/**
+ * Answers requests that Node cannot read with a problem: no code of the service sees them, and Node's own answer has no body. The
+ * connection is closed, because the start of the next request is unknown.
+ */
+export function refuseUnreadable(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {
+    const isAnswered = connection._httpMessage?.headersSent === true;
+    if (!connection.writable || isAnswered || error.code === 'ECONNRESET') {
+      connection.destroy(error);
+      return;
+    }
+    connection.end(responseTo(problemOf(error, server)));
+  });
+}
+
+function problemOf({ code }: NodeJS.ErrnoException, server: Server): ProblemError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return requestHeadTooLarge(maxHeaderSize);
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return payloadTooLarge('The extensions of the chunks of the body are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return requestTimeout(server.headersTimeout);
+    default:
+      return malformedRequest('The request is not HTTP/1.1.');
+  }
+}
+
+/** Returns the bytes of the answer, as text. */
+function responseTo(problem: ProblemError): string {
+  const requestId = randomUUID();
+  const { status, headers, body } = problemResponse(problem, requestId);
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...Object.fromEntries(OF_DATA),
+    ...headers,
+    'X-Request-Id': requestId,
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n');
+}

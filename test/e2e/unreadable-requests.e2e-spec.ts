@@ -1,0 +1,78 @@
+import { type AddressInfo, connect } from 'node:net';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Answered {
+  readonly head: string;
+  readonly body: object;
+}
+
+/** Requests that Node refuses before any code of the service runs. */
+describe('a request that cannot be read as HTTP', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  /** Sends bytes, and reads until the service closes the connection. */
+  function send(...requests: readonly string[]): Promise<readonly Answered[]> {
+    return new Promise((resolve, reject) => {
+      const { port } = engine.app.getHttpServer().address() as AddressInfo;
+      const socket = connect(port, '127.0.0.1', () => socket.write(requests.join('')));
+      let text = '';
+      socket.setEncoding('utf8');
+      socket.on('data', (part) => (text += String(part)));
+      socket.on('error', reject);
+      socket.on('close', () => {
+        const answers = text.split(/(?=HTTP\/1\.1 )/);
+        resolve(
+          answers.map((answer) => {
+            const [head = '', body = ''] = answer.split('\r\n\r\n');
+            return { head, body: JSON.parse(body || 'null') as object };
+          }),
+        );
+      });
+    });
+  }
+
+  const request = (path: string, ...headers: readonly string[]): string =>
+    [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
+
+  it.each([
+    ['a long query', request(`/v1/customers?search=${'a'.repeat(20_000)}`)],
+    ['a long header', request('/v1/customers', `X-Long: ${'a'.repeat(20_000)}`)],
+    ['many headers', request('/v1/customers', ...Array<string>(3_000).fill('X-Many: a'))],
+  ])('because of %s gets 431 and a problem', async (_, sent) => {
+    const [answer] = await send(sent);
+    expect(answer?.head).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer?.head).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/i);
+    expect(answer?.head).toMatch(/\r\nConnection: close/i);
+    expect(answer?.head).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}/i);
+    expect(answer?.body).toEqual({
+      type: 'urn:billing-engine:problem:request_head_too_large',
+      title: expect.any(String) as string,
+      status: 431,
+      detail: expect.stringContaining('16384') as string,
+      code: 'request_head_too_large',
+      request_id: expect.any(String) as string,
+      errors: [],
+    });
+  });
+
+  it.each([
+    ['the request line', 'nothing that is HTTP\r\n\r\n'],
+    ['a header', request('/v1/customers', 'No colon')],
+    ['the length of the body', request('/v1/customers', 'Content-Length: many')],
+  ])('because of %s gets 400 and a problem', async (_, sent) => {
+    const [answer] = await send(sent);
+    expect(answer?.head).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer?.body).toMatchObject({ status: 400, code: 'malformed_request' });
+  });
+
+  it('does not disturb the answer to the request before it', async () => {
+    const answers = await send(request('/v1/customers'), 'nothing that is HTTP\r\n\r\n');
+    expect(answers[0]?.head).toMatch(/^HTTP\/1\.1 (200|400) /);
+  });
+});
