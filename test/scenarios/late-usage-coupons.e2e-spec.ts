@@ -31,6 +31,12 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     return answer.body as { id: string };
   }
 
+  /** Nothing is left of a void invoice that could be made again. */
+  async function isOvertaken(invoice: string): Promise<void> {
+    const answer = await engine.http.post(`/v1/invoices/${invoice}/reissue`).send({});
+    expect(answer.body).toMatchObject({ status: 409, code: 'invoice_overtaken' });
+  }
+
   async function begin(...coupons: readonly object[]) {
     const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
     const { id: meter_id, event } = await story.meter();
@@ -125,13 +131,13 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
   });
 
   it.each([
-    ['a percentage, once', { ...HALF, duration: 'once' }, 500, 500],
-    ['an amount, once', { ...SEVEN, duration: 'once' }, 700, 0],
-    ['a percentage of one month', { ...HALF, ...months(1) }, 500, 500],
-    ['an amount of one month', { ...SEVEN, ...months(1) }, 700, 0],
+    ['a percentage, once', { ...HALF, duration: 'once' }, 1_000],
+    ['an amount, once', { ...SEVEN, duration: 'once' }, 700],
+    ['a percentage of one month', { ...HALF, ...months(1) }, 1_000],
+    ['an amount of one month', { ...SEVEN, ...months(1) }, 700],
   ])(
-    'which is given back when the invoice is void: %s; then usage and the invoice that is made again take it',
-    async (_, terms, late, again) => {
+    'which is given back when the invoice is void; the next correction bills all and takes it: %s',
+    async (_, terms, late) => {
       const { story, subscribe, use, billed, redemption, last } = await begin(terms);
       await subscribe();
       await story.advance(on('04-05'));
@@ -144,14 +150,8 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       expect(await redemption()).toMatchObject(unused);
       await use('03-21');
       await story.advance(on('06-05'));
-      expect(await billed()).toEqual([['late 03', 1_000, late]]);
-      await post(`/v1/invoices/${before.id}/reissue`, {});
-      expect(await billed()).toEqual([
-        ['late 03', 1_000, late],
-        ['late 03', 1_000, again],
-      ]);
-      // The one that stands keeps the coupon used, until it is void as well.
-      await post(`/v1/invoices/${(await last()).id}/void`, {});
+      expect(await billed()).toEqual([['late 03', 2_000, late]]);
+      await isOvertaken(before.id);
       expect((await redemption()).applied_amount).toBe(late);
       await use('06-06');
       await story.advance(on('07-05'));
@@ -185,7 +185,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
   it.each([
     ['once', { ...HALF, duration: 'once' }],
     ['of one month', { ...HALF, ...months(1) }],
-  ])('not again where another invoice used it while its own was void: %s', async (_, terms) => {
+  ])('before the lines of the next invoice, after its own was void: %s', async (_, terms) => {
     const { story, subscribe, use, billed, last } = await begin(terms);
     await subscribe();
     await story.advance(on('04-05'));
@@ -195,11 +195,34 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     await post(`/v1/invoices/${id}/void`, {});
     await use('05-06');
     await story.advance(on('06-05'));
-    await post(`/v1/invoices/${id}/reissue`, {});
     expect(await billed()).toEqual([
-      ['05', 1_000, 500],
-      ['late 03', 1_000, 0],
+      ['05', 1_000, 0],
+      ['late 03', 1_000, 500],
     ]);
+    await isOvertaken(id);
+    await story.verify();
+  });
+
+  it.each([
+    ['a percentage, once', { ...HALF, duration: 'once' }, 1_000],
+    ['an amount, once', { ...SEVEN, duration: 'once' }, 700],
+    ['a percentage of one month', { ...HALF, ...months(1) }, 1_000],
+  ])('where the only bill is void: %s', async (_, terms, late) => {
+    const { story, subscribe, use, billed, last } = await begin(terms);
+    await subscribe();
+    await story.advance(on('03-20'));
+    await use('03-20');
+    await story.advance(on('04-05'));
+    const { id } = await last();
+    await post(`/v1/invoices/${id}/void`, {});
+    await use('03-21');
+    await use('04-05');
+    await story.advance(on('05-05'));
+    expect(await billed()).toEqual([
+      ['04', 1_000, 0],
+      ['late 03', 2_000, late],
+    ]);
+    await isOvertaken(id);
     await story.verify();
   });
 

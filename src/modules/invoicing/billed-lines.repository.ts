@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { formatExact } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { EarlierBill } from './domain/decide-usage-lines';
 import { subjectOf } from './domain/first-bill';
-import { type BilledLine, listedAmount } from './domain/held-lines';
+import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
 import type { UsageOrder } from './domain/line-order';
 import { InvoicesRepository } from './invoices.repository';
@@ -24,21 +25,22 @@ const BILLED_IN_ADVANCE = `
 
 const FINALIZED = ['open', 'paid', 'uncollectible'];
 
-/**
- * Lines for the usage of items in periods. A void invoice counts as billed until it is regenerated, since only the
- * regenerated invoice bills its usage again.
- */
-const BILLED_USAGE = `
+const USAGE_LINES = `
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS billed (item_id, start_at, end_at)
     JOIN invoice_line line ON line.item_id = billed.item_id AND line.period_start_at = billed.start_at
       AND line.period_end_at = billed.end_at
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status <> 'draft'
-    AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)`;
+  WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
+/** Lines for the usage of items in periods. What a void invoice billed counts as never done (decision 145). */
+const BILLED_USAGE = `${USAGE_LINES} AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+
+/** Void invoices keep the terms of their bills, the newest ones, where none stands. */
 const FIRST_INVOICES = `
-  SELECT DISTINCT line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${BILLED_USAGE}
-    AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')`;
+  SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
+    line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${USAGE_LINES}
+    AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
+  ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
 const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
@@ -120,23 +122,21 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
   }
 
-  /** Returns the amounts billed for the usage of an item in a period, true-ups included, less later credits. */
-  async usage(itemId: string, { startAt, endAt }: Period): Promise<Omit<EarlierBill, 'quantity'>> {
-    const found = await this.database.query<{ id: string; status: string }>(
-      `SELECT line.id, invoice.status ${BILLED_USAGE}`,
-      [[itemId], [startAt], [endAt]],
-    );
-    const all = await this.invoices.findLines(found.map(({ id }) => id));
-    const voided = new Set(found.filter(({ status }) => status === 'void').map(({ id }) => id));
-    const lines = await this.withInvoices(all.filter(({ id }) => !voided.has(id)));
+  /** Returns what invoices that stand billed for the usage of an item in a period, true-ups included, less later credits. */
+  async usage(usage: BilledItem): Promise<EarlierBill> {
+    const lines = await this.withInvoices(await this.history([usage]));
     return {
-      amountMinor: total(all, listedAmount),
+      amountMinor: total(lines, listedAmount),
       heldMinor: total(lines, ({ amount, discount, credited }) => amount - discount - credited),
+      quantity: formatExact(billedQuantity(lines)),
       lines,
     };
   }
 
-  /** Returns the invoices that billed usage first, by the subject of the usage; those of usage without a line are missing. */
+  /**
+   * Returns the invoices that billed usage first, by the subject of the usage; those of usage without a line are missing. A void
+   * invoice is returned where none stands.
+   */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
       invoice_id: string;
@@ -154,7 +154,7 @@ export class BilledLinesRepository {
     );
   }
 
-  /** Returns all lines for usage, late usage and limits of these items and periods, oldest first; those of drafts excluded. */
+  /** Returns all lines of invoices that stand for usage, late usage and limits of these items and periods, oldest first. */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT line.id ${BILLED_USAGE}`,

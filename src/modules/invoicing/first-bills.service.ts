@@ -27,18 +27,8 @@ import type { UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
 import { InvoicesRepository } from './invoices.repository';
 
-/** A discount of an earlier bill, by its coupon and the start of the period of its invoice. */
-export interface EarlierDiscount {
-  readonly redemptionId: string;
-  readonly billedFrom: Date | null;
-}
-
 export interface CorrectingOrder {
-  readonly order: Pick<InvoiceOrder, 'subscriptionId' | 'periods'> & {
-    /** Discounts that corrections which are made again took or returned. */
-    readonly correctedAgain?: readonly EarlierDiscount[];
-    readonly timeZone?: string;
-  };
+  readonly order: Pick<InvoiceOrder, 'subscriptionId' | 'periods'>;
   readonly usage: readonly CountedUsage[];
 }
 
@@ -47,15 +37,18 @@ interface LateReading {
   readonly counted: CountedUsage;
 }
 
-/** Late usage with the terms of its first bill, and the invoice of that bill, if the usage had a line. */
+/** Late usage with the terms of its first bill, and the invoice of that bill, if the usage had a line and the invoice stands. */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
   readonly invoice: Invoice | null;
 }
 
-interface WantedDiscount extends EarlierDiscount {
+/** A discount of an earlier bill, by its coupon and the start of the period of its invoice. */
+interface WantedDiscount {
   readonly request: CorrectingOrder['order'];
   readonly timeZone: string;
+  readonly redemptionId: string;
+  readonly billedFrom: Date | null;
 }
 
 type History = ReadonlyMap<string, readonly InvoiceLine[]>;
@@ -75,15 +68,9 @@ export class FirstBillsService {
     const late = orders.flatMap(({ order: request, usage }) =>
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),
     );
-    const again = orders.flatMap(({ order: request }) =>
-      (request.correctedAgain ?? []).map((discount) => {
-        return { ...discount, request, timeZone: request.timeZone ?? 'UTC' };
-      }),
-    );
-    if (late.length === 0 && again.length === 0) return NOTHING_CORRECTED;
+    if (late.length === 0) return NOTHING_CORRECTED;
     const bills = await this.billsOf(late);
     const correctedCoupons = await this.couponsOf([
-      ...again,
       ...late.flatMap(discountsOf),
       ...bills.flatMap(({ request, counted, terms: { coupons, billedFrom } }) => {
         const { timeZone } = counted.order;
@@ -103,8 +90,10 @@ export class FirstBillsService {
     const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     return late.flatMap(({ request, counted }) => {
       const { order } = counted;
-      const invoice = byId.get(invoiceIds.get(subjectOf(order)) ?? '') ?? null;
-      const terms = invoice === null ? order.billTerms : termsOfLine(invoice, order);
+      const found = byId.get(invoiceIds.get(subjectOf(order)) ?? '') ?? null;
+      const invoice = found?.status === 'void' ? null : found;
+      const ofLine = found === null ? undefined : termsOfLine(found, order);
+      const terms = invoice === null ? (order.billTerms ?? ofLine) : ofLine;
       return terms === undefined ? [] : [{ request, counted, invoice, terms }];
     });
   }

@@ -140,7 +140,7 @@ export const invoiceOvertaken = defineProblem({
   kind: 'conflict',
   title: 'What the invoice billed is no longer what is owed',
   meaning:
-    'Something that the invoice billed in advance was changed since, or ended with credit, before its period was over, or what it credited is billed no more, or its subscription never began without its payment. Bill what is owed with a one-off invoice.',
+    'Something that the invoice billed in advance was changed since, or ended with credit, before its period was over, or what it credited is billed no more, or other invoices billed its usage, or its subscription never began without its payment. Bill what is owed with a one-off invoice.',
   detail: (id: string) => `What the invoice ${id} billed was changed since.`,
 });
 

@@ -4,7 +4,6 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
 import { BillingContextService } from './billing-context.service';
-import { correctedDiscounts } from './domain/corrected-discounts';
 import { timeZoneOf } from './domain/decide-coupons';
 import type { RefundedOf } from './domain/given-back';
 import { returnedBy } from './domain/held-lines';
@@ -12,6 +11,8 @@ import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
 import type { BillingPeriods } from './domain/order';
 import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
+import { usageAgain, usageOf } from './domain/usage-again';
+import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceNotFound,
@@ -38,6 +39,7 @@ export class RegenerateInvoiceService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly contexts: BillingContextService,
+    private readonly held: HeldByInvoiceRepository,
     private readonly finalization: FinalizationService,
     private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
@@ -45,7 +47,7 @@ export class RegenerateInvoiceService {
 
   /**
    * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
-   * and credit of now.
+   * and credit of now, and what no other invoice billed of its usage.
    * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked;
    *   and the billing periods whose bills it corrects
    * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
@@ -63,9 +65,10 @@ export class RegenerateInvoiceService {
       ...voided,
       lines: [],
       refunded,
+      late: await this.usage.reopen(voided),
+      lateUsage: 'billed' as const,
       creditOrders: this.creditsOf(voided),
       returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),
-      correctedAgain: correctedDiscounts(voided.lines),
       periods,
       timeZone: timeZoneOf(voided.lines),
       billingPeriod: standing.billingPeriod,
@@ -73,10 +76,12 @@ export class RegenerateInvoiceService {
     };
     const context = await this.contexts.load(order, customer, now, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-    const draft = regeneratedFrom(voided, standing, context, ids, now);
+    const usage = usageAgain(voided, context.usage);
+    const draft = regeneratedFrom(voided, standing, { ...context, ...usage }, ids, now);
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
     await this.invoices.insertAll([draft]);
-    await this.usage.reopen(draft);
+    const billed = { ...context, usage: [...usage.first, ...usage.late] };
+    await this.usage.record([{ order, context: billed, invoice: draft }], now);
     await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
     return this.finalization.finalize(draft, customer, now);
   }
@@ -90,18 +95,15 @@ export class RegenerateInvoiceService {
     );
   }
 
-  /** Returns the invoices that corrections of usage of an invoice take from. */
-  correctedBy({ lines }: Invoice): readonly string[] {
-    return lines.flatMap(({ trace }) =>
-      trace.kind === 'usage' ? (trace.corrects?.taken ?? []).map(({ invoiceId }) => invoiceId) : [],
-    );
+  /** Returns the finalized invoices that billed usage of an invoice too, which corrections may take from. */
+  correctedBy({ lines }: Invoice): Promise<readonly string[]> {
+    return this.held.billedUsage(lines.flatMap(usageOf));
   }
 
-  /** Returns the starts of the periods whose bills corrections of usage of an invoice correct, with its subscription. */
+  /** Returns the starts of the periods whose usage an invoice billed, with its subscription. */
   correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
-    return correctedDiscounts(lines).flatMap(({ billedFrom }) =>
-      subscriptionId === null || billedFrom === null ? [] : [[subscriptionId, billedFrom] as const],
-    );
+    if (subscriptionId === null) return [];
+    return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);
   }
 
   private async lockVoid(id: string): Promise<Invoice> {

@@ -7,9 +7,10 @@ import { type BilledPeriod, UsageBillingService, UsageService } from '../meterin
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
-import type { EarlierBill, CountedUsage } from './domain/decide-usage-lines';
+import type { CountedUsage } from './domain/decide-usage-lines';
 import type { BillingContext } from './domain/decide-invoice';
-import { termsOfBill } from './domain/first-bill';
+import { isFirst, subjectOf, termsOfBill } from './domain/first-bill';
+import { usageOf } from './domain/usage-again';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageOrder, UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
@@ -21,8 +22,8 @@ type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'l
 interface UsageToRead {
   readonly customerId: string;
   readonly order: UsageOrder;
-  /** Last bill of a period that has late usage. */
-  readonly late: { readonly quantity: string } | null;
+  /** True for a billed period that has late usage. */
+  readonly isLate: boolean;
 }
 
 /** Reads the usage that invoices bill, and keeps what was billed. */
@@ -68,8 +69,7 @@ export class UsageReadingsService {
       const found: CountedUsage[] = [];
       for (const one of usage) {
         const reading = await this.read(one.customerId, one.meter, one.order);
-        const billed =
-          one.late === null ? null : await this.billedFor(one.order, one.late.quantity);
+        const billed = one.isLate ? await this.billed.usage(one.order) : null;
         found.push({ order: one.order, reading, billed });
       }
       counted.set(order, found);
@@ -81,10 +81,9 @@ export class UsageReadingsService {
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageOrder[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
-    return late.map(({ subscriptionId, terms, quantity }) => ({
+    return late.map(({ subscriptionId, terms }) => ({
       subscriptionId,
       order: toUsageOrder(fromJson(terms)),
-      quantity,
     }));
   }
 
@@ -133,12 +132,26 @@ export class UsageReadingsService {
     await this.billing.requireOpen(usagePeriodsOf(invoice));
   }
 
+  /** Reopens the usage of a void invoice, and returns it: what is not billed of it is late until an invoice bills it. */
+  async reopen(invoice: Invoice): Promise<readonly LateUsageOrder[]> {
+    const { subscriptionId } = invoice;
+    const periods = usagePeriodsOf(invoice);
+    if (subscriptionId === null || periods.length === 0) return [];
+    await this.billing.reopen(periods);
+    const subjects = new Set(periods.map(({ itemId, ...period }) => subjectOf({ itemId, period })));
+    return (await this.late([subscriptionId])).filter(({ order }) =>
+      subjects.has(subjectOf(order)),
+    );
+  }
+
   /**
-   * Lets the next invoice correct the usage of a void invoice that is regenerated. Usage taken back meanwhile could not be
-   * credited, because a void line holds nothing.
+   * Lets the next invoice bill the corrections of an invoice that is declared void. Corrections of archived months are lost, because
+   * these cannot be rated again.
    */
-  async reopen(invoice: Invoice): Promise<void> {
-    await this.billing.reopen(usagePeriodsOf(invoice));
+  async reopenCorrections({ lines }: Invoice): Promise<void> {
+    await this.billing.reopenStored(
+      usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }),
+    );
   }
 
   /** Reads the usage of an item in its period. */
@@ -167,16 +180,10 @@ export class UsageReadingsService {
     }
     return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
-
-  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<EarlierBill> {
-    return { ...(await this.billed.usage(itemId, period)), quantity };
-  }
 }
 
-function usagePeriodsOf({ lines }: Invoice): readonly BilledPeriod[] {
-  return lines.flatMap(({ kind, itemId, period }) =>
-    kind === 'usage' && itemId !== null && period !== null ? [{ itemId, ...period }] : [],
-  );
+function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {
+  return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
 /** Late usage is billed by the next invoice that orders lines, or that asks for it. */
@@ -192,12 +199,8 @@ function askedOf(orders: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly Usag
       return [
         order,
         [
-          ...ordered.map((one) => ({ customerId, order: one, late: null })),
-          ...ofSubscription.map(({ order: one, quantity }) => ({
-            customerId,
-            order: one,
-            late: { quantity },
-          })),
+          ...ordered.map((one) => ({ customerId, order: one, isLate: false })),
+          ...ofSubscription.map(({ order: one }) => ({ customerId, order: one, isLate: true })),
         ],
       ];
     }),

@@ -13,6 +13,7 @@ import { lastLookAt } from './domain/invoice-collection';
 import { InvoicePostings } from './invoice-postings';
 import { invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
+import { UsageReadingsService } from './usage-readings.service';
 
 /** Voids invoices. */
 @Injectable()
@@ -23,16 +24,19 @@ export class VoidInvoiceService {
     private readonly grants: CreditGrantsRepository,
     private readonly redemptions: RedemptionsService,
     private readonly billed: BilledLinesRepository,
+    private readonly usage: UsageReadingsService,
     private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
   /**
    * Voids a locked invoice in the caller's transaction. Returns the credit and the coupons that it used, charges again what it
-   * credited, and takes back what its credits returned to coupons. None of its lines may be credited, and payments must be taken off it.
+   * credited, and takes back what its credits returned to coupons. The next invoice bills its corrections of usage. None of its lines may
+   * be credited, and payments must be taken off it.
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
+    await this.usage.reopenCorrections(before);
     for (const { creditId, amountMinor } of before.credits) {
       await this.grants.use(creditId, -amountMinor);
     }

@@ -4,15 +4,11 @@ import { UsageBilledEntity } from './usage-billed.entity';
 
 /** Last bill of each period of an item that has late usage. */
 const LATE = `
-  SELECT billed.subscription_id AS "subscriptionId", billed.terms,
-    (SELECT sum(quantity)::text FROM usage_billed AS last
-     WHERE last.item_id = billed.item_id AND last.period_start_at = billed.period_start_at
-       AND last.period_end_at = billed.period_end_at AND last.up_to_position = billed.up_to_position
-    ) AS quantity
+  SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (
     SELECT DISTINCT ON (item_id, period_start_at, period_end_at) *
     FROM usage_billed WHERE subscription_id = ANY ($1) AND is_late
-    ORDER BY item_id, period_start_at, period_end_at, up_to_position DESC, id
+    ORDER BY item_id, period_start_at, period_end_at, up_to_position DESC, id DESC
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
@@ -34,8 +30,6 @@ export interface LateBill {
   readonly subscriptionId: string;
   /** Data that was stored with the bill. */
   readonly terms: unknown;
-  /** Quantity that was billed last, over all groups. */
-  readonly quantity: string;
 }
 
 @Injectable()

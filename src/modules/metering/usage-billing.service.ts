@@ -81,6 +81,12 @@ export class UsageBillingService {
     await this.finalUsage.planForPeriods(periods);
   }
 
+  /** Reopens those of these periods whose events are stored. Usage of archived months stays as it was billed. */
+  async reopenStored(periods: readonly BilledPeriod[]): Promise<void> {
+    const open = await this.archived.open(periods);
+    if (open.length > 0) await this.reopen(open);
+  }
+
   /**
    * Closes the usage of subscriptions in the transaction of their last invoice, which has blocked new events of their
    * customers. Later changes, and late usage that this invoice left out, are billed by an invoice of their own.

@@ -1,7 +1,7 @@
 import { mostOf, type ReferenceInvoice } from './bill';
 import type { Added, BillCoupon, BillTerms } from './bill-terms';
 import { FOREVER } from './items';
-import { type BilledLine, type BilledUsage, type Off, listedOf } from './line';
+import { type BilledLine, type BilledUsage, type Off, listedOf, standing } from './line';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { isOfPlan } from './offers';
 import { mayBegin, mayDiscount, type Redemption } from './redemption';
@@ -24,14 +24,16 @@ export class AddedUsage {
   /** Returns the terms of an amount that is added to the bill of usage, at list prices. */
   termsOf(usage: BilledUsage, amount: bigint): Added | null {
     const first = usage.lines.filter(({ isLate }) => !isLate);
-    const invoice = this.invoices.find(({ lines }) => first.some((line) => lines.includes(line)));
-    const terms = invoice === undefined ? usage.terms : termsOf(invoice, first);
+    const billing = this.invoices.filter(({ lines }) => first.some((one) => lines.includes(one)));
+    const invoice = billing.find(({ status }) => status !== 'void');
+    const newest = invoice ?? (usage.terms === null ? billing.at(-1) : undefined);
+    const terms = newest === undefined ? usage.terms : termsOf(newest, first);
     if (terms === null) return null;
     const { period, taxes, exemption } = terms;
     const inForce = terms.coupons.filter((one) => this.isInForce(one, period));
     const groups = invoice === undefined ? [groupOf(usage)] : groupsOf(invoice);
     const bases = basesOf(inForce, groups);
-    const billed = sum(usage.lines.map(listedOf));
+    const billed = sum(standing(usage.lines).map(listedOf));
     const peak = peakOf(usage);
     const coupons = inForce
       .filter(({ redemption: { terms: coupon } }) => isFor(coupon.plan, usage))
@@ -122,15 +124,15 @@ function percent(base: bigint, off: string): bigint {
 }
 
 function termsOf(invoice: ReferenceInvoice, first: readonly BilledLine[]): BillTerms {
-  const { period, exemption, coupons, status } = invoice;
-  const taxes = first[0]?.taxes.map(({ rate }) => rate) ?? [];
+  const { period, exemption, coupons, status, lines } = invoice;
+  const taxes = first.find((line) => lines.includes(line))?.taxes.map(({ rate }) => rate) ?? [];
   const used = coupons.map((one) => ({ ...one, isUsed: one.isUsed && status !== 'void' }));
   return { period, taxes, exemption, coupons: used };
 }
 
 function groupOf(usage: BilledUsage): Group {
   const plan = (one: number): boolean => isOfPlan(usage.price, one);
-  return { owner: usage, plan, amount: sum(usage.lines.map(listedOf)) };
+  return { owner: usage, plan, amount: sum(standing(usage.lines).map(listedOf)) };
 }
 
 /** Returns what was billed with an invoice, with later corrections of its usage. */
@@ -176,7 +178,8 @@ function isFor(plan: number | undefined, { price }: BilledUsage): boolean {
 }
 
 /** Returns the most that was billed for usage at any time, at list prices. */
-function peakOf({ lines }: BilledUsage): bigint {
+function peakOf(usage: BilledUsage): bigint {
+  const lines = standing(usage.lines);
   let billed = sum(lines.filter(({ isLate }) => !isLate).map(listedOf));
   let peak = billed;
   for (const line of lines.filter(({ isLate }) => isLate)) {

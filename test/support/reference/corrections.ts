@@ -1,11 +1,10 @@
-import { returnCorrected } from './added';
 import { isOwed, type ReferenceInvoice, runningAt } from './bill';
 import { creditOf } from './charges';
-import type { Drafts } from './drafts';
+import { type Drafts, inOrder } from './drafts';
 import { CreditLimits } from './given-back';
 import { type BilledLine, UNTOUCHED } from './line';
 import type { ReferenceSubscription } from './subscription';
-import { addedTo, type Usage } from './usage';
+import type { Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
 
 interface Corrected {
@@ -33,6 +32,7 @@ export class Corrections {
     if (invoice.paid > 0n) return 'invoice_partly_paid';
     const { redemptions } = this.owner.subscription(invoice.subscription);
     voidInvoice(invoice, this.owner.now, redemptions, this.owner.zone);
+    this.owner.usage.reopen(invoice.lines);
     this.owner.firstPayments.givenUp(invoice);
     return null;
   }
@@ -64,54 +64,34 @@ export class Corrections {
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
     );
+    if (isWithdrawn || isOvertaken) return 'invoice_overtaken';
     const limits = new CreditLimits(this.owner);
-    const again = lines.flatMap((line): readonly BilledLine[] => {
-      const { takesBack: from, capped, back, listed, taken, added } = line;
-      if (from === null)
-        return [
-          correctedAgain({ ...line, ...UNTOUCHED, capped, back, listed, taken, added }, limits),
-        ];
+    const charges = lines.flatMap((line): readonly BilledLine[] => {
+      const { takesBack: from, capped } = line;
+      if (from === null) return line.usage === null ? [{ ...line, ...UNTOUCHED, capped }] : [];
       const isBilled = line.item?.billed.includes(from) ?? false;
       return isBilled && !from.isTakenBack
         ? creditOf(from, line.part, line.from, period, limits)
         : [];
     });
+    const { drafts, usage, now } = this.owner;
+    const used = usage.billAgain(lines, limits, drafts.added(), charges.length > 0);
+    const again = inOrder([...charges, ...used]);
+    if (again.length === 0) return 'invoice_overtaken';
     for (const line of again) {
       const { together } = line;
       if (together.includes(line)) continue;
       const copies = again.filter((one) => one.together === together);
       for (const copy of copies) copy.together = copies;
     }
-    if (isWithdrawn || isOvertaken || again.length === 0) {
-      for (const { takesBack, amount } of again) {
-        if (takesBack === null) continue;
-        takesBack.credited += amount;
-        takesBack.isTakenBack = false;
-      }
-      return 'invoice_overtaken';
-    }
     for (const line of again) {
       if (line.takesBack === null) line.item?.billed.push(line);
     }
-    for (const line of again) {
-      if (line.usage !== null && line.back !== null) returnCorrected(line.back.returned);
-      addedTo(line, this.owner.drafts.monthsFrom);
-    }
-    this.owner.usage.billAgain(lines, again);
-    const { now } = this.owner;
     const billed = this.owner.subscription(subscription);
     const redemptions = runningAt(billed.redemptions, now, period);
     const order = { subscription: billed, reason, bills: [], redemptions, period };
-    this.owner.drafts.issueLines(order, again);
+    drafts.keepTerms(order, drafts.issueLines(order, again));
     this.owner.invoice(place).isRegenerated = true;
     return null;
   }
-}
-
-/** Limits what usage gives back by what refunds left since. */
-function correctedAgain(line: BilledLine, limits: CreditLimits): BilledLine {
-  const { back, taken, amount } = line;
-  if (back === null || taken === null || amount === 0n) return line;
-  const again = limits.correctWithin({ amount: -amount, back }, taken);
-  return { ...line, amount: -again.amount, back: again.back, taken: again.taken };
 }

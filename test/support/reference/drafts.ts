@@ -160,7 +160,10 @@ export class Drafts {
     afterIntervals(instant, 'month', months, this.owner.zone);
 
   /** Keeps the terms of an invoice for the usage that it billed without a line; null where it has no line at all. */
-  private keepTerms({ redemptions, period }: Order, invoice: ReferenceInvoice | null): void {
+  keepTerms(
+    { redemptions, period }: Pick<Order, 'redemptions' | 'period'>,
+    invoice: ReferenceInvoice | null,
+  ): void {
     const { taxes, exemption } = this.owner.payer;
     const running = redemptions.filter(({ isUsedUp }) => !isUsedUp);
     const unused = running.map((redemption) => {
@@ -176,11 +179,21 @@ export class Drafts {
     const ordered = bills.flatMap(({ make }) => make());
     const limits = new CreditLimits(this.owner);
     limits.count(ordered);
-    const added = new AddedUsage(this.owner.invoices, this.monthsFrom);
-    const made = [...ordered, ...this.owner.usage.late(subscription.index, limits, added)];
-    const lines = made.toSorted((one, other) => placeOf(one) - placeOf(other));
-    return [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
+    return inOrder([
+      ...ordered,
+      ...this.owner.usage.late(subscription.index, limits, this.added()),
+    ]);
   }
+
+  added(): AddedUsage {
+    return new AddedUsage(this.owner.invoices, this.monthsFrom);
+  }
+}
+
+/** Sorts lines as an invoice has them: true-ups come last. */
+export function inOrder(lines: readonly BilledLine[]): readonly BilledLine[] {
+  const sorted = lines.toSorted((one, other) => placeOf(one) - placeOf(other));
+  return [...sorted.filter((one) => !isTrueUp(one)), ...sorted.filter(isTrueUp)];
 }
 
 /** Sorts prices in advance, prices in arrears, usage, credits; a true-up is next to its line. */

@@ -125,9 +125,14 @@ export function netOf({ amount, discount, taxWithin }: BilledLine): bigint {
   return amount - discount - taxWithin;
 }
 
+/** Returns the lines of invoices that stand. */
+export function standing(lines: readonly BilledLine[]): readonly BilledLine[] {
+  return lines.filter(({ isVoid }) => !isVoid);
+}
+
 /** Returns the lines that bill the same price for the same period, except void ones. */
 export function billedWith(line: BilledLine): readonly BilledLine[] {
-  return (line.usage?.lines ?? line.together).filter(({ isVoid }) => !isVoid);
+  return standing(line.usage?.lines ?? line.together);
 }
 
 /** Returns what lines hold together after discounts and credit. */

@@ -3,7 +3,15 @@ import type { CreditLimits } from './given-back';
 import { trueUp, within } from './limits';
 import { type AddedUsage, returnCorrected, takeAdded } from './added';
 import type { BillTerms } from './bill-terms';
-import { type BilledLine, type BilledUsage, giveBack, listedOf, OF_BILLS, UNTOUCHED } from './line';
+import {
+  type BilledLine,
+  type BilledUsage,
+  giveBack,
+  listedOf,
+  OF_BILLS,
+  standing,
+  UNTOUCHED,
+} from './line';
 import type { SoldPrice } from './offers';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
@@ -56,12 +64,12 @@ export class Usage {
     const usage = billedOf(subscription, price, from, to, part);
     this.billed.push(usage);
     this.fresh.push(usage);
-    return [...this.add(usage)];
+    return this.add(usage);
   }
 
   /** Keeps the terms of their invoice for bills without a line. */
   keepTerms(terms: BillTerms): void {
-    for (const usage of this.fresh) if (usage.lines.length === 0) usage.terms = terms;
+    for (const usage of this.fresh) if (standing(usage.lines).length === 0) usage.terms = terms;
     this.fresh = [];
   }
 
@@ -75,11 +83,12 @@ export class Usage {
 
   private add(usage: BilledUsage): readonly BilledLine[] {
     this.mark(usage);
-    for (const { amount, used } of this.rate(usage)) {
-      if (amount !== 0n || used !== 0n) addLine(usage, amount, false);
-    }
-    usage.lines.push(...trueUp(usage.price, usage.lines, likeOf(usage, false)));
-    return usage.lines;
+    const lines = this.rate(usage)
+      .filter(({ amount, used }) => amount !== 0n || used !== 0n)
+      .map(({ amount }) => addLine(usage, amount, false));
+    const limited = trueUp(usage.price, lines, likeOf(usage, false));
+    usage.lines.push(...limited);
+    return [...lines, ...limited];
   }
 
   /** Tests if there is something to correct. */
@@ -98,19 +107,31 @@ export class Usage {
     return this.billed
       .filter((usage) => usage.subscription === subscription && usage.isLate)
       .sort((one, other) => one.from - other.from)
-      .flatMap((usage) => {
-        usage.isLate = false;
-        this.mark(usage);
-        const owed = this.owed(usage, limits);
-        if (owed === null) return [];
-        if (owed.back !== null) {
-          returnCorrected(owed.back.returned);
-          return [addLine(usage, owed.amount, true, owed)];
-        }
-        const terms = added.termsOf(usage, owed.amount);
-        const line = addLine(usage, owed.amount, true, { ...owed, added: terms });
-        return [addedTo(line, added.monthsFrom)];
-      });
+      .flatMap((usage) => this.correct(usage, limits, added));
+  }
+
+  private correct(
+    usage: BilledUsage,
+    limits: CreditLimits,
+    added: AddedUsage,
+  ): readonly BilledLine[] {
+    usage.isLate = false;
+    this.mark(usage);
+    const owed = this.owed(usage, limits);
+    if (owed === null) return [];
+    if (owed.back !== null) {
+      returnCorrected(owed.back.returned);
+      return [addLine(usage, owed.amount, true, owed)];
+    }
+    const terms = added.termsOf(usage, owed.amount);
+    const line = addLine(usage, owed.amount, true, { ...owed, added: terms });
+    return [addedTo(line, added.monthsFrom)];
+  }
+
+  /** Returns what is still owed for a period at list prices: what a void invoice charged counts as never done. */
+  private difference(usage: BilledUsage): bigint {
+    const rated = sum(this.rate(usage).map(({ amount }) => amount));
+    return within(rated, usage.price, usage.part) - sum(standing(usage.lines).map(listedOf));
   }
 
   /** Returns the difference to what was billed, at list prices; a negative one is its share of what was paid. */
@@ -118,11 +139,10 @@ export class Usage {
     usage: BilledUsage,
     limits: CreditLimits | null,
   ): Pick<BilledLine, 'back' | 'listed' | 'taken' | 'amount'> | null {
-    const rated = sum(this.rate(usage).map(({ amount }) => amount));
-    const difference = within(rated, usage.price, usage.part) - sum(usage.lines.map(listedOf));
+    const difference = this.difference(usage);
     if (difference === 0n) return null;
     if (difference > 0n) return { amount: difference, back: null, listed: null, taken: null };
-    const lines = usage.lines.filter(({ isVoid }) => !isVoid);
+    const lines = standing(usage.lines);
     const listed = sum(lines.map(listedOf));
     const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
     const given = giveBack(lines, share, OF_BILLS);
@@ -131,13 +151,62 @@ export class Usage {
     return { amount: -amount, back, listed: difference, taken };
   }
 
-  /** Regenerates the usage lines of a void invoice; changes while it was void were not given back. */
-  billAgain(before: readonly BilledLine[], again: readonly BilledLine[]): void {
-    for (const usage of new Set(again.flatMap((line) => line.usage ?? []))) {
-      const issued = again.filter((line) => line.usage === usage);
-      usage.lines = [...usage.lines.filter((line) => !before.includes(line)), ...issued];
-      this.markLate(usage);
+  /**
+   * Bills the usage of a void invoice again: the same lines, where they are what is owed; all of it as counted now, where no
+   * other invoice billed it; else what the others left. Returns nothing, and changes nothing, if nothing is owed.
+   *
+   * @param others true if the invoice is made anyway
+   */
+  billAgain(
+    before: readonly BilledLine[],
+    limits: CreditLimits,
+    added: AddedUsage,
+    others: boolean,
+  ): readonly BilledLine[] {
+    const all = [...new Set(before.flatMap((line) => line.usage ?? []))];
+    const states = all.map((usage) => ({ ...usage, usage, marked: this.marked.get(usage) }));
+    const changed = states.filter(({ usage }) => !this.isTheSame(usage, before));
+    const isAnew = ({ usage }: (typeof states)[number]): boolean =>
+      standing(usage.lines).length === 0 &&
+      before.every((line) => line.usage !== usage || !line.isLate);
+    const same = states
+      .filter((one) => !changed.includes(one))
+      .flatMap(({ usage }) => {
+        const lines = before.filter((line) => line.usage === usage).map(copyOf);
+        usage.lines.push(...lines);
+        return lines;
+      });
+    const anew = changed.filter(isAnew);
+    const lines = [
+      ...same,
+      ...anew.flatMap(({ usage }) => this.add(usage)),
+      ...changed
+        .filter((one) => !anew.includes(one))
+        .flatMap(({ usage }) => this.correct(usage, limits, added)),
+    ];
+    if (lines.length === 0 && !others) {
+      for (const { usage, isLate, marked } of changed) {
+        usage.isLate = isLate;
+        if (marked !== undefined) this.marked.set(usage, marked);
+      }
+      return [];
     }
+    for (const { usage } of states) this.markLate(usage);
+    for (const { usage } of changed) usage.isLate = false;
+    this.fresh.push(...anew.map(({ usage }) => usage));
+    return lines;
+  }
+
+  private isTheSame(usage: BilledUsage, before: readonly BilledLine[]): boolean {
+    const lines = before.filter((line) => line.usage === usage);
+    return (
+      lines.every(({ isLate }) => !isLate) && this.difference(usage) === sum(lines.map(listedOf))
+    );
+  }
+
+  /** Bills corrections of a void invoice with the next one. */
+  reopen(lines: readonly BilledLine[]): void {
+    for (const { usage, isLate } of lines) if (usage !== null && isLate) this.markLate(usage);
   }
 
   private changed(at: number): void {
@@ -220,8 +289,13 @@ function addLine(
   return line;
 }
 
+/** Returns a line as it was before it was on an invoice. */
+function copyOf(line: BilledLine): BilledLine {
+  return { ...line, ...UNTOUCHED, capped: line.capped };
+}
+
 /** Takes the discounts of a line that adds usage to a bill. */
-export function addedTo(
+function addedTo(
   line: BilledLine,
   monthsFrom: (from: number, months: number) => number,
 ): BilledLine {

@@ -92,7 +92,7 @@ export class InvoiceCommandsController {
   @Operation({
     summary: 'Regenerate a void invoice',
     description:
-      'Makes an invoice with the same charges and the current coupons, taxes and credit, and finalizes it at once; ' +
+      'Makes an invoice with the same charges, as far as they are still owed, and the current coupons, taxes and credit, and finalizes it at once; ' +
       '`reissue_of` names the void one. A void invoice is regenerated once. Refused if something that it billed in advance ' +
       'was changed since, or ended with credit.',
     access: 'invoices:write',

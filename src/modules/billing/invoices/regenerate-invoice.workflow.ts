@@ -41,7 +41,7 @@ export class RegenerateInvoiceWorkflow {
       const standing = await this.periods.lockBilled(found);
       const { refunded } = await this.refunded.lock({
         credits: this.reissuing.creditsOf(found),
-        invoiceIds: this.reissuing.correctedBy(found),
+        invoiceIds: await this.reissuing.correctedBy(found),
       });
       const periods = await this.periods.billingPeriods(this.reissuing.correctedFrom(found));
       return this.reissuing.regenerate(id, { customer, standing, refunded, periods }, now);

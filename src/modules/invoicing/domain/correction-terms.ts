@@ -30,8 +30,6 @@ export interface CorrectionTerms {
   readonly returns: (discount: HeldDiscount) => boolean;
   /** Returns the terms of usage that is added; null if nothing is known of its first bill. */
   readonly added: (order: UsageOrder, addedMinor: bigint) => BilledBy | null;
-  /** Returns the terms of usage that a void invoice added, with what the coupons have left by now. */
-  readonly addedAgain: (billedBy: BilledBy, addedMinor: bigint) => BilledBy;
   /** Notes usage that is taken back, at list prices. */
   readonly takenBack: (order: UsageOrder, listedMinor: bigint) => void;
   /** Notes the discounts that returned with it. */
@@ -72,7 +70,6 @@ export function correctionTerms({
       grow(order, addedMinor);
       return left.take({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
     },
-    addedAgain: (billedBy, addedMinor) => left.take(billedBy, addedMinor),
     takenBack: (order, listedMinor) => {
       grow(order, -listedMinor);
     },

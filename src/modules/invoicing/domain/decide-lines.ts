@@ -95,7 +95,9 @@ export function decideLines(
  * The place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits. Lines of one
  * place, and true-ups of one place after all lines, keep the order in which they were ordered.
  */
-function placeOf(line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeOrder | UsageOrder): number {
+export function placeOf(
+  line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeOrder | UsageOrder,
+): number {
   switch (line.kind) {
     case 'usage':
       return 2;

@@ -1,3 +1,4 @@
+import { parseExact, type Rational, subtract, sum } from '../../../core/decimal';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import type { InvoiceLine, InvoiceTaxRate } from './invoice';
 
@@ -66,6 +67,18 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 /** The amount at list prices: a correction that gave back what was paid is shown by less. */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
+}
+
+/** Returns the quantity that lines for usage of one period bill together; corrections have what they add or take back. */
+export function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
+  return sum(
+    lines.flatMap(({ trace }) => {
+      if (trace.kind !== 'usage') return [];
+      const counted = sum(trace.parts.map(({ quantity }) => parseExact(quantity)));
+      const { corrects } = trace;
+      return corrects === null ? counted : subtract(counted, parseExact(corrects.quantity));
+    }),
+  );
 }
 
 function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: string): bigint {

@@ -53,8 +53,6 @@ export interface UsageOrder {
 export interface LateUsageOrder {
   readonly subscriptionId: string;
   readonly order: UsageOrder;
-  /** Quantity that was billed last, over all groups, as exact text. */
-  readonly quantity: string;
 }
 
 /** The unused part of whatever an item was billed in advance beyond an instant. */

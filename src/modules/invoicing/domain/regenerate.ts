@@ -5,12 +5,13 @@ import {
   decideInvoice,
   type NewInvoiceIds,
 } from './decide-invoice';
-import { type CorrectionTerms, correctionTerms } from './correction-terms';
-import { creditAgain } from './decide-lines';
-import { type LimitCredit, limitCredits, limitTaken } from './given-back';
+import { correctionTerms } from './correction-terms';
+import { creditAgain, placeOf } from './decide-lines';
+import { lateUsageLine } from './decide-usage-lines';
+import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
-import { correctionOf, ratedAgain, type UsageTrace } from './usage';
+import { isOf, type UsageAgain } from './usage-again';
 
 /** Present state of the charges that a void invoice billed. */
 export interface Standing {
@@ -39,66 +40,50 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
 }
 
 /**
- * Returns the draft that regenerates a void invoice: the same charges, and credits for the rest that the credited lines
- * still hold, with the discounts and taxes of the context. Periods that are over are earned at once.
+ * Returns the draft that regenerates a void invoice: the same charges, what is left to be billed of its usage, and credits for
+ * the rest that the credited lines still hold, with the discounts and taxes of the context. Periods that are over are earned
+ * at once.
  *
  * @param context with the finalized lines of the items that it credits
  */
 export function regeneratedFrom(
   voided: Invoice,
   { earnedUntil, hasEnded }: Standing,
-  context: BillingContext,
+  context: BillingContext & UsageAgain,
   ids: NewInvoiceIds,
   now: Date,
 ): Invoice {
   const { periodStartAt: startAt, periodEndAt: endAt } = voided;
+  const { first, late } = context;
   const order: InvoiceOrder = {
     ...voided,
     // The void invoice keeps the boundary it renewed at: there is one renewal for each.
     renewsAt: null,
     period: startAt === null || endAt === null ? null : { startAt, endAt },
     billingPeriod: context.billingPeriod,
-    lines: [],
+    lines: first.map((one) => one.order),
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
     hasEnded || (earnedUntil !== null && period !== null && period.endAt <= earnedUntil);
   const limit = limitCredits(context.creditable);
   const corrections = correctionTerms(context);
-  const lines = voided.lines.flatMap((line): InvoiceLine[] => {
+  const same = voided.lines.flatMap((line): InvoiceLine[] => {
+    if ([...first, ...late].some((one) => isOf(line, one))) return [];
     const id = ids.nextLineId();
-    if (line.trace.kind === 'usage' && line.trace.corrects !== null) {
-      return [{ ...correctedAgain(line, line.trace, limit, corrections), id }];
-    }
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
     const credit = creditAgain(line, context, limit, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
-  const empty = decideInvoice(order, { ...context, usage: [] }, ids, now);
-  return decideAgain({ ...empty, reissueOfId: voided.id, lines }, context);
-}
-
-/**
- * Returns a correction of usage with what refunds left since of the invoices that it takes from, or with what coupons have
- * left for usage that it adds.
- */
-function correctedAgain(
-  line: InvoiceLine,
-  trace: UsageTrace,
-  limit: LimitCredit,
-  corrections: CorrectionTerms,
-): InvoiceLine {
-  const { corrects, limits } = trace;
-  if (corrects?.billedBy !== undefined) {
-    const billedBy = corrections.addedAgain(corrects.billedBy, line.amount);
-    return { ...line, trace: { ...trace, corrects: { ...corrects, billedBy } } };
-  }
-  if (corrects?.held === undefined || corrects.taken === undefined) return line;
-  const { taken, mostMinor } = limitTaken(corrects.taken, corrects.held, limit);
-  const limited = mostMinor === null ? corrects : { ...corrects, mostMinor };
-  const { amountMinor: amount, returned } = correctionOf(ratedAgain(trace), limits, limited);
-  corrections.returned(returned);
-  if (mostMinor === null) return line;
-  return { ...line, amount, trace: { ...trace, corrects: { ...limited, returned, taken } } };
+  const corrected = late.flatMap((one): InvoiceLine[] => {
+    const like = voided.lines.find((line) => isOf(line, one));
+    const line = lateUsageLine(one, corrections, limit, ids.nextLineId);
+    return like === undefined || line === null ? [] : [{ ...like, ...line }];
+  });
+  const anew = decideInvoice(order, { ...context, usage: first }, ids, now);
+  const lines = [...same, ...anew.lines, ...corrected].toSorted(
+    (one, other) => placeOf(one) - placeOf(other),
+  );
+  return decideAgain({ ...anew, reissueOfId: voided.id, lines }, context);
 }

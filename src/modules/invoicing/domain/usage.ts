@@ -64,9 +64,9 @@ export interface ItemUsage {
 /** Amount billed so far for the period of an item: usage, minimum and maximum. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
-  /** Part of that which was neither discounted nor credited nor voided. */
+  /** Part of that which was neither discounted nor credited. */
   readonly heldMinor: bigint;
-  /** The quantity that was billed last, all groups added up, as exact text. */
+  /** The quantity that its lines, void ones excluded, bill together, as exact text. */
   readonly quantity: string;
   /** Amounts that its lines, void ones excluded, still hold; absent from lines that were issued at list prices. */
   readonly held?: HeldTerms;

@@ -95,6 +95,16 @@ export class ArchivedUsage {
     if (since < before) throw usageArchived(before, 'Metered prices can start from then on.');
   }
 
+  /** Returns those of these billed periods of which no event is archived. This stays so until the transaction ends. */
+  async open(periods: readonly BilledPeriod[]): Promise<readonly BilledPeriod[]> {
+    if (periods.length === 0 || (await this.months.lockBilled(periods)) === null) return periods;
+    const open: BilledPeriod[] = [];
+    for (const period of periods) {
+      if ((await this.months.lockBilled([period])) === null) open.push(period);
+    }
+    return open;
+  }
+
   /**
    * Requires that no event of these billed periods is archived, until the transaction ends.
    * @throws {ProblemError} `usage_archived`

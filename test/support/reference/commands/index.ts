@@ -22,6 +22,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 1, arbitrary: commandsOf(GIVING_BACK) },
     { weight: 2, arbitrary: commandsOf(REFUNDING) },
     { weight: 1, arbitrary: commandsOf(CORRECTING) },
+    { weight: 2, arbitrary: commandsOf(BILLING_AGAIN) },
   );
 }
 
@@ -55,4 +56,11 @@ const CORRECTING = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, voidUsage],
   ...[pay, pay, pay, refund, refund, settleRefund, advance, advance, advance, advance, cancel],
   ...[issueNote, voidInvoice, regenerate, changeTaxes, redeem],
+];
+
+/** Usage of bills that are void, and made again. */
+const BILLING_AGAIN = [
+  ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, redeem],
+  ...[voidInvoice, voidInvoice, voidInvoice, regenerate, regenerate, changeTaxes, cancel],
+  ...[advance, advance, advance, advance],
 ];

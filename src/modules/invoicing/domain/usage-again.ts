@@ -1,0 +1,67 @@
+import { trueUp } from '../../../core/rating';
+import type { CountedUsage } from './decide-usage-lines';
+import { isFirst, subjectOf } from './first-bill';
+import { listedAmount } from './held-lines';
+import type { Invoice, InvoiceLine } from './invoice';
+import type { UsageOrder } from './line-order';
+import { ratePart } from './usage';
+
+/** Usage of a void invoice that is not billed again by the same lines. */
+export interface UsageAgain {
+  /** Usage that no other invoice billed, and that changed since: it is billed as counted now. */
+  readonly first: readonly CountedUsage[];
+  /** Usage that other invoices billed, all of it or a part, and late usage: the difference is billed. */
+  readonly late: readonly CountedUsage[];
+}
+
+/**
+ * Returns the usage of a void invoice that its lines do not bill again. Where what is left to be billed of a period is what
+ * they billed first, the same lines are made again.
+ * @param usage as counted now, with what invoices that stand billed of it
+ */
+export function usageAgain(
+  { lines }: Pick<Invoice, 'lines'>,
+  usage: readonly CountedUsage[],
+): UsageAgain {
+  const first: CountedUsage[] = [];
+  const late: CountedUsage[] = [];
+  for (const counted of usage) {
+    const before = lines.filter((line) => isOf(line, counted));
+    const { billed } = counted;
+    if (!before.every(isFirst)) late.push(counted);
+    else if (before.reduce((sum, line) => sum + listedAmount(line), 0n) !== leftMinor(counted)) {
+      if (billed === null || billed.lines.length === 0) first.push({ ...counted, billed: null });
+      else late.push(counted);
+    }
+  }
+  return { first, late };
+}
+
+/** Returns the item and period whose usage a line may bill; true-ups of other prices are no usage. */
+export function usageOf({
+  kind,
+  itemId,
+  period,
+}: InvoiceLine): readonly Pick<UsageOrder, 'itemId' | 'period'>[] {
+  if (kind !== 'usage' && kind !== 'minimum' && kind !== 'maximum') return [];
+  return itemId === null || period === null ? [] : [{ itemId, period }];
+}
+
+/** Returns true for a line that bills usage of a period, limits included. */
+export function isOf(
+  { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
+  { order }: CountedUsage,
+): boolean {
+  if (kind === 'credit' || itemId === null || period === null) return false;
+  return subjectOf({ itemId, period }) === subjectOf(order);
+}
+
+/** Returns what is left to be billed of usage, at list prices. */
+function leftMinor({ order: { price, proration }, reading, billed }: CountedUsage): bigint {
+  const ratedMinor = reading.parts.reduce(
+    (total, part) => total + ratePart(price.rating, part, proration).amountMinor,
+    0n,
+  );
+  const trueUpMinor = trueUp(ratedMinor, price, proration)?.amountMinor ?? 0n;
+  return ratedMinor + trueUpMinor - (billed?.amountMinor ?? 0n);
+}

@@ -1,0 +1,217 @@
+import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+
+const MARCH = '2026-03-01T00:00:00.000Z';
+
+/** 100 calls of March are billed on 1 April. The steps that follow, in different orders: */
+type Step =
+  /** The bill is voided, and later made again. */
+  | 'void'
+  | 'regenerate'
+  /** 30 calls of March arrive late. */
+  | 'late'
+  /** The 100 calls are voided. */
+  | 'lost'
+  /** The next month begins, with its invoice. */
+  | 'correct'
+  /** The last invoice with late usage is voided, and later made again. */
+  | 'void correction'
+  | 'regenerate correction';
+
+interface Terms {
+  readonly name: string;
+  readonly price: object;
+  /** A coupon and a tax rate, in percent. */
+  readonly off?: number;
+  readonly tax?: number;
+  /** Returns what calls cost before both, in minor units. */
+  readonly costOf: (calls: number) => number;
+}
+
+const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+const tiers = [
+  { up_to: '40', unit_amount: '20' },
+  { up_to: null, unit_amount: '10' },
+];
+const TERMS: readonly Terms[] = [
+  { name: 'a price per unit', price: perUnit, costOf: (calls) => calls * 10 },
+  {
+    name: 'a coupon and tax',
+    price: perUnit,
+    off: 50,
+    tax: 20,
+    costOf: (calls) => calls * 10,
+  },
+  {
+    name: 'a minimum',
+    price: { ...perUnit, minimum_amount: 500 },
+    costOf: (calls) => Math.max(500, calls * 10),
+  },
+  {
+    name: 'tiers and tax',
+    price: { name: 'Calls', model: 'graduated', timing: 'in_arrears', tiers },
+    tax: 20,
+    costOf: (calls) => Math.min(calls, 40) * 20 + Math.max(0, calls - 40) * 10,
+  },
+];
+
+/** Returns all orders of steps; an invoice is made again after it was voided. */
+function ordersOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  if (steps.length === 0) return [[]];
+  return steps
+    .filter((step) => step !== 'regenerate' || !steps.includes('void'))
+    .flatMap((step) => {
+      const rest = ordersOf(steps.filter((one) => one !== step));
+      return rest.map((others) => [step, ...others]);
+    });
+}
+
+/** Returns an order, the same with a correction after each of its steps, and with one after every step. */
+function withCorrections(order: readonly Step[]): readonly (readonly Step[])[] {
+  const places = order.slice(0, -1).map((_, place) => place + 1);
+  return [
+    order,
+    ...places.map((place) => order.toSpliced(place, 0, 'correct')),
+    order.flatMap((step): Step[] => [step, 'correct']),
+  ];
+}
+
+/** Orders in which usage changed after the void, or was not corrected before it. */
+const isSettledWithout = (order: readonly Step[]): boolean => {
+  const since = order.slice(order.indexOf('void'));
+  const before = order.slice(order.lastIndexOf('correct', order.indexOf('void')) + 1);
+  return [...since, ...before].some((step) => step === 'late' || step === 'lost');
+};
+
+const ORDERS = ordersOf(['void', 'late', 'lost', 'regenerate']);
+const MADE_AGAIN = ORDERS.flatMap(withCorrections);
+const LEFT_VOID = ordersOf(['void', 'late', 'lost'])
+  .flatMap(withCorrections)
+  .filter(isSettledWithout);
+const CORRECTION: readonly (readonly Step[])[] = [
+  ['late', 'correct', 'void correction'],
+  ['late', 'correct', 'void correction', 'correct', 'regenerate correction'],
+  ['late', 'correct', 'void correction', 'regenerate correction'],
+  ['late', 'correct', 'void correction', 'lost'],
+  ['late', 'correct', 'void correction', 'lost', 'regenerate correction'],
+  ['late', 'correct', 'void correction', 'lost', 'correct', 'regenerate correction'],
+  ['late', 'correct', 'void correction', 'void', 'correct', 'regenerate', 'regenerate correction'],
+  ['late', 'correct', 'void', 'void correction', 'regenerate correction', 'regenerate'],
+  ['late', 'correct', 'void', 'void correction', 'regenerate', 'correct', 'regenerate correction'],
+  ['void', 'late', 'correct', 'void correction', 'correct', 'regenerate'],
+  ['void', 'late', 'correct', 'void correction', 'regenerate', 'regenerate correction'],
+  ['void', 'late', 'correct', 'void correction', 'lost', 'regenerate correction', 'regenerate'],
+];
+
+describe('usage of void invoices', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { LOG_LEVEL: 'fatal' } });
+  });
+
+  afterAll(() => engine.close());
+
+  const post = async (path: string, body: object = {}) => {
+    const { status, body: answer } = await engine.http.post(path).send(body);
+    return { status, body: answer as { readonly id: string; readonly code?: string } & Invoice };
+  };
+
+  let made = 0;
+
+  async function begin({ price, off, tax }: Terms, others: readonly object[] = []) {
+    made += 1;
+    const rate = { name: 'VAT', percentage: String(tax), inclusive: false };
+    const rates = tax === undefined ? [] : [(await post('/v1/tax-rates', rate)).body.id];
+    const story = await Story.begin(engine, MARCH, { currency: 'USD', tax_rate_ids: rates });
+    const { id: meter_id, event } = await story.meter();
+    const { id: planId } = await story.planOf([...others, { ...price, meter_id }]);
+    const code = `HALF${made}`;
+    const coupon = { code, type: 'percent', percent_off: String(off), duration: 'forever' };
+    if (off !== undefined) await post('/v1/coupons', coupon);
+    const coupons = off === undefined ? {} : { coupon: code };
+    await story.subscribe(planId, { collection: 'send_invoice', ...coupons });
+    const key = await story.reportUsage(event, MARCH, { n: 100 });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    return { story, event, key, bill: (await story.invoices()).at(-1)?.id ?? '' };
+  }
+
+  const isLate = ({ description }: Invoice['lines'][number]): boolean =>
+    description.endsWith('(late usage)');
+
+  /**
+   * Runs the steps, and then two months. Whenever March was billed again, and in the end, the invoices that stand come to what
+   * the calls that remain cost, beside the months since, which have the costs of no call.
+   */
+  async function run(terms: Terms, steps: readonly Step[]) {
+    const { costOf, off = 0, tax = 0 } = terms;
+    const owedFor = (calls: number): number => costOf(calls) * (1 - off / 100) * (1 + tax / 100);
+    const { story, event, key, bill } = await begin(terms);
+    let calls = 100;
+    let month = 4;
+    let correction = '';
+    const voided = new Set<string>();
+    const next = async (): Promise<void> => {
+      month += 1;
+      await story.advance(new Date(Date.UTC(2026, month - 1)).toISOString());
+    };
+    const voidIt = async (id: string): Promise<void> => {
+      const { status, body } = await post(`/v1/invoices/${id}/void`);
+      if (status === 200) voided.add(id);
+      // A bill that later invoices credited is not voided.
+      else expect(body.code).toMatch(/^invoice_credited$|^invalid_transition$/);
+    };
+    const makeAgain = async (id: string): Promise<void> => {
+      if (!voided.has(id)) return;
+      const { status, body } = await post(`/v1/invoices/${id}/reissue`);
+      if (status !== 201) expect(body.code).toBe('invoice_overtaken');
+    };
+    const check = async (): Promise<void> => {
+      const standing = (await story.invoices()).filter(({ status }) => status !== 'void');
+      expect({ month, owed: standing.reduce((sum, { total }) => sum + total, 0) }).toEqual({
+        month,
+        owed: Math.round(owedFor(calls) + (month - 4) * owedFor(0)),
+      });
+    };
+    for (const step of steps) {
+      if (step === 'late') {
+        await story.reportUsage(event, MARCH, { n: 30 });
+        calls += 30;
+      }
+      if (step === 'lost') {
+        await post('/v1/usage-events/void', { idempotency_key: key });
+        calls -= 100;
+      }
+      if (step === 'correct') await next();
+      if (step === 'void') await voidIt(bill);
+      if (step === 'regenerate') {
+        await makeAgain(bill);
+        if (voided.has(bill) && !voided.has(correction)) await check();
+      }
+      if (step === 'void correction') {
+        const held = (await story.invoices()).filter(({ lines }) => lines.some(isLate));
+        correction = held.at(-1)?.id ?? '';
+        await voidIt(correction);
+      }
+      if (step === 'regenerate correction') await makeAgain(correction);
+    }
+    await next();
+    await next();
+    await check();
+    await story.verify();
+  }
+
+  const titled = (orders: readonly (readonly Step[])[]) =>
+    orders.map((steps) => ({ title: steps.join(', '), steps }));
+
+  describe.each(TERMS.slice(0, 2))('with $name are charged once', (terms) => {
+    it.each(titled([...MADE_AGAIN, ...LEFT_VOID, ...CORRECTION]))('$title', async ({ steps }) => {
+      await run(terms, steps);
+    });
+  });
+
+  describe.each(TERMS.slice(2))('with $name are charged once', (terms) => {
+    it.each(titled(ORDERS))('$title', async ({ steps }) => {
+      await run(terms, steps);
+    });
+  });
+});
