@@ -132,10 +132,13 @@ export class Payments {
   /** Refunds a part, or all that is left; returns the refund, or the code of the refusal. */
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
-    const left = this.refundableOf(payment);
+    const left = this.ownRefundable(payment);
+    // Credit is paid out only for an amount that names it.
     const amount = asked ?? left;
-    if (amount < 1n || amount > left) return 'refund_amount_exceeds_refundable';
-    const own = least(amount, this.ownRefundable(payment));
+    if (amount < 1n || amount > this.refundableOf(payment)) {
+      return 'refund_amount_exceeds_refundable';
+    }
+    const own = least(amount, left);
     const paidOut = this.payOut(amount - own);
     const refund = { payment, amount, paidOut, status: 'pending' as const, events: ['created'] };
     this.refunds.push(refund);
