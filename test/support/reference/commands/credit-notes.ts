@@ -12,22 +12,25 @@ class IssueNote implements BillingCommand {
     private readonly pick: number,
     private readonly parts: readonly { readonly pick: number; readonly much: Much }[],
     private readonly settle: 'credit' | 'refund',
+    /** Lines that it credits. */
+    private readonly of: 'any' | 'usage',
   ) {}
 
-  check({ invoices }: Readonly<Reference>): boolean {
-    const invoice = invoices[this.pick % Math.max(1, invoices.length)];
-    return invoice !== undefined && invoice.status !== 'draft';
+  check(model: Readonly<Reference>): boolean {
+    const place = this.place(model);
+    return place !== null && model.invoice(place).status !== 'draft';
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
     const { settle } = this;
-    const place = this.pick % model.invoices.length;
+    const place = this.place(model) ?? 0;
     const invoice = model.invoice(place);
-    const parts = this.wanted(invoice.lines, model.invoices);
+    const lines = invoice.lines.filter((line) => this.fits(line));
+    const parts = this.wanted(lines, model.invoices);
     const id = await engine.invoiceId(place);
-    const { lines } = (await engine.get(`/v1/invoices/${id}`)) as { lines: { id: string }[] };
+    const real = (await engine.get(`/v1/invoices/${id}`)) as { lines: { id: string }[] };
     const asked = parts.map(({ line, net }) => ({
-      invoice_line_id: lines[invoice.lines.indexOf(line)]?.id,
+      invoice_line_id: real.lines[invoice.lines.indexOf(line)]?.id,
       amount: Number(net),
     }));
     const order = { invoice_id: id, lines: asked, reason: 'So it is', settle };
@@ -49,6 +52,17 @@ class IssueNote implements BillingCommand {
     });
   }
 
+  private place({ invoices }: Readonly<Reference>): number | null {
+    const fits = invoices.flatMap(({ lines }, place) =>
+      this.of === 'any' || lines.some((line) => this.fits(line)) ? [place] : [],
+    );
+    return fits[this.pick % Math.max(1, fits.length)] ?? null;
+  }
+
+  private fits({ usage, amount, isLate }: BilledLine): boolean {
+    return this.of === 'any' || (usage !== null && amount > 0n && !isLate);
+  }
+
   /** Prefers lines with a rest, if there are any. */
   private wanted(
     lines: readonly BilledLine[],
@@ -67,7 +81,8 @@ class IssueNote implements BillingCommand {
 
   toString(): string {
     const parts = this.parts.map(({ pick, much }) => `${much} of ${pick}`);
-    return `note(${this.pick}, ${parts.join(' and ')}, ${this.settle})`;
+    const of = this.of === 'usage' ? ' of usage' : '';
+    return `note(${this.pick}, ${parts.join(' and ')}${of}, ${this.settle})`;
   }
 }
 
@@ -78,14 +93,16 @@ function netOf(much: Much, creditable: bigint): bigint {
 }
 
 class VoidNote implements BillingCommand {
-  constructor(private readonly pick: number) {}
+  /** @param pick 'last': the newest note */
+  constructor(private readonly pick: number | 'last') {}
 
   check({ creditNotes: { all } }: Readonly<Reference>): boolean {
     return all.length > 0;
   }
 
   async run({ creditNotes }: Reference, engine: EngineUnderTest): Promise<void> {
-    const place = this.pick % creditNotes.all.length;
+    const { length } = creditNotes.all;
+    const place = this.pick === 'last' ? length - 1 : this.pick % length;
     const id = await engine.noteId(place);
     const refusal = creditNotes.void(place);
     const answer = await engine.post(`/v1/credit-notes/${id}/void`, {});
@@ -107,12 +124,14 @@ const much = fc.oneof(
 
 const part = fc.record({ pick: fc.nat({ max: 5 }), much });
 
-export const issueNote = fc
-  .tuple(
-    fc.nat({ max: 20 }),
-    fc.array(part, { minLength: 1, maxLength: 3 }),
-    fc.constantFrom('credit' as const, 'refund' as const),
-  )
-  .map((terms) => new IssueNote(...terms));
+const note = fc.tuple(
+  fc.nat({ max: 20 }),
+  fc.array(part, { minLength: 1, maxLength: 3 }),
+  fc.constantFrom('credit' as const, 'refund' as const),
+);
+
+export const issueNote = note.map((terms) => new IssueNote(...terms, 'any'));
+export const noteUsage = note.map((terms) => new IssueNote(...terms, 'usage'));
 
 export const voidNote = fc.nat({ max: 5 }).map((place) => new VoidNote(place));
+export const voidLastNote = fc.constant(new VoidNote('last'));

@@ -1,13 +1,22 @@
 import fc from 'fast-check';
-import { advance } from './advance';
-import { issueNote, voidNote } from './credit-notes';
-import type { BillingCommand } from './engine';
+import { advance, advanceDays, advanceMonth } from './advance';
+import { issueNote, noteUsage, voidLastNote, voidNote } from './credit-notes';
+import type { Reference } from '../model';
+import type { BillingCommand, EngineUnderTest } from './engine';
 import { finalize, onInvoice, regenerate, voidInvoice } from './invoices';
 import { activateVersion, archive } from './offers';
 import { pay, payAhead, refund, settle, settleRefund, takeCard } from './payments';
-import { cancel, cancelWithCredit, change, plain, redeem, subscribe } from './subscriptions';
+import {
+  cancel,
+  cancelWithCredit,
+  change,
+  plain,
+  redeem,
+  subscribe,
+  subscribeMetered,
+} from './subscriptions';
 import { archiveTaxRate, changeTaxes } from './taxes';
-import { report, voidUsage } from './usage';
+import { report, reportToday, voidNotedUsage, voidUsage } from './usage';
 
 export type { EngineUnderTest } from './engine';
 
@@ -23,6 +32,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 2, arbitrary: commandsOf(REFUNDING) },
     { weight: 1, arbitrary: commandsOf(CORRECTING) },
     { weight: 2, arbitrary: commandsOf(BILLING_AGAIN) },
+    { weight: 1, arbitrary: commandsOf(NOTING) },
   );
 }
 
@@ -63,4 +73,36 @@ const BILLING_AGAIN = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, redeem],
   ...[voidInvoice, voidInvoice, voidInvoice, regenerate, regenerate, changeTaxes, cancel],
   ...[advance, advance, advance, advance],
+];
+
+/** Commands that random order rarely brings together. Those that do not fit are left out. */
+class Steps implements BillingCommand {
+  constructor(private readonly steps: readonly BillingCommand[]) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    for (const step of this.steps) if (step.check(model)) await step.run(model, engine);
+  }
+
+  toString(): string {
+    return this.steps.map(String).join(', ');
+  }
+}
+
+/** Usage that is billed, credited by a note and corrected, before the note is voided. */
+const noteThenCorrect = fc
+  .tuple(
+    ...[subscribeMetered, advanceDays, reportToday, advanceMonth, fc.oneof(pay, advanceDays)],
+    ...[noteUsage, voidNotedUsage, advanceMonth, voidLastNote],
+  )
+  .map((steps) => new Steps(steps));
+
+/** Credit notes on usage that is corrected before or after them, and on credits that refunds pay out. */
+const NOTING = [
+  ...[noteThenCorrect, noteThenCorrect, noteThenCorrect, subscribe, report, reportToday, advance],
+  ...[noteUsage, noteUsage, voidNotedUsage, voidNotedUsage, voidNote, cancelWithCredit, redeem],
+  ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isOwed, owedOf } from '../bill';
+import { isOwed, owedOf, type ReferenceInvoice } from '../bill';
 import type { Card } from '../collection';
 import type { Reference } from '../model';
 import type { PayCard, ReferencePayment } from '../payments';
@@ -45,7 +45,7 @@ function amountOf(much: Much, left: bigint): bigint | null {
   return share === 0n ? 1n : share;
 }
 
-/** Pays an open invoice manually, or tries to. */
+/** Pays an open invoice manually, or tries to; now and then one that owes nothing. */
 class Pay implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -79,8 +79,10 @@ class Pay implements BillingCommand {
   }
 
   private place(model: Readonly<Reference>): number | null {
-    const open = model.invoices.flatMap((invoice, place) => (isOwed(invoice) ? [place] : []));
-    return open[this.pick % Math.max(1, open.length)] ?? null;
+    const isPicked = (invoice: ReferenceInvoice): boolean =>
+      isOwed(invoice) || (this.pick > 18 && invoice.status !== 'draft');
+    const picked = model.invoices.flatMap((invoice, place) => (isPicked(invoice) ? [place] : []));
+    return picked[this.pick % Math.max(1, picked.length)] ?? null;
   }
 
   toString(): string {

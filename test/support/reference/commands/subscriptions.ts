@@ -328,6 +328,11 @@ export const subscribe = fc
   )
   .map((terms) => new Subscribe(...terms));
 
+/** Sells usage from now on. */
+export const subscribeMetered = fc
+  .tuple(fc.constantFrom(...metered), quantity, fc.option(coupon))
+  .map(([one, units, code]) => new Subscribe(one, units, [], 0, 0, code, 'anniversary', false));
+
 export const change = fc
   .tuple(
     pick,

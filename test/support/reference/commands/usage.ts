@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { METER, REGIONS } from '../catalog';
 import type { Reference } from '../model';
+import type { UsageEvent } from '../usage';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
 const HOUR_S = 3_600;
@@ -48,23 +49,39 @@ class Report implements BillingCommand {
 }
 
 class VoidUsage implements BillingCommand {
-  constructor(private readonly pick: number) {}
+  constructor(
+    private readonly pick: number,
+    /** Events that it voids: any, or those billed by lines that credit notes took of. */
+    private readonly of: 'any' | 'noted',
+  ) {}
 
-  check({ usage }: Readonly<Reference>): boolean {
-    return usage.events.length > 0;
+  check(model: Readonly<Reference>): boolean {
+    return this.events(model).length > 0;
   }
 
-  async run({ usage }: Reference, engine: EngineUnderTest): Promise<void> {
-    const place = this.pick % usage.events.length;
-    const event = usage.events[place];
-    if (event !== undefined) usage.void(event);
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const { usage } = model;
+    const events = this.events(model);
+    const event = events[this.pick % events.length];
+    if (event === undefined) return;
+    const place = usage.events.indexOf(event);
+    usage.void(event);
     const key = usageKey(engine, place);
     const answer = await engine.post('/v1/usage-events/void', { idempotency_key: key });
     expect(answer).toMatchObject({ status: 200, body: { idempotency_key: key } });
   }
 
+  private events({ usage, creditNotes }: Readonly<Reference>): readonly UsageEvent[] {
+    if (this.of === 'any') return usage.events;
+    const issued = creditNotes.all.filter(({ status }) => status === 'issued');
+    const noted = issued.flatMap(({ lines }) => lines.flatMap(({ line }) => line.usage ?? []));
+    return usage.events.filter(
+      ({ at, isVoid }) => !isVoid && noted.some(({ from, to }) => from <= at && at < to),
+    );
+  }
+
   toString(): string {
-    return `void usage(${this.pick})`;
+    return `void ${this.of === 'noted' ? 'noted ' : ''}usage(${this.pick})`;
   }
 }
 
@@ -81,11 +98,17 @@ const seconds = fc.oneof(
 
 const region = fc.constantFrom(...REGIONS);
 
-export const report = fc
-  .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds, region }), {
-    minLength: 1,
-    maxLength: 3,
-  })
-  .map((reported) => new Report(reported));
+const reportSince = (since: fc.Arbitrary<number>): fc.Arbitrary<BillingCommand> =>
+  fc
+    .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds: since, region }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    .map((reported) => new Report(reported));
 
-export const voidUsage = fc.nat({ max: 20 }).map((place) => new VoidUsage(place));
+export const report = reportSince(seconds);
+export const reportToday = reportSince(fc.integer({ min: 0, max: 23 * HOUR_S }));
+
+const anyEvent = fc.nat({ max: 20 });
+export const voidUsage = anyEvent.map((place) => new VoidUsage(place, 'any'));
+export const voidNotedUsage = anyEvent.map((place) => new VoidUsage(place, 'noted'));
