@@ -8,7 +8,12 @@ const INTRODUCTION = `# Events
 
 An event is written in the transaction of the change it describes, and carries the resource as the API shows it at that
 moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`; [webhooks.md](webhooks.md) describes their
-delivery.`;
+delivery.
+
+\`timestamp\` is the time of the change. For a customer on a [test clock](../src/modules/test-clocks/README.md) it is the time of that clock
+where the change is about the customer, its payment methods, subscriptions, invoices, credit notes or payments of invoices. Payments
+without an invoice, refunds, disputes and tokens happen in real time
+([decision 151](decisions/0151-clocks-date-customers-and-partial-payments-update-invoices.md)).`;
 
 /** docs/events.md: every type of event, with an example of each resource. Needs the modules to be loaded. */
 export function renderEvents(): string {

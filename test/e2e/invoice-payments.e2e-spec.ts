@@ -121,8 +121,11 @@ describe('payments of invoices', () => {
       code: 'payment_exceeds_invoice',
       payable_amount: 600,
     });
+    const events = ['invoice.created', 'invoice.finalized', 'invoice.updated'];
+    expect(await typesOf(id)).toEqual(events);
     expect((await payPart(story, id, 600)).status).toBe(201);
     expect(await read(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
+    expect(await typesOf(id)).toEqual([...events, 'invoice.paid']);
     await story.verify();
   });
 

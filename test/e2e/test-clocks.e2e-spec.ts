@@ -123,6 +123,41 @@ describe('test clocks', () => {
     expect(await runCommands()).toEqual(await runCommands());
   });
 
+  it('date their customers and payment methods, and the events about them', async () => {
+    const at = '2030-03-01T00:00:00.000Z';
+    const later = '2030-03-02T00:00:00.000Z';
+    const story = await Story.begin(engine, at);
+    const path = `/v1/customers/${story.customerId}`;
+    const method = { provider: 'sandbox', token: 'pm_sandbox_ok' };
+    const add = async () =>
+      (await engine.http.post(`${path}/payment-methods`).send(method).expect(201)).body as {
+        id: string;
+      };
+    const [, other] = [await add(), await add()];
+    expect(other).toMatchObject({ created_at: at, updated_at: at });
+    await story.advance(later);
+    const methodPath = `${path}/payment-methods/${other.id}`;
+    await engine.http.patch(methodPath).send({ is_default: true }).expect(200);
+    await engine.http.delete(methodPath).expect(204);
+    const { body } = await engine.http.patch(path).send({ name: 'Bob' }).expect(200);
+    expect(body).toMatchObject({ created_at: at, updated_at: later });
+    await engine.http.delete(path).expect(204);
+    const { body: page } = await engine.http.get(
+      `/v1/events?limit=20&customer_id=${story.customerId}`,
+    );
+    const events = (page as { data: { type: string; timestamp: string }[] }).data;
+    expect(events.map(({ type, timestamp }) => [type, timestamp]).reverse()).toEqual([
+      ['customer.created', at],
+      ['payment_method.created', at],
+      ['payment_method.created', at],
+      ['payment_method.updated', later],
+      ['payment_method.updated', later],
+      ['payment_method.deleted', later],
+      ['customer.updated', later],
+      ['customer.deleted', later],
+    ]);
+  });
+
   it('must exist when a customer is created with one', async () => {
     const answer = await engine.http
       .post('/v1/customers')

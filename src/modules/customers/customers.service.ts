@@ -45,25 +45,27 @@ export class CustomersService {
 
   /** @throws {ProblemError} `customer_external_id_taken`, `reference_not_found` */
   async create(details: NewCustomer): Promise<Customer> {
-    const now = this.clock.now();
-    const customer: Customer = {
-      ...details,
-      id: newId('cus'),
-      version: 1,
-      currencyLocked: false,
-      deletedAt: null,
-      createdAt: now,
-      updatedAt: now,
-    };
-    await this.database.transaction(async () => {
-      if (details.testClockId !== null) {
-        await this.testClocks.requireForReference(details.testClockId, '/test_clock_id');
-      }
+    const { testClockId } = details;
+    const pointer = '/test_clock_id';
+    return this.database.transaction(async () => {
+      const now =
+        testClockId === null
+          ? this.clock.now()
+          : (await this.testClocks.requireForReference(testClockId, pointer)).instant;
+      const customer: Customer = {
+        ...details,
+        id: newId('cus'),
+        version: 1,
+        currencyLocked: false,
+        deletedAt: null,
+        createdAt: now,
+        updatedAt: now,
+      };
       await this.taxRates.requireForReference(details.taxRateIds, '/tax_rate_ids');
       await this.customers.insert(customer);
       await this.outbox.record(customerCreated, { after: customer, occurredAt: now });
+      return customer;
     });
-    return customer;
   }
 
   /** @throws {ProblemError} `customer_not_found` */
@@ -108,6 +110,12 @@ export class CustomersService {
     const instants = await this.testClocks.instantsOf(onClocks);
     const now = this.clock.now();
     return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
+  }
+
+  /** Returns the time for a customer, also on an advancing test clock; real time where that clock was deleted meanwhile. */
+  async timeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
+    const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
+    return instants?.get(testClockId ?? '') ?? this.clock.now();
   }
 
   /**
@@ -158,7 +166,7 @@ export class CustomersService {
     return this.database.transaction(async () => {
       const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = await this.timeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });
       await this.customers.update(after);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
@@ -243,7 +251,7 @@ export class CustomersService {
   }
 
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
-    const now = this.clock.now();
+    const now = await this.timeOf(before);
     const after = nextVersion(before, now, columns);
     await this.customers.update(after);
     await this.outbox.record(customerUpdated, { after, before, occurredAt: now });

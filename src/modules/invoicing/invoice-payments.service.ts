@@ -19,7 +19,7 @@ import {
   invoicePaymentPending,
   paymentExceedsInvoice,
 } from './invoicing.errors';
-import { invoicePaid, invoicePaymentFailed } from './invoicing.events';
+import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.events';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -98,9 +98,8 @@ export class InvoicePaymentsService {
     const { invoice: paid, appliedMinor } = withPayment(before, amount, now);
     const after = { ...paid, collectAt: nextAttemptAt(paid, false, retry, now) };
     await this.invoices.update(after);
-    if (after.status === 'paid' && before.status !== 'paid') {
-      await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
-    }
+    const event = after.status === 'paid' ? invoicePaid : invoiceUpdated;
+    if (appliedMinor > 0n) await this.outbox.record(event, { after, before, occurredAt: now });
     return { invoice: after, appliedMinor };
   }
 

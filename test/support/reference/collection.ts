@@ -180,6 +180,7 @@ export class Collection {
     this.owed.payments.keepRest(payment);
     if (isOwed(invoice)) {
       if (owedOf(invoice) > 0n) {
+        invoice.events.push('updated');
         this.tryAgain(invoice);
         return;
       }

@@ -58,14 +58,14 @@ export class PaymentMethodsService {
     return this.database.transaction(async () => {
       const id = newId('pm');
       await this.idempotency.claimFor(id);
-      await this.customers.lockForChange(customerId);
+      const customer = await this.customers.lockForChange(customerId);
       this.gateway.requireEnabled(provider);
       const isKept = this.gateway.preparing(provider) !== null;
       const isAccepted = isKept
         ? !(await this.isGivenUp({ customerId, provider, token }))
         : this.gateway.accepts(provider, token);
       if (!isAccepted) throw paymentMethodNotAccepted(provider, '/token');
-      const now = this.clock.now();
+      const now = await this.customers.timeOf(customer);
       const before = await this.methods.lockDefault(customerId);
       const method: PaymentMethod = {
         ...attached,
@@ -119,13 +119,13 @@ export class PaymentMethodsService {
     expected: VersionCondition,
   ): Promise<{ readonly before: PaymentMethod; readonly after: PaymentMethod }> {
     return this.database.transaction(async () => {
-      await this.customers.lockForChange(customerId);
+      const customer = await this.customers.lockForChange(customerId);
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       if (isDefault === undefined || isDefault === before.isDefault) {
         return { before, after: before };
       }
-      const now = this.clock.now();
+      const now = await this.customers.timeOf(customer);
       const former = isDefault ? await this.methods.lockDefault(customerId) : null;
       if (former !== null) await this.setDefault(former, false, now);
       return { before, after: await this.setDefault(before, isDefault, now) };
@@ -139,12 +139,15 @@ export class PaymentMethodsService {
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      await this.customers.lockForChange(customerId);
+      const customer = await this.customers.lockForChange(customerId);
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = await this.customers.timeOf(customer);
       const isKept = this.gateway.preparing(before.provider) !== null;
-      const after = nextVersion(before, now, { deletedAt: now, dueAt: isKept ? now : null });
+      const after = nextVersion(before, now, {
+        deletedAt: now,
+        dueAt: isKept ? this.clock.now() : null,
+      });
       await this.methods.update(after);
       await this.outbox.record(paymentMethodDeleted, { after, before, occurredAt: now });
     });
