@@ -133,6 +133,7 @@ describe('the billing model', () => {
       let commandCount = 0;
       let regenerated = 0;
       let limited = 0;
+      let inPlace = 0;
       await fc.assert(
         fc.asyncProperty(
           customers,
@@ -165,6 +166,10 @@ describe('the billing model', () => {
               }
             }
             limited += model.limitedCredits;
+            const redemptions = model.subscriptions.flatMap((one) => one.redemptions);
+            inPlace += redemptions
+              .flatMap(({ uses }) => uses)
+              .filter(({ begins }) => begins).length;
             for (const { lines, isRegenerated } of model.invoices) {
               if (isRegenerated) regenerated += 1;
               for (const line of lines) count(tally, kindOf(line));
@@ -182,7 +187,7 @@ describe('the billing model', () => {
         [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
       process.stdout.write(
         `billing model: ${commandCount} commands, lines agreed on: ${shown(tally)}; ` +
-          `${regenerated} regenerated invoices; ${limited} credits limited by refunds; events: ${shown(eventCounts)}; refusals: ${shown(refusals)}; ` +
+          `${regenerated} regenerated invoices; ${limited} credits limited by refunds; ${inPlace} coupons used in the place of a bill; events: ${shown(eventCounts)}; refusals: ${shown(refusals)}; ` +
           `never refused with: ${REFUSALS.filter((code) => !refusals.has(code)).join(', ') || 'none of them'}\n`,
       );
     },

@@ -37,10 +37,13 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     expect(answer.body).toMatchObject({ status: 409, code: 'invoice_overtaken' });
   }
 
-  async function begin(...coupons: readonly object[]) {
-    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+  const begin = (...coupons: readonly object[]) => beginWith({}, ...coupons);
+
+  async function beginWith(customer: object, ...coupons: readonly object[]) {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD', ...customer });
     const { id: meter_id, event } = await story.meter();
     const { id: planId } = await story.planOf([{ ...calls, meter_id }]);
+    const { id: weekId } = await story.planOf([{ ...calls, meter_id }], { interval: 'week' });
     const codes: { readonly id: string; readonly code: string }[] = [];
     for (const fields of coupons) {
       made += 1;
@@ -49,9 +52,9 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       codes.push({ code, id: (await post('/v1/coupons', { code, ...terms })).id });
     }
     const [first, ...others] = codes;
-    const subscribe = async (fields: object = {}): Promise<string> => {
+    const subscribe = async (fields: object = {}, interval = 'month'): Promise<string> => {
       const terms = { collection: 'send_invoice', coupon: first?.code, ...fields };
-      const { id } = await story.subscribe(planId, terms);
+      const { id } = await story.subscribe(interval === 'week' ? weekId : planId, terms);
       for (const { code } of others) await story.command(id, 'coupons', { code });
       return id;
     };
@@ -225,6 +228,30 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     await isOvertaken(id);
     await story.verify();
   });
+
+  it.each(['once', 'repeating'])(
+    'and a draft that waited meanwhile uses it once the correction is void: %s',
+    async (duration) => {
+      const terms = duration === 'once' ? { duration } : months(1);
+      const { story, subscribe, use, billed, redemption, last } = await beginWith(
+        { invoice_grace_hours: 400 },
+        { ...HALF, ...terms },
+      );
+      await subscribe({}, 'week');
+      await story.advance(on('03-25'));
+      await use('03-05');
+      await use('03-25');
+      await story.advance(on('04-01'));
+      const correction = (await story.invoices()).find(({ status }) => status === 'open');
+      expect(correction).toMatchObject({ total: 500 });
+      await post(`/v1/invoices/${correction?.id ?? ''}/void`, {});
+      expect(await redemption()).toMatchObject({ applied_amount: 0, ended_at: null });
+      await story.advance(on('04-15'));
+      expect(await billed()).toEqual([['03', 1_000, 500]]);
+      expect(await last()).toMatchObject({ status: 'draft' });
+      await story.verify();
+    },
+  );
 
   it('one bill after the other, the oldest first', async () => {
     const { story, subscribe, use, billed } = await begin({ ...HALF, duration: 'once' });

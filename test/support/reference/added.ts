@@ -39,7 +39,9 @@ export class AddedUsage {
       .filter(({ redemption: { terms: coupon } }) => isFor(coupon.plan, usage))
       .map((coupon) => {
         const { redemption } = coupon;
-        const begins = !coupon.isUsed && mayBegin(redemption, period, this.monthsFrom);
+        const { duration } = redemption.terms;
+        const begins =
+          !coupon.isUsed && duration !== 'forever' && mayBegin(redemption, period, this.monthsFrom);
         const isLimited = coupon.isUsed ? coupon.isLimited : !begins;
         const isUnused = begins && redemption.left === null;
         const returned = peak > billed && !isUnused ? peak - billed : 0n;
@@ -77,13 +79,14 @@ export function takeAdded(
     const { percentOff, duration, months } = redemption.terms;
     const partOf = (one: bigint): bigint =>
       percentOff === undefined ? one : percent(base + one, percentOff) - percent(base, percentOff);
-    const limited = partOf(percentOff === undefined ? left : least(again, left));
+    const isUnused = begins && redemption.left === null;
+    const limited = partOf(percentOff === undefined ? left : isUnused ? 0n : least(again, left));
     const ofRest = least(limited, mostOf(redemption, period, 0n) ?? 0n);
     const off = ofRest + partOf(left) - limited;
     left -= off;
     if (off === 0n) return [];
     const wasFirst = begins && duration === 'once' && percentOff !== undefined;
-    redemption.uses.push({ ...useOf(period), taken: off, ofRest, wasFirst });
+    redemption.uses.push({ ...useOf(period), taken: off, ofRest, wasFirst, begins });
     if (duration === 'once') {
       redemption.left = (redemption.left ?? 0n) - ofRest;
       redemption.isUsedUp = redemption.left === 0n;
@@ -115,6 +118,7 @@ function useOf(period: number): Redemption['uses'][number] {
     from: period,
     isCorrection: true,
     wasFirst: false,
+    begins: false,
     ...amounts,
   };
 }

@@ -163,22 +163,29 @@ function takeOff(
   for (const use of corrected) Object.assign(use, { invoice, isOpen: false });
   const given = all.filter(
     (one) =>
-      mayDiscount(one, from, invoice) &&
-      ((running.includes(one) && !one.isUsedUp) ||
-        (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
-        (!one.isUsedUp &&
-          !one.isOver &&
-          one.uses.some((use) => corrected.includes(use) && use.returned > 0n))),
+      (isBegunOn(one, invoice) && running.includes(one)) ||
+      (mayDiscount(one, from, invoice) &&
+        ((running.includes(one) && !one.isUsedUp) ||
+          (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
+          (!one.isUsedUp &&
+            !one.isOver &&
+            one.uses.some((use) => corrected.includes(use) && use.returned > 0n)))),
   );
   const isPercent = ({ terms }: Redemption): boolean => terms.percentOff !== undefined;
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
     const { percentOff, duration, amountOff, months, plan } = redemption.terms;
-    // Its months may have begun in an earlier period meanwhile.
-    if (redemption.endsAt !== null && from >= redemption.endsAt) continue;
-    // One that discounts an earlier period than its first must not last longer than its months.
-    const lasts = discountedPeriods(redemption);
-    if (months !== undefined && lasts.some((start) => start >= monthsFrom(from, months))) continue;
+    // All periods that it discounts must be within its months, also those that this invoice corrects.
+    const isBeyond = (starts: readonly number[]): boolean =>
+      months !== undefined &&
+      starts.some(
+        (start) => start >= monthsFrom(from, months) || from >= monthsFrom(start, months),
+      );
+    if (isBeyond(discountedPeriods(redemption, invoice))) continue;
+    if (isBegunOn(redemption, invoice) || isBeyond(discountedPeriods(redemption))) {
+      invoice.coupons = [...invoice.coupons, { redemption, isUsed: false, isLimited: false }];
+      continue;
+    }
     const again = sum(
       returned.filter((one) => one.redemption === redemption).map(({ amount }) => amount),
     );
@@ -205,7 +212,7 @@ function takeOff(
     if (off === 0n && again === 0n) continue;
     const wasFirst = off > 0n && most === null;
     const use = { taken: off, returned: again, ofRest: off, wasFirst };
-    const own = { isOpen: false, isCorrection: false, period: from, from };
+    const own = { isOpen: false, isCorrection: false, begins: false, period: from, from };
     redemption.uses.push({ invoice, ...own, ...use });
     if (off > 0n && months !== undefined) {
       const endsAt = monthsFrom(from, months);
@@ -218,6 +225,11 @@ function takeOff(
     else redemption.left = 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
+}
+
+/** Tests if corrections on an invoice used a percentage that lasts once in the place of their bills. */
+function isBegunOn({ uses }: Redemption, invoice: ReferenceInvoice): boolean {
+  return uses.some((use) => use.invoice === invoice && isFirstOfCorrection(use));
 }
 
 /** Returns the most that a coupon may take off; null for no limit. */
@@ -279,9 +291,13 @@ export function takeBack(
     const isFirst =
       amountOff === undefined &&
       noted.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
+    // A percentage that no invoice which stands took off is not used.
+    const isUnused =
+      amountOff === undefined &&
+      (redemption.left === null || discountedPeriods(redemption, invoice).length === 0);
     const change = sum(noted.map(({ ofRest, returned }) => ofRest - returned));
     const left = (redemption.left ?? 0n) + change;
-    redemption.left = isFirst ? null : left > 0n ? left : 0n;
+    redemption.left = isFirst || isUnused ? null : left > 0n ? left : 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
 }

@@ -173,7 +173,16 @@ export const PLANS: readonly ModelPlan[] = [
       }),
     ],
   },
+  {
+    name: 'usage',
+    interval: 'week',
+    proration: 'second',
+    prices: [calls({ model: 'per_unit', amount: '13.25' })],
+  },
 ];
+
+/** The plan that bills nothing without usage. */
+export const USAGE_ALONE = PLANS.length - 1;
 
 export const ADDONS: readonly ModelAddon[] = [
   { name: 'storage', prices: [seats('45.5')] },

@@ -24,6 +24,8 @@ export interface Redemption {
     readonly ofRest: bigint;
     /** True if a percentage was taken off without a limit, by a correction if its bill had not used it. */
     readonly wasFirst: boolean;
+    /** True if a correction used it in the place of its bill. */
+    readonly begins: boolean;
   }[];
   /** True after its subscription ended. */
   isOver: boolean;

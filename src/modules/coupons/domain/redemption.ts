@@ -181,7 +181,9 @@ export function withoutInvoice(
   const isFirstUse =
     coupon.amountOff === null && (isFirst || (mostMinor === null && ownMinor > 0n));
   const rest = greater((remainingAmount ?? 0n) + ownMinor + ofRestMinor - returnedMinor, 0n);
-  const isUnlimited = isFirstUse || (remainingAmount === null && rest === 0n);
+  // Nothing was taken off by invoices that stand.
+  const isUnused = coupon.amountOff === null && applied === 0n;
+  const isUnlimited = isFirstUse || (rest === 0n && (remainingAmount === null || isUnused));
   const after = {
     ...redemption,
     // A percentage that is used again is not used up by discounts of usage that was added to the void invoice.

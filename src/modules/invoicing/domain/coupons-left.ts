@@ -1,6 +1,6 @@
 import { discountAdded } from '../../../core/discount';
 import type { BilledBy } from './billed-by';
-import { afterUse, type CorrectedCoupon, couponKey, mayBegin } from './corrected-coupon';
+import { afterUse, type CorrectedCoupon, couponKey, isUnused, mayBegin } from './corrected-coupon';
 import { restKey } from './corrected-discounts';
 import { leftOf, positive } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
@@ -30,15 +30,15 @@ export class CouponsLeft {
    */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
-    const coupons = billedBy.coupons
-      .filter(({ redemptionId, begins }) => {
-        const found = this.find(redemptionId, billedFrom);
-        return begins !== true || (found !== undefined && mayBegin(found));
-      })
-      .map((coupon) => {
-        const restMinor = positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n);
-        return { ...coupon, restMinor };
-      });
+    const coupons = billedBy.coupons.map((coupon) => {
+      const restMinor = positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n);
+      if (coupon.begins !== true) return { ...coupon, restMinor };
+      const found = this.find(coupon.redemptionId, billedFrom);
+      const isLeft = found !== undefined && mayBegin(found);
+      // A rest of nothing for all of the usage takes nothing off.
+      if (!isLeft) return { ...coupon, againMinor: addedMinor, restMinor: 0n };
+      return { ...coupon, againMinor: isUnused(found) ? 0n : coupon.againMinor, restMinor };
+    });
     discountAdded(addedMinor, coupons).forEach(({ ofRestMinor, amountMinor }, index) => {
       const coupon = coupons[index];
       if (coupon === undefined || amountMinor === 0n) return;

@@ -74,8 +74,9 @@ export function couponsOf(
   const corrected = correctedDiscounts(lines);
   return coupons.flatMap((coupon) => {
     const { redemptionId, redeemedAt, duration, percentOff, priceIds: scope } = coupon;
-    const used = usedBefore.filter((one) => one.redemptionId === redemptionId);
-    if (!isLeft(coupon, billingPeriod, timeZone, used)) return [];
+    if (!isWithinMonths(coupon, billingPeriod)) return [];
+    const before = usedBefore.filter((one) => one.redemptionId === redemptionId);
+    const isUsed = isUsedByCorrections(coupon, billingPeriod, timeZone, before);
     const returnedMinor = credited
       .filter((share) => share.redemptionId === redemptionId)
       .reduce((total, { amountMinor }) => total + amountMinor, 0n);
@@ -85,7 +86,7 @@ export function couponsOf(
       .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
       .reduce((total, one) => total + one.returnedMinor - one.ofRestMinor, 0n);
     if (coupon.isUsedUp && returnedMinor + correctedMinor <= 0n) return [];
-    const left = leftOf(coupon, returnedMinor + correctedMinor);
+    const left = isUsed ? 0n : leftOf(coupon, returnedMinor + correctedMinor);
     return [
       {
         redemptionId,
@@ -104,27 +105,29 @@ export function couponsOf(
   });
 }
 
+/** Returns false for a billing period after the months of a coupon, which another invoice began since a draft was made. */
+function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
+  return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
+}
+
 /**
- * Returns false where corrections used a percentage that lasts `once`, or where the billing period is not within the months of a
- * coupon: they began before, with a correction or since the draft was made, or would last too long.
+ * Returns true where corrections on the invoice used a percentage that lasts `once`, or began months that the billing period is
+ * not within. A draft keeps the coupon: another invoice may bill the late usage.
  */
-function isLeft(
+function isUsedByCorrections(
   coupon: CouponContext,
   billingPeriod: Period | null,
   timeZone: string,
-  usedBefore: readonly InvoiceCoupon[],
+  corrected: readonly InvoiceCoupon[],
 ): boolean {
-  const used = usedBefore.filter(({ amountMinor }) => amountMinor > 0n);
-  if (used.some(({ begins }) => begins === true)) return false;
-  if (coupon.duration !== 'repeating' || billingPeriod === null) return true;
-  const { startAt } = billingPeriod;
-  const ownEndsAt = endOf(coupon, startAt, timeZone);
-  const isAfter = (at: Date | null | undefined, other: Date | null): boolean =>
-    at === null || at === undefined || other === null || at > other;
-  const ends = [coupon.endsAt, ...used.map(({ endsAt }) => endsAt)];
-  return (
-    ends.every((endsAt) => isAfter(endsAt, startAt)) &&
-    used.every(({ appliedFrom = null }) => isAfter(ownEndsAt, appliedFrom))
+  const used = corrected.filter(({ amountMinor }) => amountMinor > 0n);
+  if (used.some(({ begins }) => begins === true)) return true;
+  const ownEndsAt = endOf(coupon, billingPeriod?.startAt ?? null, timeZone);
+  if (billingPeriod === null || ownEndsAt === null) return false;
+  return used.some(
+    ({ endsAt = null, appliedFrom = null }) =>
+      (endsAt !== null && endsAt <= billingPeriod.startAt) ||
+      (appliedFrom !== null && appliedFrom >= ownEndsAt),
   );
 }
 

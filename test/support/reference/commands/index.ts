@@ -14,14 +14,17 @@ import {
   redeem,
   subscribe,
   subscribeMetered,
+  subscribeUsage,
 } from './subscriptions';
 import { archiveTaxRate, changeTaxes } from './taxes';
-import { report, reportToday, voidNotedUsage, voidUsage } from './usage';
+import { report, reportLate, reportToday, voidNotedUsage, voidUsage } from './usage';
 
 export type { EngineUnderTest } from './engine';
 
 /** First commands of every sequence. Without bias, because small values begin with a trial or wait for a payment. */
-export const firstCommand: fc.Arbitrary<BillingCommand> = fc.noBias(subscribe);
+export const firstCommand: fc.Arbitrary<BillingCommand> = fc.noBias(
+  fc.oneof(subscribe, subscribe, subscribe, subscribeUsage),
+);
 
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
   const commandsOf = (mix: readonly fc.Arbitrary<BillingCommand>[]) =>
@@ -33,6 +36,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 1, arbitrary: commandsOf(CORRECTING) },
     { weight: 2, arbitrary: commandsOf(BILLING_AGAIN) },
     { weight: 1, arbitrary: commandsOf(NOTING) },
+    { weight: 1, arbitrary: commandsOf(REPORTING_LATE) },
   );
 }
 
@@ -105,4 +109,20 @@ const NOTING = [
   ...[noteThenCorrect, noteThenCorrect, noteThenCorrect, subscribe, report, reportToday, advance],
   ...[noteUsage, noteUsage, voidNotedUsage, voidNotedUsage, voidNote, cancelWithCredit, redeem],
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
+];
+
+/** Usage of periods that were billed without any, with coupons, and invoices that are void and made again. */
+const REPORTING_LATE = [
+  ...[
+    subscribeUsage,
+    reportLate,
+    reportLate,
+    reportLate,
+    reportLate,
+    reportLate,
+    voidUsage,
+    report,
+  ],
+  ...[advance, advance, advance, advance, advance, redeem, redeem, finalize],
+  ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, cancel, change],
 ];

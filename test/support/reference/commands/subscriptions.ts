@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ADDONS, COUPONS, PLANS } from '../catalog';
+import { ADDONS, COUPONS, PLANS, USAGE_ALONE } from '../catalog';
 import type { Reference } from '../model';
 import type { Terms, TermsChange } from '../offers';
 import type { ReferenceSubscription } from '../subscription';
@@ -332,6 +332,11 @@ export const subscribe = fc
 export const subscribeMetered = fc
   .tuple(fc.constantFrom(...metered), quantity, fc.option(coupon))
   .map(([one, units, code]) => new Subscribe(one, units, [], 0, 0, code, 'anniversary', false));
+
+/** With a coupon, whose first bills are mostly without usage. */
+export const subscribeUsage = fc
+  .tuple(coupon, minutesAgo)
+  .map(([code, ago]) => new Subscribe(USAGE_ALONE, 1, [], 0, ago, code, 'anniversary', false));
 
 export const change = fc
   .tuple(

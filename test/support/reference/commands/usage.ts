@@ -112,3 +112,12 @@ export const reportToday = reportSince(fc.integer({ min: 0, max: 23 * HOUR_S }))
 const anyEvent = fc.nat({ max: 20 });
 export const voidUsage = anyEvent.map((place) => new VoidUsage(place, 'any'));
 export const voidNotedUsage = anyEvent.map((place) => new VoidUsage(place, 'noted'));
+
+/** One event of some days or weeks before. */
+export const reportLate = fc
+  .record({
+    tenths: fc.integer({ min: 1, max: 400 }),
+    seconds: fc.integer({ min: 24 * HOUR_S, max: 30 * 24 * HOUR_S }),
+    region,
+  })
+  .map((reported) => new Report([reported]));
