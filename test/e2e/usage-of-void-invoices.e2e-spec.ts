@@ -20,11 +20,13 @@ type Step =
 interface Terms {
   readonly name: string;
   readonly price: object;
-  /** A coupon and a tax rate, in percent. */
+  readonly coupon?: object;
+  /** Percent that the coupon takes off, and of the tax. */
   readonly off?: number;
   readonly tax?: number;
   /** Returns what calls cost before both, in minor units. */
   readonly costOf: (calls: number) => number;
+  readonly orders: readonly (readonly Step[])[];
 }
 
 const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
@@ -32,28 +34,6 @@ const tiers = [
   { up_to: '40', unit_amount: '20' },
   { up_to: null, unit_amount: '10' },
 ];
-const TERMS: readonly Terms[] = [
-  { name: 'a price per unit', price: perUnit, costOf: (calls) => calls * 10 },
-  {
-    name: 'a coupon and tax',
-    price: perUnit,
-    off: 50,
-    tax: 20,
-    costOf: (calls) => calls * 10,
-  },
-  {
-    name: 'a minimum',
-    price: { ...perUnit, minimum_amount: 500 },
-    costOf: (calls) => Math.max(500, calls * 10),
-  },
-  {
-    name: 'tiers and tax',
-    price: { name: 'Calls', model: 'graduated', timing: 'in_arrears', tiers },
-    tax: 20,
-    costOf: (calls) => Math.min(calls, 40) * 20 + Math.max(0, calls - 40) * 10,
-  },
-];
-
 /** Returns all orders of steps; an invoice is made again after it was voided. */
 function ordersOf(steps: readonly Step[]): readonly (readonly Step[])[] {
   if (steps.length === 0) return [[]];
@@ -68,11 +48,12 @@ function ordersOf(steps: readonly Step[]): readonly (readonly Step[])[] {
 /** Returns an order, the same with a correction after each of its steps, and with one after every step. */
 function withCorrections(order: readonly Step[]): readonly (readonly Step[])[] {
   const places = order.slice(0, -1).map((_, place) => place + 1);
-  return [
-    order,
-    ...places.map((place) => order.toSpliced(place, 0, 'correct')),
-    order.flatMap((step): Step[] => [step, 'correct']),
-  ];
+  return [order, ...places.map((place) => order.toSpliced(place, 0, 'correct')), corrected(order)];
+}
+
+/** Returns an order with a correction after every step. */
+function corrected(order: readonly Step[]): readonly Step[] {
+  return order.flatMap((step): Step[] => [step, 'correct']);
 }
 
 /** Orders in which usage changed after the void, or was not corrected before it. */
@@ -102,6 +83,38 @@ const CORRECTION: readonly (readonly Step[])[] = [
   ['void', 'late', 'correct', 'void correction', 'lost', 'regenerate correction', 'regenerate'],
 ];
 
+const PER_UNIT: Terms = {
+  name: 'a price per unit',
+  price: perUnit,
+  costOf: (calls) => calls * 10,
+  orders: [...MADE_AGAIN, ...LEFT_VOID, ...CORRECTION],
+};
+const MINIMUM: Terms = {
+  name: 'a minimum',
+  price: { ...perUnit, minimum_amount: 500 },
+  costOf: (calls) => Math.max(500, calls * 10),
+  orders: ORDERS,
+};
+const TERMS: readonly Terms[] = [
+  PER_UNIT,
+  MINIMUM,
+  {
+    ...PER_UNIT,
+    name: 'a coupon and tax',
+    coupon: { type: 'percent', percent_off: '50', duration: 'forever' },
+    off: 50,
+    tax: 20,
+    orders: [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION],
+  },
+  {
+    name: 'tiers and tax',
+    price: { name: 'Calls', model: 'graduated', timing: 'in_arrears', tiers },
+    tax: 20,
+    costOf: (calls) => Math.min(calls, 40) * 20 + Math.max(0, calls - 40) * 10,
+    orders: ORDERS,
+  },
+];
+
 describe('usage of void invoices', () => {
   let engine: TestApp;
 
@@ -118,21 +131,22 @@ describe('usage of void invoices', () => {
 
   let made = 0;
 
-  async function begin({ price, off, tax }: Terms, others: readonly object[] = []) {
+  async function begin({ price, coupon, tax }: Terms) {
     made += 1;
     const rate = { name: 'VAT', percentage: String(tax), inclusive: false };
     const rates = tax === undefined ? [] : [(await post('/v1/tax-rates', rate)).body.id];
     const story = await Story.begin(engine, MARCH, { currency: 'USD', tax_rate_ids: rates });
     const { id: meter_id, event } = await story.meter();
-    const { id: planId } = await story.planOf([...others, { ...price, meter_id }]);
-    const code = `HALF${made}`;
-    const coupon = { code, type: 'percent', percent_off: String(off), duration: 'forever' };
-    if (off !== undefined) await post('/v1/coupons', coupon);
-    const coupons = off === undefined ? {} : { coupon: code };
-    await story.subscribe(planId, { collection: 'send_invoice', ...coupons });
+    const { id: planId } = await story.planOf([{ ...price, meter_id }]);
+    const code = `OFF${made}`;
+    if (coupon !== undefined) await post('/v1/coupons', { code, ...coupon });
+    const coupons = coupon === undefined ? {} : { coupon: code };
+    const terms = { collection: 'send_invoice', ...coupons };
+    const { id: subscriptionId } = await story.subscribe(planId, terms);
     const key = await story.reportUsage(event, MARCH, { n: 100 });
     await story.advance('2026-04-01T00:00:00.000Z');
-    return { story, event, key, bill: (await story.invoices()).at(-1)?.id ?? '' };
+    const bill = (await story.invoices()).at(-1)?.id ?? '';
+    return { story, event, key, bill, subscriptionId };
   }
 
   const isLate = ({ description }: Invoice['lines'][number]): boolean =>
@@ -203,15 +217,74 @@ describe('usage of void invoices', () => {
   const titled = (orders: readonly (readonly Step[])[]) =>
     orders.map((steps) => ({ title: steps.join(', '), steps }));
 
-  describe.each(TERMS.slice(0, 2))('with $name are charged once', (terms) => {
-    it.each(titled([...MADE_AGAIN, ...LEFT_VOID, ...CORRECTION]))('$title', async ({ steps }) => {
+  describe.each(TERMS)('with $name are charged once', (terms) => {
+    it.each(titled(terms.orders))('$title', async ({ steps }) => {
       await run(terms, steps);
     });
   });
 
-  describe.each(TERMS.slice(2))('with $name are charged once', (terms) => {
-    it.each(titled(ORDERS))('$title', async ({ steps }) => {
-      await run(terms, steps);
-    });
+  const shown = async (story: Story) =>
+    (await story.invoices())
+      .filter(({ status }) => status !== 'void')
+      .map(({ lines, total }) => [lines.map(({ type, quantity }) => [type, quantity]), total]);
+
+  it('are billed by the next invoice where the void one had a minimum alone', async () => {
+    const { story, event, key, bill } = await begin(MINIMUM);
+    await post('/v1/usage-events/void', { idempotency_key: key });
+    await post(`/v1/invoices/${bill}/void`);
+    const zero = (await post(`/v1/invoices/${bill}/reissue`)).body.id;
+    expect(await shown(story)).toEqual([[[['minimum', null]], 500]]);
+    await post(`/v1/invoices/${zero}/void`);
+    await story.reportUsage(event, MARCH, { n: 70 });
+    await story.advance('2026-05-01T00:00:00.000Z');
+    const april = [
+      [
+        ['usage', '70'],
+        ['minimum', null],
+      ],
+      1_200,
+    ];
+    expect(await shown(story)).toEqual([april]);
+    expect((await post(`/v1/invoices/${zero}/reissue`)).body.code).toBe('invoice_overtaken');
+    await story.advance('2026-06-01T00:00:00.000Z');
+    expect(await shown(story)).toEqual([april, [[['minimum', null]], 500]]);
+    await story.verify();
+  });
+
+  it('are billed by an invoice of their own after the end, where a correction was void', async () => {
+    const { story, event, subscriptionId } = await begin(PER_UNIT);
+    await story.command(subscriptionId, 'cancel', { when: 'now' });
+    await story.reportUsage(event, MARCH, { n: 30 });
+    await story.advance('2026-04-02T00:00:00.000Z');
+    const correction = (await story.invoices()).at(-1);
+    expect(correction).toMatchObject({ reason: 'late_usage', total: 300 });
+    await post(`/v1/invoices/${correction?.id ?? ''}/void`);
+    await story.advance('2026-04-03T00:00:00.000Z');
+    const once = [
+      [[['usage', '100']], 1_000],
+      [[['usage', '30']], 300],
+    ];
+    expect(await shown(story)).toEqual(once);
+    const { body } = await post(`/v1/invoices/${correction?.id ?? ''}/reissue`);
+    expect(body.code).toBe('invoice_overtaken');
+    await story.advance('2026-04-05T00:00:00.000Z');
+    expect(await shown(story)).toEqual(once);
+    await story.verify();
+  });
+
+  it('have an amount of each period once, counted again when they are billed again', async () => {
+    const coupon = { type: 'amount', amount_off: 500, currency: 'USD', duration: 'forever' };
+    const { story, event, key, bill } = await begin({ ...PER_UNIT, coupon });
+    await post(`/v1/invoices/${bill}/void`);
+    await story.reportUsage(event, MARCH, { n: 80 });
+    await post('/v1/usage-events/void', { idempotency_key: key });
+    expect((await post(`/v1/invoices/${bill}/reissue`)).body).toMatchObject({ total: 300 });
+    await story.reportUsage(event, MARCH, { n: 10 });
+    await story.advance('2026-06-01T00:00:00.000Z');
+    expect(await shown(story)).toEqual([
+      [[['usage', '80']], 300],
+      [[['usage', '10']], 100],
+    ]);
+    await story.verify();
   });
 });

@@ -13,15 +13,14 @@ const BILLED_ELSEWHERE = `
   WHERE line.invoice_id = $1 AND line.kind <> 'credit'
   GROUP BY line.id`;
 
-/** Corrections of usage of lines; one of a void invoice is made again if that is regenerated. */
+/** Corrections of usage of lines. One of a void invoice is made again with what its lines hold then. */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line
     JOIN invoice_line other ON other.item_id = line.item_id
       AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
       AND other.kind = 'usage' AND (other.trace #>> '{corrects,differenceMinor,$bigint}')::bigint < 0
-    JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2
-  WHERE line.id = ANY ($1) AND line.kind <> 'credit'
-    AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)) AS corrected`;
+    JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND invoice.status <> 'void'
+  WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
 
 /** Reads lines that bill the same price for the same period. Late usage is billed so on later invoices. */
 @Injectable()

@@ -144,8 +144,7 @@ export class CreditNotes {
   private isCorrectedSince({ lines, madeAt }: ReferenceNote): boolean {
     const noted = lines.flatMap(({ line: { usage } }) => usage ?? []);
     const since = this.owner.invoices.filter(
-      ({ status, isRegenerated, ...one }) =>
-        status !== 'draft' && !isRegenerated && one.madeAt >= madeAt,
+      ({ status, ...one }) => status !== 'draft' && status !== 'void' && one.madeAt >= madeAt,
     );
     return since.some((invoice) =>
       invoice.lines.some(

@@ -8,6 +8,7 @@ import type { Invoice } from './invoice';
 import { fromJson, toJson } from '../../../core/exact-json';
 import type { BilledPrice, UsageOrder } from './line-order';
 import type { UsagePart } from './usage';
+import { usageAgain } from './usage-again';
 import { billOf } from './usage-bill';
 
 const JANUARY = {
@@ -277,5 +278,38 @@ describe('late usage', () => {
         expect(billedMinor).toBe(invoiceOf(order, [all(before)]).subtotal);
       }),
     );
+  });
+});
+
+describe('usage of a void invoice', () => {
+  const order = orderOf(perUnit);
+  const standing = (amountMinor: bigint, quantity: string): EarlierBill => ({
+    amountMinor,
+    heldMinor: amountMinor,
+    quantity,
+    lines:
+      amountMinor === 0n
+        ? []
+        : invoiceOf(order, [all(quantity)]).lines.map((line) => {
+            return { ...line, taxRates: [], billedFrom: null };
+          }),
+  });
+
+  it.each([
+    ['the same lines, if nothing changed', '100', standing(0n, '0'), [0, 0]],
+    ['the same lines, if others billed what came since', '160', standing(30n, '60'), [0, 0]],
+    ['all that is counted, if no other billed any', '60', standing(0n, '0'), [1, 0]],
+    ['nothing but a difference, if others billed it', '160', standing(80n, '160'), [0, 1]],
+    ['the difference to what others billed', '130', standing(30n, '60'), [0, 1]],
+  ])('is billed again by %s', (_, counted, billed, [first, late]) => {
+    const { lines } = invoiceOf(order, [all('100')]);
+    const reading = {
+      meter: METER,
+      countedFrom: JANUARY.startAt,
+      upToPosition: 8n,
+      parts: [all(counted)],
+    };
+    const again = usageAgain({ lines }, [{ order, reading, billed }]);
+    expect([again.first.length, again.late.length]).toEqual([first, late]);
   });
 });
