@@ -106,6 +106,17 @@ const TERMS: readonly Terms[] = [
     tax: 20,
     orders: [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION],
   },
+  ...[
+    { name: 'a percentage once and tax', duration: 'once' },
+    { name: 'a percentage of one month and tax', duration: 'repeating', duration_in_months: 1 },
+  ].map(({ name, ...lasting }) => ({
+    ...PER_UNIT,
+    name,
+    coupon: { type: 'percent', percent_off: '50', ...lasting },
+    off: 50,
+    tax: 20,
+    orders: [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION],
+  })),
   {
     name: 'tiers and tax',
     price: { name: 'Calls', model: 'graduated', timing: 'in_arrears', tiers },
