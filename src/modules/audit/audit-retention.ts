@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
-import { Database, isLockTimeout, oldestKept } from '../../platform/database';
+import { Database, isLockTimeout, isTableMissing, oldestKept } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { AuditChain } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
@@ -47,11 +47,10 @@ export class AuditRetention implements OnModuleInit {
     if (month === undefined || month >= oldestKept(this.clock.now(), auditRetentionMonths)) {
       return false;
     }
-    if (!(await this.matchesSeals(month))) return false;
     try {
-      return await this.drop(month);
+      return (await this.matchesSeals(month)) && (await this.drop(month));
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      if (!isLockTimeout(error) && !isTableMissing(error)) throw error;
       return false;
     }
   }

@@ -78,29 +78,34 @@ export class InvoicePostings implements OnModuleInit {
         .filter((invoice) => invoice.subscriptionId === subscriptionId)
         .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
         .reduce((total, { net }) => total + net, stored.get(subscriptionId) ?? 0n);
-    await this.ledger.postAll([
-      ...invoices.map((invoice) => ({
-        ...postInvoice({
-          currency: invoice.currency,
-          lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
-            netMinor: net,
-            discountMinor: discount,
-            taxMinor: tax,
-            isDeferred: isInAdvance,
-          })),
-          creditAppliedMinor: invoice.creditApplied,
-        }),
-        sourceId: invoice.id,
-        customerId: invoice.customerId,
-        occurredAt: now,
-      })),
-      ...earned.map(({ id, subscriptionId, customerId, currency }) => ({
-        ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
-        sourceId: id,
-        customerId,
-        occurredAt: now,
-      })),
-    ]);
+    const posted = invoices.map((invoice) => ({
+      ...postInvoice({
+        currency: invoice.currency,
+        lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
+          netMinor: net,
+          discountMinor: discount,
+          taxMinor: tax,
+          isDeferred: isInAdvance,
+        })),
+        creditAppliedMinor: invoice.creditApplied,
+      }),
+      sourceId: invoice.id,
+      customerId: invoice.customerId,
+      occurredAt: now,
+    }));
+    const released = earned.map(({ id, subscriptionId, customerId, currency }) => ({
+      ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
+      sourceId: id,
+      customerId,
+      occurredAt: now,
+    }));
+    // In turn, so that a list of the transactions of one account passes few others.
+    await this.ledger.postAll(
+      Array.from({ length: Math.max(posted.length, released.length) }, (_, index) => [
+        ...posted.slice(index, index + 1),
+        ...released.slice(index, index + 1),
+      ]).flat(),
+    );
   }
 
   /** Reverses all postings of the invoice, revenue that was already released included. */

@@ -26,6 +26,7 @@ export {
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
   isLockTimeout,
+  isTableMissing,
   isWorthRetrying,
   onViolation,
   violatedConstraint,

@@ -65,6 +65,11 @@ export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
 }
 
+/** Returns true if a table does not exist: another process dropped the partition meanwhile. */
+export function isTableMissing(error: unknown): boolean {
+  return asPostgresError(error)?.code === '42P01';
+}
+
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The statement was cancelled, usually by its timeout. */
