@@ -59,10 +59,10 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       return id;
     };
     const use = (date: string, n = 1) => story.reportUsage(event, on(date), { n });
-    /** Amounts and discounts of the invoices that stand, by the starts of their periods; late usage has the name late. */
+    /** Amounts and discounts of finalized invoices that stand, by the starts of their periods; late usage has the name late. */
     const billed = async (): Promise<readonly (readonly (string | number)[])[]> =>
       (await story.invoices())
-        .filter(({ status }) => status !== 'void')
+        .filter(({ status }) => status !== 'void' && status !== 'draft')
         .flatMap(({ lines }) => lines)
         .map(({ description, period_start, amount, discount }) => [
           `${description.includes('(late usage)') ? 'late ' : ''}${period_start?.slice(5, 7) ?? ''}`,
@@ -207,47 +207,45 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
   });
 
   it.each([
-    ['a percentage, once', { ...HALF, duration: 'once' }, 1_000],
-    ['an amount, once', { ...SEVEN, duration: 'once' }, 700],
-    ['a percentage of one month', { ...HALF, ...months(1) }, 1_000],
-  ])('where the only bill is void: %s', async (_, terms, late) => {
-    const { story, subscribe, use, billed, last } = await begin(terms);
-    await subscribe();
-    await story.advance(on('03-20'));
-    await use('03-20');
-    await story.advance(on('04-05'));
-    const { id } = await last();
-    await post(`/v1/invoices/${id}/void`, {});
-    await use('03-21');
-    await use('04-05');
-    await story.advance(on('05-05'));
-    expect(await billed()).toEqual([
-      ['04', 1_000, 0],
-      ['late 03', 2_000, late],
-    ]);
-    await isOvertaken(id);
-    await story.verify();
-  });
-
-  it.each(['once', 'repeating'])(
-    'and a draft that waited meanwhile uses it once the correction is void: %s',
-    async (duration) => {
-      const terms = duration === 'once' ? { duration } : months(1);
+    ['once, whose usage is void', { duration: 'once' }, true, [['03', 1_000, 500]]],
+    ['of one month, whose usage is void', months(1), true, [['03', 1_000, 500]]],
+    [
+      'once',
+      { duration: 'once' },
+      false,
+      [
+        ['late 03', 1_000, 500],
+        ['03', 1_000, 0],
+      ],
+    ],
+    [
+      'of one month',
+      months(1),
+      false,
+      [
+        ['late 03', 1_000, 500],
+        ['03', 1_000, 500],
+      ],
+    ],
+  ])(
+    'and once it is void, the first invoice that is finalized then, a waiting draft or its correction: %s',
+    async (_, terms, isLost, expected) => {
       const { story, subscribe, use, billed, redemption, last } = await beginWith(
         { invoice_grace_hours: 400 },
         { ...HALF, ...terms },
       );
       await subscribe({}, 'week');
       await story.advance(on('03-25'));
-      await use('03-05');
+      const idempotency_key = await use('03-05');
       await use('03-25');
       await story.advance(on('04-01'));
       const correction = (await story.invoices()).find(({ status }) => status === 'open');
       expect(correction).toMatchObject({ total: 500 });
       await post(`/v1/invoices/${correction?.id ?? ''}/void`, {});
       expect(await redemption()).toMatchObject({ applied_amount: 0, ended_at: null });
+      if (isLost) await post('/v1/usage-events/void', { idempotency_key });
       await story.advance(on('04-15'));
-      expect(await billed()).toEqual([['03', 1_000, 500]]);
+      expect(await billed()).toEqual(expected);
       expect(await last()).toMatchObject({ status: 'draft' });
       await story.verify();
     },

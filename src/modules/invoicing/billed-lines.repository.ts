@@ -42,6 +42,13 @@ const FIRST_INVOICES = `
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
+/** A void invoice is made again once, and so is the one in its place. */
+const MADE_AGAIN = `
+  WITH RECURSIVE made AS (
+    SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
+    UNION ALL SELECT made.first_id, invoice.id FROM made JOIN invoice ON invoice.reissue_of_id = made.id)
+  SELECT DISTINCT ON (first_id) first_id, id FROM made ORDER BY first_id, id DESC`;
+
 const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
@@ -152,6 +159,15 @@ export class BilledLinesRepository {
         ],
       ),
     );
+  }
+
+  /** Returns the last invoice that was made in the place of each of these, by its id: itself where none was. */
+  async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (invoiceIds.length === 0) return new Map();
+    const rows = await this.database.query<{ first_id: string; id: string }>(MADE_AGAIN, [
+      invoiceIds,
+    ]);
+    return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
   }
 
   /** Returns all lines of invoices that stand for usage, late usage and limits of these items and periods, oldest first. */

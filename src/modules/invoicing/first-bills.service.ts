@@ -20,6 +20,7 @@ import {
   isFirst,
   peakOf,
   subjectOf,
+  termsNow,
   termsOfBill,
 } from './domain/first-bill';
 import type { Invoice, InvoiceLine } from './domain/invoice';
@@ -86,14 +87,22 @@ export class FirstBillsService {
 
   private async billsOf(late: readonly LateReading[]): Promise<readonly CorrectedBill[]> {
     const invoiceIds = await this.billed.firstInvoices(late.map(({ counted }) => counted.order));
-    const invoices = await this.invoices.findAll([...new Set(invoiceIds.values())]);
+    const latest = await this.billed.latestOf([
+      ...new Set(late.flatMap(({ counted: { order } }) => order.billTerms?.invoiceId ?? [])),
+    ]);
+    const invoices = await this.invoices.findAll([
+      ...new Set([...invoiceIds.values(), ...latest.values()]),
+    ]);
     const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     return late.flatMap(({ request, counted }) => {
       const { order } = counted;
       const found = byId.get(invoiceIds.get(subjectOf(order)) ?? '') ?? null;
       const invoice = found?.status === 'void' ? null : found;
       const ofLine = found === null ? undefined : termsOfLine(found, order);
-      const terms = invoice === null ? (order.billTerms ?? ofLine) : ofLine;
+      const kept = order.billTerms;
+      const keptBy = byId.get(latest.get(kept?.invoiceId ?? '') ?? '');
+      const ofEmpty = kept === undefined ? undefined : termsNow(kept, keptBy);
+      const terms = invoice === null ? (ofEmpty ?? ofLine) : ofLine;
       return terms === undefined ? [] : [{ request, counted, invoice, terms }];
     });
   }

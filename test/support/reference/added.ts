@@ -27,7 +27,7 @@ export class AddedUsage {
     const billing = this.invoices.filter(({ lines }) => first.some((one) => lines.includes(one)));
     const invoice = billing.find(({ status }) => status !== 'void');
     const newest = invoice ?? (usage.terms === null ? billing.at(-1) : undefined);
-    const terms = newest === undefined ? usage.terms : termsOf(newest, first);
+    const terms = newest === undefined ? this.termsNow(usage.terms) : termsOf(newest, first);
     if (terms === null) return null;
     const { period, taxes, exemption } = terms;
     const inForce = terms.coupons.filter((one) => this.isInForce(one, period));
@@ -57,6 +57,17 @@ export class AddedUsage {
       coupon.percentOff !== undefined;
     const inOrder = [...coupons.filter(isPercent), ...coupons.filter((one) => !isPercent(one))];
     return { period, taxes, exemption, coupons: inOrder };
+  }
+
+  /** A bill without a line was on an invoice that may be void since, and made again with other coupons and taxes. */
+  private termsNow(kept: BillTerms | null): BillTerms | null {
+    let invoice = this.invoices.find((one) => one === kept?.invoice);
+    if (kept === null || invoice === undefined) return kept;
+    while (invoice.againAs !== null) invoice = invoice.againAs;
+    if (invoice === kept.invoice && invoice.status !== 'void') return kept;
+    const charges = invoice.lines.filter(({ takesBack, isLate }) => takesBack === null && !isLate);
+    const again = termsOf(invoice, charges);
+    return charges.length === 0 ? { ...again, taxes: kept.taxes } : again;
   }
 
   /** A percentage that lasts once and was used on another invoice of the period has what returned of it. */
@@ -131,7 +142,7 @@ function termsOf(invoice: ReferenceInvoice, first: readonly BilledLine[]): BillT
   const { period, exemption, coupons, status, lines } = invoice;
   const taxes = first.find((line) => lines.includes(line))?.taxes.map(({ rate }) => rate) ?? [];
   const used = coupons.map((one) => ({ ...one, isUsed: one.isUsed && status !== 'void' }));
-  return { period, taxes, exemption, coupons: used };
+  return { invoice, period, taxes, exemption, coupons: used };
 }
 
 function groupOf(usage: BilledUsage): Group {

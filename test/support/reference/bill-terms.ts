@@ -11,6 +11,8 @@ export interface BillCoupon {
 
 /** Terms of the invoice of a bill. */
 export interface BillTerms {
+  /** The invoice; null: it had no line at all. */
+  readonly invoice: object | null;
   /** Start of its billing period. */
   readonly period: number;
   readonly taxes: readonly number[];

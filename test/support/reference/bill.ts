@@ -36,6 +36,8 @@ export interface ReferenceInvoice {
   pending: bigint;
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   isRegenerated: boolean;
+  /** The invoice that was made in its place. */
+  againAs: ReferenceInvoice | null;
   /** True if its subscription was never active. */
   isWithdrawn: boolean;
   /** Number of automatic attempts. */
@@ -88,6 +90,7 @@ export function draft(
     madeAt: now,
     status: 'draft',
     isRegenerated: false,
+    againAs: null,
     isWithdrawn: false,
     attempts: 0,
     chargeAt: null,

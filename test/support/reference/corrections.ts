@@ -90,8 +90,9 @@ export class Corrections {
     const billed = this.owner.subscription(subscription);
     const redemptions = runningAt(billed.redemptions, now, period);
     const order = { subscription: billed, reason, bills: [], redemptions, period };
-    drafts.keepTerms(order, drafts.issueLines(order, again));
-    this.owner.invoice(place).isRegenerated = true;
+    const invoice = drafts.issueLines(order, again);
+    drafts.keepTerms(order, invoice);
+    Object.assign(this.owner.invoice(place), { isRegenerated: true, againAs: invoice });
     return null;
   }
 }

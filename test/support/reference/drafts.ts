@@ -171,7 +171,7 @@ export class Drafts {
     });
     const coupons = invoice?.coupons ?? unused;
     const rates = exemption === 'none' ? taxes : [];
-    this.owner.usage.keepTerms({ period, taxes: rates, exemption, coupons });
+    this.owner.usage.keepTerms({ invoice, period, taxes: rates, exemption, coupons });
   }
 
   private linesOf({ bills, subscription, closes }: Order): readonly BilledLine[] {

@@ -18,6 +18,8 @@ export interface BillCoupon {
 
 /** Terms of the bill of a period, by which later usage of the period is discounted and taxed. */
 export interface BillTerms {
+  /** The invoice; absent in terms that were kept before they named it. */
+  readonly invoiceId?: string;
   /** Start of the period of the invoice. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;

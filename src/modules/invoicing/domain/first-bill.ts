@@ -13,7 +13,7 @@ export interface BilledAmount {
 }
 
 /** The bill that usage of a period was on first. */
-export interface FirstBill extends Omit<BillTerms, 'coupons'> {
+export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   /** Bills of the same invoice have the same. */
   readonly id: string;
   /** Coupons that ran at it. */
@@ -25,11 +25,15 @@ export interface FirstBill extends Omit<BillTerms, 'coupons'> {
 
 /** Returns the terms of an invoice. */
 export function termsOfBill(
-  invoice: Pick<Invoice, 'periodStartAt' | 'taxTreatment' | 'taxRates' | 'coupons' | 'status'>,
+  invoice: Pick<
+    Invoice,
+    'id' | 'periodStartAt' | 'taxTreatment' | 'taxRates' | 'coupons' | 'status'
+  >,
   taxRateIds: readonly string[],
 ): BillTerms {
-  const { periodStartAt, taxTreatment, taxRates, coupons, status } = invoice;
+  const { id, periodStartAt, taxTreatment, taxRates, coupons, status } = invoice;
   return {
+    invoiceId: id,
     billedFrom: periodStartAt,
     taxTreatment,
     taxes:
@@ -49,6 +53,18 @@ export function termsOfBill(
         isLimited: mostMinor !== null,
       })),
   };
+}
+
+/**
+ * Returns the terms of a bill without a line as they are now: its invoice was void since, or made again.
+ * @param latest the invoice, or the last one that was made in its place; undefined if there was none
+ */
+export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerms {
+  if (latest === undefined) return kept;
+  if (latest.id === kept.invoiceId && latest.status !== 'void') return kept;
+  const charge = latest.lines.find((line) => line.kind !== 'credit' && isFirst(line));
+  const terms = termsOfBill(latest, charge?.taxRateIds ?? []);
+  return charge === undefined ? { ...terms, taxes: kept.taxes } : terms;
 }
 
 /** Returns the key of the lines of a price and period. */

@@ -1,0 +1,160 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
+const HALF = { type: 'percent', percent_off: '50' };
+const LASTING = [
+  ['once', { duration: 'once' }],
+  ['of one month', { duration: 'repeating', duration_in_months: 1 }],
+] as const;
+
+/** Calls and messages at 10.00 each, and a percentage of 50. */
+describe('the coupon of a void bill', () => {
+  let engine: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function post(path: string, body: object): Promise<{ readonly id: string }> {
+    const answer = await engine.http.post(path).send(body);
+    expect([200, 201]).toContain(answer.status);
+    return answer.body as { id: string };
+  }
+
+  async function begin(terms: object) {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const calls = await story.meter();
+    const messages = await story.meter();
+    const price = { model: 'per_unit', timing: 'in_arrears', unit_amount: '1000' };
+    const { id: planId } = await story.planOf([
+      { ...price, name: 'Calls', meter_id: calls.id },
+      { ...price, name: 'Messages', meter_id: messages.id },
+    ]);
+    made += 1;
+    const code = `VOIDBILL${made}`;
+    await post('/v1/coupons', { code, ...terms });
+    await story.subscribe(planId, { collection: 'send_invoice', coupon: code });
+    await story.advance(on('03-10'));
+    const call = (date: string) => story.reportUsage(calls.event, on(date), { n: 1 });
+    const message = (date: string) => story.reportUsage(messages.event, on(date), { n: 1 });
+    const voidLast = async (): Promise<string> => {
+      const { id } = (await story.invoices()).at(-1) ?? { id: '' };
+      await post(`/v1/invoices/${id}/void`, {});
+      return id;
+    };
+    const again = (id: string) => post(`/v1/invoices/${id}/reissue`, {});
+    /** Lines of the invoices that stand, with the month of their usage and their discount. */
+    const billed = async (): Promise<readonly (readonly [string, number])[]> =>
+      (await story.invoices())
+        .filter(({ status }) => status !== 'void')
+        .flatMap(({ lines }) => lines)
+        .map(({ description, period_start, discount }) => {
+          const name = description.startsWith('Calls') ? 'calls' : 'messages';
+          const late = description.includes('(late usage)') ? 'late ' : '';
+          return [`${late}${name} ${period_start?.slice(5, 7) ?? ''}`, discount];
+        });
+    return { story, call, message, voidLast, again, billed };
+  }
+
+  it.each([
+    ['a percentage, once', { ...HALF, duration: 'once' }, 1_000],
+    [
+      'an amount, once',
+      { type: 'amount', amount_off: 700, currency: 'USD', duration: 'once' },
+      700,
+    ],
+    ['a percentage of one month', { ...HALF, duration: 'repeating', duration_in_months: 1 }, 1_000],
+  ])('is used by all usage of its period, on the next invoice: %s', async (_, terms, late) => {
+    const { story, call, voidLast, billed } = await begin(terms);
+    await call('03-05');
+    await story.advance(on('04-05'));
+    const bill = await voidLast();
+    await call('03-21');
+    await call('04-05');
+    await story.advance(on('05-05'));
+    expect(await billed()).toEqual([
+      ['calls 04', 0],
+      ['late calls 03', late],
+    ]);
+    const answer = await engine.http.post(`/v1/invoices/${bill}/reissue`).send({});
+    expect(answer.body).toMatchObject({ status: 409, code: 'invoice_overtaken' });
+    await story.verify();
+  });
+
+  describe.each(LASTING)('%s, and usage that had no line on the bill', (_, lasting) => {
+    it('is not discounted where another invoice used the coupon before', async () => {
+      const { story, call, message, voidLast, billed } = await begin({ ...HALF, ...lasting });
+      await call('03-05');
+      await story.advance(on('04-05'));
+      await voidLast();
+      await call('04-05');
+      await story.advance(on('05-05'));
+      await message('03-06');
+      await story.advance(on('06-05'));
+      expect(await billed()).toEqual([
+        ['calls 04', 500],
+        ['late messages 03', 0],
+      ]);
+      await story.verify();
+    });
+
+    it('uses it in the place of the bill, before the lines of the invoice', async () => {
+      const { story, call, message, voidLast, billed } = await begin({ ...HALF, ...lasting });
+      await call('03-05');
+      await story.advance(on('04-05'));
+      await voidLast();
+      await message('03-06');
+      await call('04-05');
+      await story.advance(on('05-05'));
+      await message('03-07');
+      await story.advance(on('06-05'));
+      expect(await billed()).toEqual([
+        ['calls 04', 0],
+        ['late messages 03', 500],
+        ['late messages 03', 500],
+      ]);
+      await story.verify();
+    });
+
+    it('uses it with the bill that is made again', async () => {
+      const { story, call, message, voidLast, again, billed } = await begin({
+        ...HALF,
+        ...lasting,
+      });
+      await call('03-05');
+      await story.advance(on('04-05'));
+      await again(await voidLast());
+      await message('03-06');
+      await story.advance(on('05-05'));
+      expect(await billed()).toEqual([
+        ['calls 03', 500],
+        ['late messages 03', 500],
+      ]);
+      await story.verify();
+    });
+
+    it('is not discounted by the bill that is made again without it', async () => {
+      const { story, call, message, voidLast, again, billed } = await begin({
+        ...HALF,
+        ...lasting,
+      });
+      await call('03-05');
+      await story.advance(on('04-05'));
+      const bill = await voidLast();
+      await call('04-05');
+      await story.advance(on('05-05'));
+      await again(bill);
+      await message('03-06');
+      await story.advance(on('06-05'));
+      expect(await billed()).toEqual([
+        ['calls 04', 500],
+        ['calls 03', 0],
+        ['late messages 03', 0],
+      ]);
+      await story.verify();
+    });
+  });
+});
