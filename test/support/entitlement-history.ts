@@ -308,10 +308,12 @@ export class PairedHistory {
     await this.check();
   }
 
+  /** A window that never resets can start where one did that ended since, so that the start alone does not identify it. */
   private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
     const rows = await this.checked.story.engine.database.query<{ notified: string }>(
-      `SELECT type || ' ' || (data->'object'->>'percent') || ' ' || (data->'object'->>'period_start') AS notified
-      FROM ${EVENTS} WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
+      `SELECT concat_ws(' ', type, object->>'percent', object->>'period_start', object->>'resets_at') AS notified
+      FROM ${EVENTS}, LATERAL (SELECT data->'object' AS object) AS of
+      WHERE type LIKE 'entitlement.%reached' AND object->>'customer_id' = $1 ORDER BY id`,
       [story.customerId],
     );
     return rows.map(({ notified }) => notified);
