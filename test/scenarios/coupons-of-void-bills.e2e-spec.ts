@@ -40,9 +40,10 @@ describe('the coupon of a void bill', () => {
     await story.advance(on('03-10'));
     const call = (date: string) => story.reportUsage(calls.event, on(date), { n: 1 });
     const message = (date: string) => story.reportUsage(messages.event, on(date), { n: 1 });
+    const voidInvoice = (id: string) => post(`/v1/invoices/${id}/void`, {});
     const voidLast = async (): Promise<string> => {
       const { id } = (await story.invoices()).at(-1) ?? { id: '' };
-      await post(`/v1/invoices/${id}/void`, {});
+      await voidInvoice(id);
       return id;
     };
     const again = (id: string) => post(`/v1/invoices/${id}/reissue`, {});
@@ -56,7 +57,7 @@ describe('the coupon of a void bill', () => {
           const late = description.includes('(late usage)') ? 'late ' : '';
           return [`${late}${name} ${period_start?.slice(5, 7) ?? ''}`, discount];
         });
-    return { story, call, message, voidLast, again, billed };
+    return { story, call, message, voidInvoice, voidLast, again, billed };
   }
 
   it.each([
@@ -156,5 +157,26 @@ describe('the coupon of a void bill', () => {
       ]);
       await story.verify();
     });
+  });
+
+  it('and of its correction, once that is void, was used by the invoice between them', async () => {
+    const { story, call, voidInvoice, billed } = await begin({ ...HALF, duration: 'once' });
+    await call('03-05');
+    await story.advance(on('04-05'));
+    await call('03-06');
+    await story.advance(on('05-05'));
+    const [bill, correction] = await story.invoices();
+    await voidInvoice(bill?.id ?? '');
+    await call('05-05');
+    await story.advance(on('06-05'));
+    await voidInvoice(correction?.id ?? '');
+    await call('06-05');
+    await story.advance(on('07-05'));
+    expect(await billed()).toEqual([
+      ['calls 05', 500],
+      ['calls 06', 0],
+      ['late calls 03', 0],
+    ]);
+    await story.verify();
   });
 });

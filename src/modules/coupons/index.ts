@@ -16,5 +16,6 @@ export {
   type NotedDiscount,
   type RedeemedTerms,
   type RedemptionRequest,
+  type StandingDiscounts,
 } from './domain/redemption';
 export { RedemptionsService } from './redemptions.service';

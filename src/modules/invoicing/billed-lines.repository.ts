@@ -3,6 +3,7 @@ import { formatExact } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
+import type { StandingDiscounts } from '../coupons';
 import type { EarlierBill } from './domain/decide-usage-lines';
 import { subjectOf } from './domain/first-bill';
 import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
@@ -70,10 +71,7 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/**
- * The first and the last billing period in which invoices that stand were discounted, by redemption with months, or that corrections
- * used in the place of bills.
- */
+/** The first and the last billing period in which invoices that stand were discounted, by redemption with months. */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -81,8 +79,22 @@ const DISCOUNTED = `
   FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
   WHERE invoice.subscription_id = ANY ($1) AND invoice.id IS DISTINCT FROM $2
     AND invoice.status IN ('open', 'paid', 'uncollectible')
-    AND (coupon ? 'begins' OR coupon ->> 'duration' = 'repeating' AND (coupon ? 'appliedFrom' OR NOT coupon ? 'correctedFrom'))
+    AND coupon ->> 'duration' = 'repeating' AND (coupon ? 'appliedFrom' OR NOT coupon ? 'correctedFrom')
     AND (coupon #>> '{amountMinor,$bigint}')::bigint > 0
+  GROUP BY 1`;
+
+/**
+ * Discounts of redemptions on invoices that stand. A percentage is used by what an invoice took off without a limit, and by
+ * corrections in the place of bills.
+ */
+const STANDING = `
+  SELECT coupon ->> 'redemptionId' AS redemption_id,
+    sum((coupon #>> '{amountMinor,$bigint}')::bigint
+      - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS applied,
+    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0 AND (coupon ? 'begins'
+      OR NOT coupon ? 'correctedFrom' AND coupon #>> '{mostMinor,$bigint}' IS NULL)) AS is_used
+  FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
+  WHERE invoice.subscription_id = $1 AND invoice.id <> $2 AND invoice.status IN ('open', 'paid', 'uncollectible')
   GROUP BY 1`;
 
 /** Starts of the first and of the last billing period that a coupon discounted. */
@@ -204,9 +216,26 @@ export class BilledLinesRepository {
     }));
   }
 
+  /** Returns the discounts of a subscription by redemption, on the invoices that stand except one. */
+  async standingDiscounts(
+    subscriptionId: string,
+    exceptId: string,
+  ): Promise<ReadonlyMap<string, StandingDiscounts>> {
+    const rows = await this.database.query<{
+      redemption_id: string;
+      applied: string;
+      is_used: boolean;
+    }>(STANDING, [subscriptionId, exceptId]);
+    return new Map(
+      rows.map(({ redemption_id: id, applied, is_used: isUsed }) => [
+        id,
+        { appliedMinor: BigInt(applied), isUsed },
+      ]),
+    );
+  }
+
   /**
-   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption. Percentages that corrections used
-   * in the place of bills are among them.
+   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption.
    * @param exceptId an invoice that does not count
    */
   async discountedSpans(

@@ -7,6 +7,7 @@ import { type NotedDiscount, RedemptionsService } from '../coupons';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { notedBy } from './coupon-effects';
+import { isPercentOnce } from './domain/corrected-coupon';
 import { endOf, timeZoneOf } from './domain/decide-coupons';
 import type { Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
@@ -60,8 +61,8 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand. A percentage
-   * that corrections used in the place of bills stays used where another invoice has such a correction.
+   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand, and a percentage
+   * that lasts `once` is unused if none of these used it.
    */
   private async couponsOf({
     id,
@@ -70,18 +71,24 @@ export class VoidInvoiceService {
     lines,
   }: Invoice): Promise<readonly NotedDiscount[]> {
     const noted = notedBy(coupons);
-    const begun = coupons.filter(
-      ({ duration, begins, amountMinor }) =>
-        begins === true || (duration === 'repeating' && amountMinor > 0n),
+    if (subscriptionId === null) return noted;
+    const repeating = coupons.filter(
+      ({ duration, amountMinor }) => duration === 'repeating' && amountMinor > 0n,
     );
-    if (begun.length === 0 || subscriptionId === null) return noted;
-    const terms = await this.redemptions.getAll(begun.map(({ redemptionId }) => redemptionId));
-    const spans = await this.billed.discountedSpans([subscriptionId], id);
+    const ids = new Set(repeating.map(({ redemptionId }) => redemptionId));
+    const terms = await this.redemptions.getAll([...ids]);
+    const spans =
+      ids.size === 0
+        ? new Map<string, never>()
+        : await this.billed.discountedSpans([subscriptionId], id);
+    const others = coupons.some(isPercentOnce)
+      ? await this.billed.standingDiscounts(subscriptionId, id)
+      : new Map<string, never>();
     return noted.map((one) => {
-      const months = terms.get(one.redemptionId)?.coupon.durationInMonths ?? null;
-      if (!begun.some(({ redemptionId }) => redemptionId === one.redemptionId)) return one;
-      const first = spans.get(one.redemptionId)?.firstAt ?? null;
-      if (months === null) return { ...one, isFirst: first === null };
+      const { redemptionId } = one;
+      const months = terms.get(redemptionId)?.coupon.durationInMonths ?? null;
+      if (months === null) return { ...one, others: others.get(redemptionId) };
+      const first = spans.get(redemptionId)?.firstAt ?? null;
       return { ...one, endsAt: endOf({ months }, first, timeZoneOf(lines)) };
     });
   }

@@ -165,9 +165,21 @@ describe('an invoice that took something off', () => {
     const after = withApplied({ redemption: used, coupon: percent }, returning, later);
     expect(after).toMatchObject({ appliedAmount: 5n, remainingAmount: 15n, endedAt: null });
     expect(isUsedUp({ redemption: after, coupon: percent })).toBe(false);
-    const noted = { redemptionId: 'red_1', amountMinor: 5n, returnedMinor: 20n, mostMinor: 20n };
+    const others = { appliedMinor: 20n, isUsed: true };
+    const noted = { ...NOTHING, amountMinor: 5n, returnedMinor: 20n, mostMinor: 20n, others };
     const voided = withoutInvoice({ redemption: after, coupon: percent }, noted, later);
     expect(voided).toMatchObject({ appliedAmount: 20n, remainingAmount: 0n, endedAt: later });
+  });
+
+  it('that an earlier void bill left unused stays used by a later invoice when a correction of the bill is void', () => {
+    const others = { appliedMinor: 20n, isUsed: true };
+    const redemption = withApplied(
+      { redemption: redeemed(percent), coupon: percent },
+      { ...NOTHING, amountMinor: 20n },
+      later,
+    );
+    const noted = { ...NOTHING, amountMinor: 30n, correctedMinor: 30n, others };
+    expect(withoutInvoice({ redemption, coupon: percent }, noted, at(3_000))).toEqual(redemption);
   });
 
   it.each([

@@ -145,6 +145,14 @@ export function withApplied(
   return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
 }
 
+/** Discounts of a percentage with duration `once` on invoices that stand. */
+export interface StandingDiscounts {
+  /** Minor units, minus discounts returned by credits. */
+  readonly appliedMinor: bigint;
+  /** True if one of them used the percentage: not only what returned to it, and not only for usage that was added to a bill. */
+  readonly isUsed: boolean;
+}
+
 /** Discounts of an invoice by one redemption, in minor units. */
 export interface NotedDiscount {
   readonly redemptionId: string;
@@ -157,8 +165,8 @@ export interface NotedDiscount {
   /** Part of the discount of usage that was added to earlier bills, and what the rest of the coupon gave of it; absent: none. */
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** True if usage that was added used a percentage first, in the place of the earlier bill; absent: no. */
-  readonly isFirst?: boolean;
+  /** For a percentage with duration `once`: its discounts of other invoices that stand; absent: none. */
+  readonly others?: StandingDiscounts;
   /** End of the repeating months by the invoices that stand; absent: as it was. */
   readonly endsAt?: Date | null;
 }
@@ -174,22 +182,19 @@ export function withoutInvoice(
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
   const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = noted;
-  const { isFirst = false } = noted;
-  const ownMinor = amountMinor - correctedMinor;
+  const { others = { appliedMinor: 0n, isUsed: false } } = noted;
   const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
-  const isFirstUse =
-    coupon.amountOff === null && (isFirst || (mostMinor === null && ownMinor > 0n));
+  const isPercentage = coupon.amountOff === null;
+  const ownMinor = isPercentage && mostMinor === null ? 0n : amountMinor - correctedMinor;
   const rest = greater((remainingAmount ?? 0n) + ownMinor + ofRestMinor - returnedMinor, 0n);
-  // Nothing was taken off by invoices that stand.
-  const isUnused = coupon.amountOff === null && applied === 0n;
-  const isUnlimited = isFirstUse || (rest === 0n && (remainingAmount === null || isUnused));
-  const after = {
-    ...redemption,
-    // A percentage that is used again is not used up by discounts of usage that was added to the void invoice.
-    appliedAmount: isFirstUse ? 0n : applied,
-    remainingAmount: isUnlimited ? null : rest,
+  const used = {
+    appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
+    remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
+  // A percentage is not used up by discounts of usage that was added to the void invoice.
+  const unused = { appliedAmount: 0n, remainingAmount: null };
+  const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   if (isUsedUp({ redemption: after, coupon })) {
     return { ...after, endedAt: redemption.endedAt ?? now };
   }
