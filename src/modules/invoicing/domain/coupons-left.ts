@@ -1,6 +1,6 @@
 import { discountAdded } from '../../../core/discount';
 import type { BilledBy } from './billed-by';
-import { afterUse, type CorrectedCoupon, couponKey, isUnused, mayBegin } from './corrected-coupon';
+import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
 import { restKey } from './corrected-discounts';
 import { leftOf, positive } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
@@ -24,21 +24,13 @@ export class CouponsLeft {
     return this.coupons.get(couponKey(redemptionId, billedFrom));
   }
 
-  /**
-   * Takes the discounts of an added amount; returns its terms with what the coupons had left. Others may have used meanwhile what a
-   * void invoice used in the place of its bill.
-   */
+  /** Takes the discounts of an added amount; returns its terms with what the coupons had left. */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
-    const coupons = billedBy.coupons.map((coupon) => {
-      const restMinor = positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n);
-      if (coupon.begins !== true) return { ...coupon, restMinor };
-      const found = this.find(coupon.redemptionId, billedFrom);
-      const isLeft = found !== undefined && mayBegin(found);
-      // A rest of nothing for all of the usage takes nothing off.
-      if (!isLeft) return { ...coupon, againMinor: addedMinor, restMinor: 0n };
-      return { ...coupon, againMinor: isUnused(found) ? 0n : coupon.againMinor, restMinor };
-    });
+    const coupons = billedBy.coupons.map((coupon) => ({
+      ...coupon,
+      restMinor: positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n),
+    }));
     discountAdded(addedMinor, coupons).forEach(({ ofRestMinor, amountMinor }, index) => {
       const coupon = coupons[index];
       if (coupon === undefined || amountMinor === 0n) return;
