@@ -1,5 +1,7 @@
 import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
 
+/** The short form runs all orders with a price per unit, and a third of those with coupons. `CAMPAIGN=full` runs all. */
+const FULL = process.env['CAMPAIGN'] === 'full';
 const MARCH = '2026-03-01T00:00:00.000Z';
 
 /** 100 calls of March are billed on 1 April. The steps that follow, in different orders: */
@@ -83,6 +85,10 @@ const CORRECTION: readonly (readonly Step[])[] = [
   ['void', 'late', 'correct', 'void correction', 'lost', 'regenerate correction', 'regenerate'],
 ];
 
+const WITH_COUPONS = [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION].filter(
+  (_, place) => FULL || place % 3 === 0,
+);
+
 const PER_UNIT: Terms = {
   name: 'a price per unit',
   price: perUnit,
@@ -104,7 +110,7 @@ const TERMS: readonly Terms[] = [
     coupon: { type: 'percent', percent_off: '50', duration: 'forever' },
     off: 50,
     tax: 20,
-    orders: [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION],
+    orders: WITH_COUPONS,
   },
   ...[
     { name: 'a percentage once and tax', duration: 'once' },
@@ -115,7 +121,7 @@ const TERMS: readonly Terms[] = [
     coupon: { type: 'percent', percent_off: '50', ...lasting },
     off: 50,
     tax: 20,
-    orders: [...ORDERS, ...ORDERS.map(corrected), ...CORRECTION],
+    orders: WITH_COUPONS,
   })),
   {
     name: 'tiers and tax',

@@ -17,6 +17,7 @@ const LONG = [
   'test/browser/console.browser-spec.ts',
   'test/scenarios/changes-add-up.e2e-spec.ts',
   'test/browser/console-tasks.browser-spec.ts',
+  'test/e2e/usage-of-void-invoices.e2e-spec.ts',
   'test/scenarios/webhook-campaign.e2e-spec.ts',
   'test/e2e/key-rotation.e2e-spec.ts',
   'test/e2e/studio-command.e2e-spec.ts',
