@@ -179,4 +179,24 @@ describe('the coupon of a void bill', () => {
     ]);
     await story.verify();
   });
+
+  it('stays unused where a discount of its correction returns', async () => {
+    const { story, call, voidInvoice, billed } = await begin({ ...HALF, duration: 'once' });
+    const lost = [await call('03-05')];
+    await story.advance(on('04-05'));
+    lost.push(await call('03-06'));
+    await story.advance(on('05-05'));
+    const [bill] = await story.invoices();
+    await voidInvoice(bill?.id ?? '');
+    for (const idempotency_key of lost) await post('/v1/usage-events/void', { idempotency_key });
+    await story.advance(on('06-05'));
+    await call('06-05');
+    await story.advance(on('07-05'));
+    expect(await billed()).toEqual([
+      ['late calls 03', 500],
+      ['late calls 03', 0],
+      ['calls 06', 500],
+    ]);
+    await story.verify();
+  });
 });

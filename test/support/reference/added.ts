@@ -85,13 +85,10 @@ export function takeAdded(
 ): readonly Off[] {
   let left = amount;
   return coupons.flatMap(({ redemption, base, again, begins }) => {
-    // A correction that is made again finds what others used meanwhile.
-    if (begins && !mayBegin(redemption, period, monthsFrom)) return [];
     const { percentOff, duration, months } = redemption.terms;
     const partOf = (one: bigint): bigint =>
       percentOff === undefined ? one : percent(base + one, percentOff) - percent(base, percentOff);
-    const isUnused = begins && redemption.left === null;
-    const limited = partOf(percentOff === undefined ? left : isUnused ? 0n : least(again, left));
+    const limited = partOf(percentOff === undefined ? left : least(again, left));
     const ofRest = least(limited, mostOf(redemption, period, 0n) ?? 0n);
     const off = ofRest + partOf(left) - limited;
     left -= off;
@@ -113,7 +110,9 @@ export function takeAdded(
 export function returnCorrected(returned: readonly Off[]): void {
   for (const { redemption, period, amount } of returned) {
     redemption.uses.push({ ...useOf(period), returned: amount });
-    if (redemption.terms.duration !== 'once') continue;
+    const { duration, percentOff } = redemption.terms;
+    // Nothing returns to a percentage that is not used: the void of its bill left it as it was.
+    if (duration !== 'once' || (percentOff !== undefined && redemption.left === null)) continue;
     redemption.left = (redemption.left ?? 0n) + amount;
     redemption.isUsedUp = false;
   }

@@ -107,6 +107,11 @@ export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
 }
 
+function isUnusedPercentage(terms: RedeemedTerms): boolean {
+  const { duration, percentOff } = terms.coupon;
+  return duration === 'once' && percentOff !== null && !isUsedPercentage(terms);
+}
+
 /** Effect of an invoice on a redemption, in minor units. */
 export interface AppliedRedemption {
   readonly redemptionId: string;
@@ -130,6 +135,8 @@ export function withApplied(
   now: Date,
 ): CouponRedemption {
   if (amountMinor === 0n && returnedMinor === 0n) return redemption;
+  // A percentage that the void of its bill left unused is not limited to what a correction of the bill returns.
+  if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
   const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
   const after = {
