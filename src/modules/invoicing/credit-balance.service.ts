@@ -131,31 +131,29 @@ export class CreditBalanceService {
     return this.payouts.lockAvailable(customerId, currency);
   }
 
-  /**
-   * Reserves for a refund what is left of the credit that its locked payment became, and of other locked credit, oldest first.
-   * @param ofPayment most of the former; as much as is left of it
-   * @param ofOthers amount of the latter
-   */
-  async reserve(
+  /** Reserves for a refund what is left of the credit that its locked payment became, up to an amount. */
+  async reserve(paymentId: string, amount: bigint): Promise<void> {
+    await this.grants.reserve(paymentId, amount);
+  }
+
+  /** Reserves an amount of locked credit that no payment became for a refund, oldest first. */
+  async reserveOthers(
     refund: { readonly refundId: string; readonly paymentId: string },
-    ofPayment: bigint,
-    ofOthers: bigint,
+    amount: bigint,
     available: readonly AvailableCredit[],
   ): Promise<void> {
-    if (ofPayment > 0n) await this.grants.reserve(refund.paymentId, ofPayment);
-    let missing = ofOthers;
+    if (amount === 0n) return;
+    let missing = amount;
     const parts = available.map(({ id, remaining }) => {
       const part = lesser(remaining, missing);
       missing -= part;
       return { id, remaining: part };
     });
-    invariant(missing === 0n, `The credits hold ${ofOthers}.`);
-    if (ofOthers > 0n) {
-      await this.payouts.reserve(
-        refund,
-        parts.filter(({ remaining }) => remaining > 0n),
-      );
-    }
+    invariant(missing === 0n, `The credits hold ${amount}.`);
+    await this.payouts.reserve(
+      refund,
+      parts.filter(({ remaining }) => remaining > 0n),
+    );
   }
 
   /** Takes a refund that succeeded out of what is reserved of credit; returns the part that was credit. */

@@ -67,8 +67,8 @@ export class PaymentRefundsService {
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);
-    const own = isAllApplied(payment) ? 0n : ofPayment;
-    await this.credit.reserve({ refundId, paymentId }, own, amount - ofPayment, available);
+    if (!isAllApplied(payment) && ofPayment > 0n) await this.credit.reserve(paymentId, ofPayment);
+    await this.credit.reserveOthers({ refundId, paymentId }, amount - ofPayment, available);
     return { payment, amount };
   }
 
@@ -76,16 +76,9 @@ export class PaymentRefundsService {
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
    * moved, so that no dispute or use of the credit stands in the way. Returns null if the payment does not hold the amount.
    */
-  async reserveMade(
-    refundId: string,
-    paymentId: string,
-    amount: bigint,
-    now: Date,
-  ): Promise<Payment | null> {
+  async reserveMade(paymentId: string, amount: bigint, now: Date): Promise<Payment | null> {
     const payment = await this.payments.reserveMadeRefund(paymentId, amount, now);
-    if (payment !== null && !isAllApplied(payment)) {
-      await this.credit.reserve({ refundId, paymentId }, amount, 0n, []);
-    }
+    if (payment !== null && !isAllApplied(payment)) await this.credit.reserve(paymentId, amount);
     return payment;
   }
 
@@ -94,14 +87,9 @@ export class PaymentRefundsService {
    * took meanwhile.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
-  async reserveMoved(
-    refundId: string,
-    payment: Payment,
-    amount: bigint,
-    now: Date,
-  ): Promise<Payment> {
+  async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
-    const reserved = await this.reserveMade(refundId, payment.id, amount, now);
+    const reserved = await this.reserveMade(payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 

@@ -202,12 +202,11 @@ export class RefundsService {
         return true;
       }
       if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
-      const id = refundId ?? newId('ref');
-      const payment = await this.payments.reserveMade(id, paymentId, amount, now);
+      const payment = await this.payments.reserveMade(paymentId, amount, now);
       if (payment === null) return false;
       const refund = newRefund(
         {
-          id,
+          id: refundId ?? newId('ref'),
           paymentId,
           customerId: payment.customerId,
           amount,

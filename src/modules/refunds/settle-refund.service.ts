@@ -59,7 +59,7 @@ export class SettleRefundService {
       throw discrepancyNotApplicable(discrepancy);
     }
     // The failure freed the reserve.
-    const payment = await this.payments.reserveMoved(id, locked, amount, now);
+    const payment = await this.payments.reserveMoved(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
     await this.conclude(before, after, payment);
