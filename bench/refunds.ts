@@ -4,14 +4,13 @@ import { startWorker } from './support/channel';
 import type { LoadJob, LoadResult } from './support/load';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, startService } from './support/service';
-import { type Recorder, startRecorder } from './support/statements';
+import { idempotencyKey, type Recorder, startRecorder } from './support/statements';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
 /** Much more than all refunds of a run, so that none is refused. */
 const AMOUNT = 1_000_000_000;
 const WARM_UP_MS = 500;
-const RECORDED_KEY = 'recorded';
 
 /** Measures refunds per second, beside the rate at which their statements alone run on as many connections. */
 export async function benchmarkRefunds(
@@ -74,7 +73,7 @@ async function recordRefund(
   let recordedAfter = '';
   const statements = await recorder.recordOf(async () => {
     serial += 1;
-    recordedKey = `${RECORDED_KEY}-${serial}`;
+    recordedKey = idempotencyKey('recorded', serial);
     recordedAfter = newId('ref');
     const path = `${recorder.url}/v1/refunds/payment/${paymentId}`;
     await post(path, { amount: 1, idempotencyKey: recordedKey });

@@ -1,7 +1,7 @@
 import { Client, type QueryConfig } from 'pg';
 import { newId } from '../../src/platform/ids';
 import { answerJobs } from '../support/channel';
-import type { Statement } from '../support/statements';
+import { idempotencyKey, type Statement } from '../support/statements';
 
 /** Ceiling of the refunds: the statements of one refund, with new ids each time, directly through `pg`. */
 
@@ -53,7 +53,7 @@ async function replayOnce(client: Client, job: PlayerJob): Promise<void> {
 
 function replacementsFor(job: PlayerJob): (text: string) => string {
   serial += 1;
-  const key = `${process.pid}-${serial}`;
+  const key = idempotencyKey('replayed', serial);
   const payment = job.payments[serial % job.payments.length] ?? '';
   const made = new Map<string, string>();
   const recordedAfter = suffixOf(job.recordedAfter);
@@ -80,6 +80,10 @@ function statementWith(
 
 function replacedIn(value: unknown, replacement: (text: string) => string): unknown {
   if (typeof value === 'string') return replacement(value);
+  // A list in binary form. Its texts are replaced by texts of their length.
+  if (value instanceof Uint8Array) {
+    return Buffer.from(replacement(Buffer.from(value).toString('latin1')), 'latin1');
+  }
   return Array.isArray(value) ? value.map((part) => replacedIn(part, replacement)) : value;
 }
 

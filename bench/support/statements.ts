@@ -20,6 +20,10 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
+/** Returns a key. All have one length, because a list in binary form states the lengths of its elements. */
+export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
+  `${purpose}-${String(number).padStart(12, '0')}`;
+
 /** Longer than the delay of the wake-up of other processes. */
 const SETTLING_MS = 200;
 

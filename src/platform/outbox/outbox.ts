@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { currentActor } from '../access';
 import { auditedFields, auditSql, AuditTrail } from '../audit';
-import { Database, Instants, Integers, Texts } from '../database';
+import { Database, Instants, Integers, listOfAnyLength, Texts } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
 import { PreviousRelease } from '../processes';
@@ -31,6 +31,20 @@ export interface EventRecord {
   readonly occurredAt: Date;
 }
 
+/** Types of the lists of {@link INSERT}, one for each column. */
+const COLUMN_TYPES = [
+  'text',
+  'text',
+  'text',
+  'integer',
+  'text',
+  'text',
+  'timestamptz',
+  'integer',
+  'integer',
+  'text',
+];
+
 /**
  * Numbers the events of one object in their order, also within one statement. Stores the data of packed events in their packs.
  * Adds the events to the queue of the dispatcher and the changes to the audit log in the same statement, which saves round trips.
@@ -38,8 +52,7 @@ export interface EventRecord {
 const INSERT = `
   WITH added AS (
     SELECT id, type, object_id, number, data::json, fields::json, occurred_at, pack, place::smallint, indexed::json
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[],
-      $8::integer[], $9::integer[], $10::text[])
+    FROM unnest(${COLUMN_TYPES.map((type, index) => listOfAnyLength(`$${index + 1}`, type)).join(', ')})
       AS added (id, type, object_id, number, data, fields, occurred_at, pack, place, indexed)),
   pack AS (
     SELECT pack AS number, nextval('event_pack_id') AS id, array_agg(data ORDER BY place) AS data
