@@ -26,23 +26,22 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Reads the lines of a period by their items, because a subscription may have hundreds of former invoices. Lines that ended
- * before the period are released: with the period before it, or when they were stored.
+ * Releases the lines of items in advance that end in the closed period or, if no item continues, later. Reads lines by
+ * item, because a subscription may have hundreds of former invoices. Lines that ended earlier are released already: with the
+ * period before it, or when they were stored.
  * Looks up each line in `released_line`, because a join may read the whole table. The previous release knows only the column.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
     SELECT line.id, over.subscription_id, line.net - line.credited_net AS net
-    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::text[])
-        AS over (subscription_id, start_at, end_at, ended_by)
-      JOIN subscription_item item ON item.subscription_id = over.subscription_id
-      JOIN invoice_line line ON line.item_id = item.id AND line.period_end_at >= over.start_at
+    FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
+        AS over (subscription_id, item_id, start_at, end_at, ends_items)
+      JOIN invoice_line line ON line.item_id = over.item_id AND line.period_end_at >= over.start_at
       JOIN invoice ON invoice.id = line.invoice_id
     WHERE invoice.status IN ('open', 'paid', 'uncollectible')
       AND line.is_in_advance AND NOT line.is_released
       AND (SELECT true FROM released_line WHERE line_id = line.id) IS NULL
-      AND (line.period_end_at <= over.end_at
-        OR over.ended_by = 'end' OR over.ended_by = 'change' AND line.item_id <> ALL ($5))
+      AND (over.ends_items OR line.period_end_at <= over.end_at)
     FOR NO KEY UPDATE OF line),
   marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned WHERE $6),
   updated AS (
@@ -194,12 +193,15 @@ export class InvoicesRepository {
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();
+    const items = over.flatMap(({ itemIds, ...period }) =>
+      itemIds.map((itemId) => ({ ...period, itemId })),
+    );
     const rows = await this.database.query<{ subscription_id: string; net: string }>(RELEASE, [
-      over.map(({ subscriptionId }) => subscriptionId),
-      over.map(({ startAt }) => startAt),
-      over.map(({ endAt }) => endAt),
-      over.map(({ end }) => end),
-      over.flatMap(({ nextItemIds }) => nextItemIds),
+      items.map(({ subscriptionId }) => subscriptionId),
+      items.map(({ itemId }) => itemId),
+      items.map(({ startAt }) => startAt),
+      items.map(({ endAt }) => endAt),
+      items.map(({ endsItems }) => endsItems),
       this.previousRelease.hasEnded,
     ]);
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));

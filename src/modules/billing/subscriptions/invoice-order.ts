@@ -50,17 +50,12 @@ export function usageOrderOf(
 }
 
 /** Returns the period whose revenue is earned with a decision; none for most decisions. */
-export function earnedPeriodOf({
-  subscription,
-  earned,
-  itemsAdded,
-}: Outcome): readonly EarnedPeriod[] {
+export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
-  const { period, end } = earned;
+  const { period, ...items } = earned;
   const { id: subscriptionId, customerId, currency } = subscription;
   const { id, startAt, endAt } = period;
-  const nextItemIds = itemsAdded.map((item) => item.id);
-  return [{ id, subscriptionId, customerId, currency, startAt, endAt, end, nextItemIds }];
+  return [{ id, subscriptionId, customerId, currency, startAt, endAt, ...items }];
 }
 
 function termsOf(subscription: Subscription) {

@@ -1,7 +1,7 @@
 import { isWaiting } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** A period of a subscription of which the charges billed in advance are earned. */
+/** A closed period of a subscription: the charges that were billed in advance for it are earned. */
 export interface EarnedPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -9,10 +9,10 @@ export interface EarnedPeriod {
   readonly currency: string;
   readonly startAt: Date;
   readonly endAt: Date;
-  /** `change`: the period was cut short, and only the items of the next period are not earned; `end`: all is earned. */
-  readonly end: 'border' | 'change' | 'end';
-  /** Items of the next period, where another interval replaced all items. */
-  readonly nextItemIds: readonly string[];
+  /** Items of the subscription that had not ended before the period. */
+  readonly itemIds: readonly string[];
+  /** True if no item continues. Then charges beyond the end of the period are earned as well. */
+  readonly endsItems: boolean;
 }
 
 /** Returns an invoice with its lines marked as released that are earned with it; drafts that wait release nothing. */
@@ -26,7 +26,6 @@ export function withEarned(invoice: Invoice, earned: readonly EarnedPeriod[]): I
 }
 
 function isEarned({ isInAdvance, itemId, period }: InvoiceLine, over: EarnedPeriod): boolean {
-  if (!isInAdvance) return false;
-  if (over.end === 'end' || (period !== null && period.endAt <= over.endAt)) return true;
-  return over.end === 'change' && (itemId === null || !over.nextItemIds.includes(itemId));
+  if (!isInAdvance || itemId === null || !over.itemIds.includes(itemId)) return false;
+  return over.endsItems || (period !== null && period.endAt <= over.endAt);
 }

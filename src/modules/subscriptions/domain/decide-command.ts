@@ -12,7 +12,7 @@ import {
   withOffer,
 } from './items';
 import { nextDueAt, withPeriod } from './due';
-import { outcomeOf, type NewSubscriptionIds, type Outcome } from './outcome';
+import { earnedItems, outcomeOf, type NewSubscriptionIds, type Outcome } from './outcome';
 import { advanceCharges, arrearsCharges, nextPeriod, restCharge } from './periods';
 import {
   spanOf,
@@ -178,7 +178,7 @@ function decideIntervalChange(
         ...advanceCharges(subscription, added, opened),
       ],
     },
-    earned: { period: closed, end: 'change' },
+    earned: earnedItems(closed, items, true),
     events: ['updated'],
   });
 }

@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import { endedItem, holdsBeyond, isMetered } from './items';
 import { isAwaitingPayment } from './first-payment';
-import { outcomeOf, type Outcome } from './outcome';
+import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
@@ -45,7 +45,7 @@ export function decideGiveUp(
         // Its usage was never sold.
         .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,
-      earned: { period: closed, end: 'end' },
+      earned: earnedItems(closed, items, true),
       events: [status === 'canceled' ? 'canceled' : 'expired'],
     },
   );

@@ -3,6 +3,7 @@ import { nextDueAt, withPeriod } from './due';
 import { awaitingPayment } from './first-payment';
 import { endedItem, holdsBeyond, isMetered, isSameInterval, swapItems, withOffer } from './items';
 import {
+  earnedItems,
   outcomeOf,
   type Billing,
   type Line,
@@ -96,7 +97,7 @@ function decideRenewal(
       {
         periodChanged: closed,
         billing: renewalBilling(spanOf(period), at, arrears),
-        earned: { period: closed, end: 'border' },
+        earned: earnedItems(closed, snapshot.items, false),
       },
     );
   }
@@ -125,7 +126,7 @@ function decideRenewal(
       ...arrears,
       ...advance,
     ]),
-    earned: { period: closed, end: 'border' },
+    earned: earnedItems(closed, snapshot.items, false),
     events: [
       period.isTrial ? 'activated' : 'renewed',
       ...(change === null ? [] : ['updated' as const]),
@@ -186,7 +187,7 @@ export function decideEnd(
               lines,
               lateUsage: 'closed',
             },
-      earned: closed === null ? null : { period: closed, end: 'end' },
+      earned: closed === null ? null : earnedItems(closed, items, true),
       events: ['canceled'],
     },
   );

@@ -71,6 +71,14 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
   readonly endAt: Date;
 };
 
+/** A closed period with the items that were billed in it. */
+export interface EarnedItems {
+  readonly period: SubscriptionPeriod;
+  readonly itemIds: readonly string[];
+  /** True if no item continues. Then charges beyond the end of the period are earned as well. */
+  readonly endsItems: boolean;
+}
+
 /** Result of a decision: changes to write, charges to invoice and events to record, all in one commit. */
 export interface Outcome {
   readonly subscription: Subscription;
@@ -84,11 +92,8 @@ export interface Outcome {
   readonly scheduled: ScheduledChange | null;
   readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
   readonly billing: Billing | null;
-  /** The period whose revenue is earned with this, and how it came to its end. */
-  readonly earned: {
-    readonly period: SubscriptionPeriod;
-    readonly end: 'border' | 'change' | 'end';
-  } | null;
+  /** The period that the decision closes, so that its revenue is earned. */
+  readonly earned: EarnedItems | null;
   readonly events: readonly SubscriptionEventKind[];
 }
 
@@ -117,6 +122,15 @@ export function outcomeOf(
     events: [],
     ...parts,
   };
+}
+
+/** @param items all items of the snapshot: those that end before the period are not among them */
+export function earnedItems(
+  period: SubscriptionPeriod,
+  items: readonly SubscriptionItem[],
+  endsItems: boolean,
+): EarnedItems {
+  return { period, itemIds: items.map(({ id }) => id), endsItems };
 }
 
 /** Returns true if the decision changes nothing: nothing is written, billed or recorded. */
