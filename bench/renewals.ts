@@ -64,7 +64,7 @@ export async function benchmarkRenewals(
   const runners = Array.from({ length: WORKERS }, () =>
     startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
       nodeOptions: SERVICE_NODE_OPTIONS,
-      environment: serviceEnvironment(database, 0),
+      environment: { ...serviceEnvironment(database, 0), PACKAGES: 'installed' },
     }),
   );
   const { profileDirectory } = settings;

@@ -89,7 +89,7 @@ async function measure(
 async function measureRenewals(database: TemporaryDatabase, client: Client): Promise<Figures> {
   const runner = startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
     nodeOptions: SERVICE_NODE_OPTIONS,
-    environment: serviceEnvironment(database, 0),
+    environment: { ...serviceEnvironment(database, 0), PACKAGES: 'installed' },
   });
   try {
     const { rows } = await client.query<{ now: Date }>(

@@ -1,17 +1,18 @@
 import 'reflect-metadata';
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
-import { AppModule } from '../../src/app.module';
-import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
-import { Clock } from '../../src/platform/clock';
-import { Configuration } from '../../src/platform/config';
-import { PreviousRelease } from '../../src/platform/processes';
+import type * as app from '../../src/app.module';
+import type * as due from '../../src/modules/billing/subscriptions/due-subscriptions';
+import type * as clock from '../../src/platform/clock';
+import type * as config from '../../src/platform/config';
+import type * as processes from '../../src/platform/processes';
 import { answerJobs } from '../support/channel';
 
-/** A worker that runs everything that is due at an instant, and reports time and memory. */
+/** A worker of the compiled service that runs everything that is due at an instant, and reports time and memory. */
 
 export interface RenewalJob {
   readonly databaseUrl: string;
@@ -30,6 +31,15 @@ export interface RenewalRun {
   readonly cpuMs: number;
   readonly rssMiB: number;
 }
+
+const compiled = createRequire(resolve('dist/src/main.js'));
+const { AppModule } = compiled('./app.module') as typeof app;
+const { DueSubscriptions } = compiled(
+  './modules/billing/subscriptions/due-subscriptions',
+) as typeof due;
+const { Clock } = compiled('./platform/clock') as typeof clock;
+const { Configuration } = compiled('./platform/config') as typeof config;
+const { PreviousRelease } = compiled('./platform/processes') as typeof processes;
 
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
@@ -55,21 +65,21 @@ async function timed(answer: Promise<unknown>, sql: unknown): Promise<void> {
 }
 
 let now = new Date(0);
-let started: Promise<DueSubscriptions> | null = null;
+let started: Promise<due.DueSubscriptions> | null = null;
 
-async function start(databaseUrl: string): Promise<DueSubscriptions> {
+async function start(databaseUrl: string): Promise<due.DueSubscriptions> {
   const configuration = new Configuration({ ...process.env, ROLE: 'api' });
-  const app = await NestFactory.createApplicationContext(
+  const context = await NestFactory.createApplicationContext(
     AppModule.with(configuration, databaseUrl),
     { logger: false },
   );
-  app.get(Clock).now = () => now;
-  await endPreviousRelease(app.get(PreviousRelease));
-  return app.get(DueSubscriptions);
+  context.get(Clock).now = () => now;
+  await endPreviousRelease(context.get(PreviousRelease));
+  return context.get(DueSubscriptions);
 }
 
 /** Lets the process store rows as it does two minutes after an upgrade, so that short runs measure the same. */
-async function endPreviousRelease(release: PreviousRelease): Promise<void> {
+async function endPreviousRelease(release: processes.PreviousRelease): Promise<void> {
   await release.look(0);
   await release.look(Infinity);
 }
@@ -89,13 +99,13 @@ async function profiled(job: RenewalJob, work: () => Promise<void>): Promise<voi
 
 answerJobs(async (job: RenewalJob): Promise<RenewalRun> => {
   started ??= start(job.databaseUrl);
-  const due = await started;
+  const subscriptions = await started;
   now = new Date(job.now);
   [statements, statementMs, claimMs] = [0, 0, 0];
   const before = process.cpuUsage();
   await profiled(job, async () => {
     for (let batch = 0; batch < (job.mostBatches ?? Infinity); batch += 1) {
-      if (!(await due.runDue())) break;
+      if (!(await subscriptions.runDue())) break;
     }
   });
   const { user, system } = process.cpuUsage(before);

@@ -32,7 +32,7 @@ export function serviceEnvironment(database: TemporaryDatabase, port: number): N
 }
 
 /** With which Node runs a service, as `npm start` does. */
-export const SERVICE_NODE_OPTIONS = ['--max-semi-space-size=32'];
+export const SERVICE_NODE_OPTIONS = ['--max-semi-space-size=32', '--enable-source-maps'];
 
 /** Starts the compiled service as a process of its own, and waits until it is ready. */
 export async function startService(
@@ -46,7 +46,7 @@ export async function startService(
   const log = openSync(devNull, 'w');
   const child = spawn(
     process.execPath,
-    [...nodeOptions, ...SERVICE_NODE_OPTIONS, '--enable-source-maps', resolve('dist/src/main.js')],
+    [...nodeOptions, ...SERVICE_NODE_OPTIONS, resolve('dist/src/main.js')],
     {
       env: { ...serviceEnvironment(database, port), ...environment },
       stdio: ['ignore', log, 'inherit'],
