@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { type EventRecord, Outbox, toEventRecord } from '../../platform/outbox';
+import { type EventRecord, Outbox, shownEventRecord } from '../../platform/outbox';
 import { RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -13,6 +13,7 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
+import { type InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { InvoicePostings } from './invoice-postings';
 import { invoiceFinalized, invoicePaid } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -80,7 +81,7 @@ export class FinalizationService {
       invoices.flatMap((invoice, index) => {
         const draft = drafts[index]?.invoice;
         invariant(draft !== undefined, 'every invoice was a draft');
-        return eventsOfFinalizing(drafts[index]?.before ?? draft, invoice);
+        return eventsOfFinalizing(toInvoiceDto(drafts[index]?.before ?? draft), invoice);
       }),
     );
     return invoices;
@@ -165,10 +166,13 @@ function seriesOf(customer: Customer | undefined): string {
   return customer.testClockId === null ? 'INV' : 'TEST';
 }
 
-/** Returns the events of finalizing. */
-export function eventsOfFinalizing(before: Invoice, after: Invoice): readonly EventRecord[] {
-  const occurredAt = after.updatedAt;
-  const finalizing = toEventRecord(invoiceFinalized, { after, before, occurredAt });
-  if (after.status !== 'paid') return [finalizing];
-  return [finalizing, toEventRecord(invoicePaid, { after, before, occurredAt })];
+/**
+ * Returns the events of finalizing.
+ * @param draft as the API shows it
+ */
+export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {
+  const change = { after: toInvoiceDto(invoice), before: draft, occurredAt: invoice.updatedAt };
+  const finalizing = shownEventRecord(invoiceFinalized, change);
+  if (invoice.status !== 'paid') return [finalizing];
+  return [finalizing, shownEventRecord(invoicePaid, change)];
 }

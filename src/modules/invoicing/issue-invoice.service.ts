@@ -3,7 +3,7 @@ import { isWireSafe } from '../../core/money';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { type EventRecord, Outbox, toEventRecord } from '../../platform/outbox';
+import { type EventRecord, Outbox, shownEventRecord } from '../../platform/outbox';
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
@@ -13,6 +13,7 @@ import { type EarnedPeriod, withEarned } from './domain/earned-period';
 import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
+import { toInvoiceDto } from './dto/invoice.dto';
 import { eventsOfFinalizing, FinalizationService } from './finalization.service';
 import { invoiceTooLarge } from './invoicing.errors';
 import { invoiceCreated } from './invoicing.events';
@@ -127,16 +128,14 @@ export class IssueInvoiceService {
       return;
     }
     const finalizing = drafts.filter((draft) => !isWaiting(draft));
-    const created = drafts.map((after) =>
-      toEventRecord(invoiceCreated, { after, occurredAt: now }),
-    );
+    const shown = drafts.map(toInvoiceDto);
     const numbered = await this.finalization.number(finalizing, customers, now);
     const numberedById = new Map(numbered.map((invoice) => [invoice.id, invoice]));
     await this.invoices.insertAll(drafts.map((draft) => numberedById.get(draft.id) ?? draft));
-    const ofInvoices = drafts.flatMap((draft, index) => {
+    const ofInvoices = shown.flatMap((draft) => {
+      const created = shownEventRecord(invoiceCreated, { after: draft, occurredAt: now });
       const invoice = numberedById.get(draft.id);
-      const finalizing = invoice === undefined ? [] : eventsOfFinalizing(draft, invoice);
-      return [created[index] ?? [], finalizing].flat();
+      return [created, ...(invoice === undefined ? [] : eventsOfFinalizing(draft, invoice))];
     });
     await this.outbox.recordAll([...ofInvoices, ...others]);
   }

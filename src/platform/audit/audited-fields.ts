@@ -25,13 +25,15 @@ const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at'])
 export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
   const fields: Record<string, FieldChange> = {};
   if (isNew === true) {
-    for (const [name, value] of Object.entries(object) as [string, unknown][]) {
+    for (const name of Object.keys(object)) {
+      const value: unknown = Reflect.get(object, name);
       if (value === null || value === undefined || IMPLIED.has(name)) continue;
       fields[name] = { after: shown(name, value) };
     }
     return fields;
   }
-  for (const [name, value] of Object.entries(previous) as [string, unknown][]) {
+  for (const name of Object.keys(previous)) {
+    const value: unknown = Reflect.get(previous, name);
     const after: unknown = Reflect.get(object, name);
     fields[name] = { before: shown(name, value), after: shown(name, after ?? null) };
   }
@@ -41,8 +43,10 @@ export function auditedFields({ object, previous, isNew }: ShownChange): FieldCh
 function shown(name: string, value: unknown): unknown {
   if (SECRET.test(name) && value !== null) return '(redacted)';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
-  const { length } = typeof value === 'string' ? value : JSON.stringify(value);
-  return length > LONGEST_VALUE ? `(${length} characters, not stored)` : redacted(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length > LONGEST_VALUE) return `(${text.length} characters, not stored)`;
+  // A nested name that must be hidden is part of the text.
+  return SECRET.test(text) ? redacted(value) : value;
 }
 
 /** Returns the value with secrets of nested objects replaced. */

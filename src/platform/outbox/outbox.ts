@@ -212,19 +212,30 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   event: DomainEvent<Resource, Dto>,
   { after, before, occurredAt }: ResourceChange<Resource>,
 ): EventRecord {
-  const object = event.toDto(after);
-  const previous = before === undefined ? {} : previousValues(event.toDto(before), object);
-  const isNew = before === undefined && !event.type.endsWith('.deleted');
-  return { type: event.type, object, previous, isNew, occurredAt };
+  return shownEventRecord(event, {
+    after: event.toDto(after),
+    ...(before !== undefined && { before: event.toDto(before) }),
+    occurredAt,
+  });
+}
+
+/** Converts a change between resources that are converted to DTOs already, for several events of one resource. */
+export function shownEventRecord<Dto extends { readonly id: string }>(
+  { type }: Pick<DomainEvent<never, Dto>, 'type'>,
+  { after, before, occurredAt }: ResourceChange<Dto>,
+): EventRecord {
+  const previous = before === undefined ? {} : previousValues(before, after);
+  const isNew = before === undefined && !type.endsWith('.deleted');
+  return { type, object: after, previous, isNew, occurredAt };
 }
 
 /** Returns the former values of changed top-level fields. Skips `updated_at`, which changes every time. */
-function previousValues<Resource extends object>(
-  before: Resource,
-  after: Resource,
-): Partial<Resource> {
-  const changed = Object.entries(before).filter(
-    ([key, value]) => key !== 'updated_at' && !isDeepStrictEqual(value, Reflect.get(after, key)),
-  );
-  return Object.fromEntries(changed) as Partial<Resource>;
+function previousValues(before: object, after: object): object {
+  const previous: Record<string, unknown> = {};
+  for (const key of Object.keys(before)) {
+    const value: unknown = Reflect.get(before, key);
+    if (key === 'updated_at' || isDeepStrictEqual(value, Reflect.get(after, key))) continue;
+    previous[key] = value;
+  }
+  return previous;
 }

@@ -33,7 +33,7 @@ export function nextPeriod(
 ): SubscriptionPeriod {
   const anchor = anchorOf(subscription);
   const found: BillingPeriod =
-    previous === null ? periodAt(anchor, 0) : periodAfter(anchor, periodAt(anchor, previous.index));
+    previous === null ? periodAt(anchor, 0) : periodAfter(anchor, previous.index);
   return {
     id,
     subscriptionId: subscription.id,
