@@ -18,7 +18,7 @@ import {
   startEmbeddedPostgres,
 } from '../packages/embedded-postgres';
 import { HttpAdapter } from './platform/http';
-import { createLogger, NestLogger } from './platform/logging';
+import { createLogger, NestLogger, showSourcePositions } from './platform/logging';
 import { MonitoringServer } from './platform/observability';
 import { startTracing } from './platform/tracing';
 
@@ -31,6 +31,7 @@ interface Running {
 }
 
 async function main(): Promise<void> {
+  showSourcePositions();
   const configuration = loadConfiguration();
   const logger = createLogger(configuration.logLevel);
   // A closed standard output must not stop the service.

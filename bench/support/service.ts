@@ -32,7 +32,7 @@ export function serviceEnvironment(database: TemporaryDatabase, port: number): N
 }
 
 /** With which Node runs a service, as `npm start` does. */
-export const SERVICE_NODE_OPTIONS = ['--max-semi-space-size=32', '--enable-source-maps'];
+export const SERVICE_NODE_OPTIONS = ['--max-semi-space-size=32'];
 
 /** Starts the compiled service as a process of its own, and waits until it is ready. */
 export async function startService(
