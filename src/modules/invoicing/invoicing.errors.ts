@@ -33,17 +33,17 @@ export const invoiceCredited = defineProblem({
   kind: 'conflict',
   title: 'Credit was given for lines of the invoice',
   meaning:
-    'A later invoice or a credit note gave credit for lines of this one, so it cannot be voided. Void a credit note first; what a later invoice credited stands.',
-  detail: (id: string) => `Lines of the invoice ${id} were credited since.`,
+    'A later invoice or a credit note gave credit for lines of this one, so it cannot be voided. Void its credit notes first. A credit on a later invoice remains until that invoice is void.',
+  detail: (id: string) => `Lines of the invoice ${id} were credited, so it cannot be voided.`,
 });
 
 export const invoiceNotDraft = defineProblem({
   code: 'invoice_not_draft',
   kind: 'conflict',
   title: 'The invoice is not a draft',
-  meaning: 'Only a draft can be deleted. An invoice that has its number is voided.',
+  meaning: 'Only a draft can be deleted. A finalized invoice can be voided.',
   occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}.`,
+    detail: `The invoice ${id} is ${status}. Only a draft can be deleted.`,
     extensions: { invoice_status: status },
   }),
 });
@@ -53,17 +53,18 @@ export const invoiceBillsPeriod = defineProblem({
   kind: 'conflict',
   title: 'The draft bills a period of a subscription',
   meaning:
-    'The draft of a renewal cannot be deleted: nothing else would bill its period. Finalize it, and void it where nothing is owed.',
-  detail: (id: string) => `The draft ${id} bills a period of a subscription.`,
+    'The draft of a renewal cannot be deleted: nothing else would bill its period. Finalize it, and void it if nothing is owed.',
+  detail: (id: string) =>
+    `The draft ${id} bills a period of a subscription and cannot be deleted. Finalize it.`,
 });
 
 export const invoiceEmpty = defineProblem({
   code: 'invoice_empty',
   kind: 'conflict',
-  title: 'The draft says nothing',
+  title: 'The draft has no lines',
   meaning:
-    'Nothing was used and nothing is due for that, so that there is nothing to finalize. A draft that still says nothing at `finalizes_at` is deleted then.',
-  detail: (id: string) => `The draft ${id} has nothing to bill.`,
+    'Nothing was used and nothing is due, so there is nothing to finalize. A draft that still has no lines at `finalizes_at` is deleted then.',
+  detail: (id: string) => `The draft ${id} has no lines, so there is nothing to finalize.`,
 });
 
 export const invoiceNotPayable = defineProblem({
@@ -73,7 +74,7 @@ export const invoiceNotPayable = defineProblem({
   meaning:
     'Only an invoice that is open or uncollectible can be paid: this one is a draft, paid or void.',
   occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}.`,
+    detail: `The invoice ${id} is ${status} and cannot be paid.`,
     extensions: { invoice_status: status },
   }),
 });
@@ -84,7 +85,8 @@ export const invoicePaymentPending = defineProblem({
   title: 'A payment of the invoice is pending',
   meaning:
     'All that remains to be paid is reserved by payments whose outcome is not known yet. Try again when they have ended; `GET /v1/payments?invoice_id=` lists them.',
-  detail: (id: string) => `All that remains of the invoice ${id} is being paid.`,
+  detail: (id: string) =>
+    `Pending payments reserve all that is left to pay of the invoice ${id}. Try again when they have ended.`,
 });
 
 export const paymentExceedsInvoice = defineProblem({
@@ -92,7 +94,7 @@ export const paymentExceedsInvoice = defineProblem({
   kind: 'rule_broken',
   title: 'More than the invoice has left to pay',
   meaning:
-    'The amount is more than what is neither paid, credited nor reserved by pending payments: `payable_amount`.',
+    'The amount exceeds `payable_amount`: what is not yet paid, credited or reserved by pending payments.',
   occurrence: (payable: bigint) => ({
     detail: `Only ${payable} minor units of the invoice can be paid.`,
     extensions: { payable_amount: Number(payable) },
@@ -107,9 +109,9 @@ export const invoicePartlyPaid = defineProblem({
   kind: 'conflict',
   title: 'A part of the invoice was paid',
   meaning:
-    'An invoice that money was paid for cannot be voided. Take the rest back with a credit note, or write it off. Where its ' +
-    'subscription is `incomplete` and waits for it, cancel that: the invoice is void, and what was paid is credit.',
-  detail: (id: string) => `A part of the invoice ${id} was paid.`,
+    'A partly paid invoice cannot be voided. Credit the rest with a credit note, or write it off. If its ' +
+    'subscription is `incomplete` and waits for this payment, cancel the subscription: the invoice becomes void, and the payment becomes credit.',
+  detail: (id: string) => `A part of the invoice ${id} was paid, so it cannot be voided.`,
 });
 
 export const invoiceNotVoid = defineProblem({
@@ -118,7 +120,7 @@ export const invoiceNotVoid = defineProblem({
   title: 'The invoice is not void',
   meaning: 'Only a void invoice can be regenerated.',
   occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}.`,
+    detail: `The invoice ${id} is ${status}. Only a void invoice can be regenerated.`,
     extensions: { invoice_status: status },
   }),
 });
@@ -138,10 +140,11 @@ export const invoiceRegenerated = defineProblem({
 export const invoiceOvertaken = defineProblem({
   code: 'invoice_overtaken',
   kind: 'conflict',
-  title: 'What the invoice billed is no longer what is owed',
+  title: 'The charges of the invoice are no longer owed as it billed them',
   meaning:
-    'Something that the invoice billed in advance was changed since, or ended with credit, before its period was over, or what it credited is billed no more, or other invoices billed its usage, or its subscription never began without its payment. Bill what is owed with a one-off invoice.',
-  detail: (id: string) => `What the invoice ${id} billed was changed since.`,
+    'The invoice cannot be regenerated. An item that it billed in advance was changed, or ended with credit, before the end of its period; or nothing is left to bill or credit; or its subscription ended because it waited for this invoice. Bill what is owed with a one-off invoice.',
+  detail: (id: string) =>
+    `The charges of the invoice ${id} are no longer owed as it billed them. Create a one-off invoice instead.`,
 });
 
 export const creditNoteNotFound = defineNotFound('credit_note_not_found', 'a credit note');
@@ -152,7 +155,7 @@ export const invoiceNotCreditable = defineProblem({
   title: 'The invoice cannot be credited',
   meaning: 'Only an invoice that is open or paid can be credited.',
   occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}.`,
+    detail: `The invoice ${id} is ${status} and cannot be credited.`,
     extensions: { invoice_status: status },
   }),
 });
@@ -160,12 +163,12 @@ export const invoiceNotCreditable = defineProblem({
 export const creditExceedsLine = defineProblem({
   code: 'credit_exceeds_line',
   kind: 'rule_broken',
-  title: 'The line does not hold that much',
+  title: 'More than is left of the line',
   meaning:
-    'A credit note takes at most what is left of a line after its discounts and earlier credit, without tax: `creditable_amount`. What a maximum took, and what a later invoice credited or corrected, is not there to be credited again.',
+    'A credit note takes at most `creditable_amount` of a line, without tax: its amount less discounts, the reduction by a maximum, earlier credit notes, and what later invoices credited or corrected.',
   occurrence: (pointer: string, creditable: bigint) => ({
-    detail: `${pointer} is more than the ${creditable} that may be credited.`,
-    errors: [{ pointer, code: 'exceeds_line', message: 'is more than the line holds' }],
+    detail: `${pointer} is more than the ${creditable} minor units that are left of the line.`,
+    errors: [{ pointer, code: 'exceeds_line', message: 'is more than is left of the line' }],
     extensions: { creditable_amount: Number(creditable) },
   }),
 });
@@ -175,9 +178,9 @@ export const creditGivenBackAlready = defineProblem({
   kind: 'rule_broken',
   title: 'The amount was given back already',
   meaning:
-    'Refunds of its payments and other credit notes gave back more of the invoice than leaves the amount of the note. `creditable_total` is the largest total, with tax, of a further note. To document a refund that was made, issue the note with `settle: refund`.',
+    'Refunds and other credit notes have given back so much of the invoice that less than the amount of this note is left. `creditable_total` is the largest total, with tax, of a further note. To document a refund that was made, issue the note with `settle: refund`.',
   occurrence: (total: bigint, most: bigint) => ({
-    detail: `The note would be ${total} minor units with tax, but only ${most} of the invoice were not given back already.`,
+    detail: `The note would be ${total} minor units with tax, but only ${most} of the invoice are left to give back.`,
     extensions: { creditable_total: Number(most) },
     errors: [
       { pointer: '/lines', code: 'given_back_already', message: `must total at most ${most}` },
@@ -190,8 +193,9 @@ export const creditNoteCorrected = defineProblem({
   kind: 'conflict',
   title: 'Usage that the credit note credited was taken back',
   meaning:
-    'An invoice since the credit note took usage of a credited line back. It gave back only what the note had left, so that the note cannot be voided.',
-  detail: (id: string) => `An invoice since the credit note ${id} took usage of its lines back.`,
+    'A later invoice corrected usage of a credited line, and gave back only what the note had left of it. So the note cannot be voided.',
+  detail: (id: string) =>
+    `An invoice after the credit note ${id} took back usage of its lines, so the note cannot be voided.`,
 });
 
 export const creditNoteSettled = defineProblem({
@@ -199,16 +203,17 @@ export const creditNoteSettled = defineProblem({
   kind: 'conflict',
   title: 'The credit note was used',
   meaning:
-    'The credit it gave was used, or its invoice is no longer open, so that it cannot be voided.',
-  detail: (id: string) => `What the credit note ${id} gave was used.`,
+    'The credit note cannot be voided: the credit that it gave was used, or its invoice is no longer open.',
+  detail: (id: string) =>
+    `The credit note ${id} cannot be voided: its credit was used, or its invoice is no longer open.`,
 });
 
 export const simulatedPriceUnmatched = defineProblem({
   code: 'simulated_price_unmatched',
   kind: 'rule_broken',
-  title: 'A price takes the place of none that was sold',
+  title: 'A simulated price replaces no price of the plan',
   meaning:
-    'In a simulation each price takes the place of those of the plan with its name, once, and has their meter and `by_group`. A flat price can be replaced by a flat one alone: no quantity is known that it was sold for.',
+    'Each price of a simulation replaces the prices of the plan with its name, and has the same meter and `by_group`. A name is given once. A flat price can only be replaced by a flat one, because it was sold without a quantity.',
   occurrence: (faults: readonly { readonly pointer: string; readonly message: string }[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),

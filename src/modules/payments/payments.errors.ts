@@ -8,7 +8,7 @@ export const paymentMethodNotAccepted = defineProblem({
   kind: 'rule_broken',
   title: 'The provider cannot charge this payment method',
   meaning:
-    'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method; a payment method of a customer belongs to one provider.',
+    'The sandbox charges only its own `pm_sandbox_…` tokens. `manual` records money that moved elsewhere and takes no method. A payment method of a customer belongs to one provider.',
   occurrence: (provider: ProviderName, pointer: '/payment_method_id' | '/token') => ({
     detail: `The provider ${provider} cannot charge this ${pointer.slice(1)}.`,
     errors: [{ pointer, code: 'not_accepted', message: 'is not known to the provider' }],
@@ -84,7 +84,7 @@ export const refundAmountExceedsRefundable = defineProblem({
   kind: 'rule_broken',
   title: 'More than the payment has left',
   meaning:
-    'The amount is more than the payment has left: what is refunded, reserved by a pending refund, or used by an invoice as credit of the customer is not refundable, and what was given as credit only while it is on the balance. `refundable_amount` says how much is.',
+    'The amount exceeds `refundable_amount`. Not refundable is what was refunded, what pending refunds reserve, and credit of the payment that invoices have used.',
   occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
     // No more than the payment, which JSON carried.
@@ -98,9 +98,9 @@ export const refundAmountExceedsRefundable = defineProblem({
 export const paymentNotInSandbox = defineProblem({
   code: 'payment_not_in_sandbox',
   kind: 'conflict',
-  title: 'The sandbox does not wait for this',
-  meaning: 'Only what the sandbox provider has taken and not yet settled can be settled.',
-  detail: (id: string) => `The sandbox has nothing pending for ${id}.`,
+  title: 'The payment is not pending in the sandbox',
+  meaning: 'Only a payment that the sandbox received and has not settled yet can be settled.',
+  detail: (id: string) => `The payment ${id} is not pending in the sandbox.`,
 });
 
 export const paymentProviderUnavailable = defineProblem({

@@ -5,9 +5,9 @@ export const refundNotFound = defineNotFound('refund_not_found', 'a refund');
 export const refundNotInSandbox = defineProblem({
   code: 'refund_not_in_sandbox',
   kind: 'conflict',
-  title: 'The sandbox does not wait for this refund',
-  meaning: 'Only a refund that the sandbox provider has taken and not yet settled can be settled.',
-  detail: (id: string) => `The sandbox has nothing pending for ${id}.`,
+  title: 'The refund is not pending in the sandbox',
+  meaning: 'Only a refund that the sandbox received and has not settled yet can be settled.',
+  detail: (id: string) => `The refund ${id} is not pending in the sandbox.`,
 });
 
 export const refundLimitExceeded = defineProblem({
@@ -39,7 +39,7 @@ export const paymentHasNoInvoice = defineProblem({
 export const refundDiffersFromCreditNote = defineProblem({
   code: 'refund_differs_from_credit_note',
   kind: 'rule_broken',
-  title: 'The refund is not what its credit note leaves to refund',
+  title: 'The amount differs from what the credit note leaves to refund',
   meaning:
     'A credit note lowers first what its invoice still owes, and leaves the rest to refund: `credit_note_amount`, with tax. The refund gives back exactly that. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
   occurrence: (amount: bigint) => ({

@@ -90,7 +90,7 @@ export const openIdRefused = defineProblem({
 export const openIdExpired = defineProblem({
   code: 'openid_expired',
   kind: 'unauthenticated',
-  title: 'The sign-in does not go on here',
+  title: 'The sign-in cannot be continued',
   meaning:
     'The sign-in was begun by another browser or more than ten minutes ago, was replaced by another one, or is finished. Begin again with `GET /v1/session/oidc`.',
   detail: () =>

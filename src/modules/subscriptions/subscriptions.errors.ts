@@ -13,10 +13,11 @@ export const scheduledChangeNotFound = defineProblem({
 export const subscriptionNotRunning = defineProblem({
   code: 'subscription_not_running',
   kind: 'conflict',
-  title: 'The subscription does not run',
-  meaning: 'Only a subscription that is trialing, active or past due can be changed.',
+  title: 'The status of the subscription does not allow this',
+  meaning:
+    'Only a subscription that is trialing, active or past due can be changed. One without a running period can be canceled only now, and an ended one cannot redeem a coupon.',
   occurrence: (id: string, status: string) => ({
-    detail: `The subscription ${id} is ${status}.`,
+    detail: `The subscription ${id} is ${status}, which does not allow this.`,
     extensions: { subscription_status: status },
   }),
 });
@@ -24,10 +25,10 @@ export const subscriptionNotRunning = defineProblem({
 export const subscriptionChangePending = defineProblem({
   code: 'subscription_change_pending',
   kind: 'conflict',
-  title: 'A change of the subscription waits for its time',
+  title: 'The subscription has a scheduled change',
   meaning:
-    'A subscription has at most one scheduled change, of which a planned end is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` names it.',
-  detail: (id: string) => `A change of the subscription ${id} waits for its time.`,
+    'A subscription has at most one scheduled change; a scheduled cancellation is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
+  detail: (id: string) => `The subscription ${id} has a scheduled change. Undo it first.`,
 });
 
 export const subscriptionCustomerDeleted = defineProblem({
@@ -61,9 +62,9 @@ export const subscriptionBehind = defineProblem({
 export const subscriptionNotCanceling = defineProblem({
   code: 'subscription_not_canceling',
   kind: 'conflict',
-  title: 'The subscription is not going to end',
-  meaning: 'There is no planned end to take back.',
-  detail: (id: string) => `The subscription ${id} is not going to end.`,
+  title: 'The subscription has no scheduled cancellation',
+  meaning: 'There is no scheduled cancellation to undo.',
+  detail: (id: string) => `The subscription ${id} has no scheduled cancellation.`,
 });
 
 export const subscriptionTooLarge = defineProblem({
@@ -72,7 +73,8 @@ export const subscriptionTooLarge = defineProblem({
   title: 'The prices of the subscription are too large',
   meaning:
     'The prices without usage, with their quantities, cost more than 9007199254740991 minor units in a billing period. No invoice could carry that amount, so the subscription could not renew. Lower a quantity, or divide it among subscriptions.',
-  detail: () => 'A billing period would cost more than 9007199254740991 minor units.',
+  detail: () =>
+    'A billing period would cost more than 9007199254740991 minor units. Lower a quantity.',
 });
 
 export const subscriptionTermsContradict = defineProblem({
@@ -80,7 +82,7 @@ export const subscriptionTermsContradict = defineProblem({
   kind: 'rule_broken',
   title: 'The terms of the subscription contradict each other',
   meaning:
-    'An add-on is named once and is in the currency of the plan; `plan_version: current` goes with no other plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years and 366 periods back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
+    'An add-on is named once and is in the currency of the plan; `plan_version: current` needs the plan of the subscription; `at` needs `when: at` and is in the future; a start is at most two years and 366 periods ago; `payment_behavior: default_incomplete` needs `collection: automatic`.',
   occurrence: (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,
     errors: [{ pointer, code: 'contradiction', message }],

@@ -7,7 +7,7 @@ export const paymentDisputed = defineProblem({
   kind: 'conflict',
   title: 'The payment is disputed',
   meaning:
-    'A dispute about the payment is open, and the provider would give the money back twice. Wait until the dispute is decided, or accept it at the provider. An inquiry that the provider allows to refund does not stand in the way.',
+    'A dispute about the payment is open, and the provider would give the money back twice. Wait until the dispute is decided, or accept it at the provider. During an inquiry a refund is allowed if the provider allows it.',
   detail: (id: string) =>
     `A dispute about the payment ${id} is open. It can be refunded once the dispute is won.`,
 });
