@@ -24,7 +24,7 @@ interface Pair {
 const STARTUP_HEADER_BYTES = 4;
 const HEADER_BYTES = 5;
 
-/** Stands between an engine and its database, and injects network faults. */
+/** Proxy between an engine and its database that injects network faults. */
 export class DatabaseProxy {
   private readonly pairs = new Set<Pair>();
   private isHeld = false;

@@ -48,7 +48,7 @@ export function discountAdded(
   });
 }
 
-/** Returns the amount that each percentage is taken off, by redemption: its lines less what former ones took off. */
+/** Returns the base of each percentage, by redemption: the amount of its lines less the discounts of former coupons. */
 export function percentageBases(
   lines: readonly DiscountableLine[],
   coupons: readonly RedeemedCoupon[],

@@ -2,8 +2,8 @@ import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
 /**
- * New objects follow the edition of ISO 4217 of 2026-01-01. Currencies that came after the edition in `currency-codes`, with
- * their digits. XCG replaced ANG in 2025.
+ * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with their digits. XCG
+ * replaced ANG in 2025.
  */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 

@@ -28,8 +28,8 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * The tax of a line with the terms of an earlier bill by rate, in place of what the rates would
-   * make of its amount; negative for a credit. It stands whatever the treatment of the customer is.
+   * Tax by rate of a line with the terms of an earlier bill; negative for a credit. It replaces the
+   * tax by `taxRateIds`, also for an exempt customer.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };

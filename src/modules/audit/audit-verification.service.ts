@@ -48,7 +48,7 @@ export interface AuditVerification {
   readonly emptyEntries: readonly string[];
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
-  /** False if the last drop differs from its entry, or from the hashes that it kept. */
+  /** False if the last drop differs from its entry in the audit log, or from the stored hashes of its changes. */
   readonly dropsMatch: boolean;
   /** Checks that the database could not make, because it cannot read a row. */
   readonly unreadable: readonly AuditCheck[];

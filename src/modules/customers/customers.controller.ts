@@ -126,7 +126,7 @@ export class CustomersController {
   }
 }
 
-/** Requires access to invoices for the filter that tells of them. */
+/** Requires access to invoices for the filter by what customers owe. */
 function requireInvoices({ owing }: CustomerFilterDto, caller: Principal): void {
   if (owing !== undefined) requireScope(caller, 'invoices:read');
 }

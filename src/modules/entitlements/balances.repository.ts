@@ -35,7 +35,7 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
-/** Balance whose versions are current. Reads three rows by key. */
+/** A balance, if its versions are current. Reads three rows by key. */
 const CURRENT_ROWS = `
   FROM entitlement e
   JOIN customer_access a ON a.customer_id = $1

@@ -12,13 +12,13 @@ const MAX_ENTRIES = 20_000;
 export interface KnownBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
-  /** False if somebody else changed the balance between the last two writes of this process. */
+  /** False if another process changed the balance between the last two writes of this process. */
   readonly isOwn: boolean;
 }
 
 /**
  * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the
- * versions with the locked rows. But the statement was in vain, so a balance that others change in between is not used.
+ * versions with the locked rows. But it costs a statement without effect, so a balance that other processes change is not used.
  */
 export class KnownBalances {
   /** In the order of their last use. */
@@ -40,7 +40,7 @@ export class KnownBalances {
     if (this.entries.size > MAX_ENTRIES && leastRecent !== undefined) this.forget(leastRecent);
   }
 
-  /** Stops the use of a balance that somebody else has changed or locked, until two writes of this process follow each other. */
+  /** Stops the use of a balance that another process changed or locked, until this process makes two writes in a row. */
   distrust(name: string): void {
     const entry = this.entries.get(name);
     if (entry !== undefined) this.entries.set(name, { ...entry, isOwn: false });

@@ -36,14 +36,14 @@ const USAGE_LINES = `
 /** Lines for the usage of items in periods. What a void invoice billed counts as never done (decision 145). */
 const BILLED_USAGE = `${USAGE_LINES} AND invoice.status IN ('open', 'paid', 'uncollectible')`;
 
-/** Void invoices keep the terms of their bills, the newest ones, where none stands. */
+/** The first bill of each item and period: the invoice in effect or, without one, the newest void one, which keeps the terms. */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
     line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${USAGE_LINES}
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
-/** A void invoice is made again once, and so is the one in its place. */
+/** A void invoice is regenerated once, and the new one may be void and regenerated as well. */
 const MADE_AGAIN = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
@@ -71,7 +71,7 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/** The first and the last billing period in which invoices that stand were discounted, by redemption with months. */
+/** The first and the last billing period in which invoices in effect were discounted, by redemption with months. */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -84,8 +84,8 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Discounts of redemptions on invoices that stand. A percentage is used by what an invoice took off without a limit, and by
- * corrections in the place of bills.
+ * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice took it off without a
+ * limit, or if a correction used it although its bill had not.
  */
 const STANDING = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -109,11 +109,11 @@ export interface TakenDiscount {
   readonly takenMinor: bigint;
   /** True if it took something off, whether that returned or not. */
   readonly isDiscounted: boolean;
-  /** True if a correction used it in the place of its bill. */
+  /** True if a correction used it although its bill had not. */
   readonly isBegun: boolean;
 }
 
-/** Reads what finalized invoices billed, for what a later one credits, corrects or discounts. */
+/** Reads lines and discounts of earlier invoices, which a later one credits, corrects or continues. */
 @Injectable()
 export class BilledLinesRepository {
   constructor(
@@ -141,7 +141,7 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
   }
 
-  /** Returns what invoices that stand billed for the usage of an item in a period, true-ups included, less later credits. */
+  /** Returns what invoices in effect billed for the usage of an item in a period, true-ups included, less later credits. */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
     return {
@@ -154,7 +154,7 @@ export class BilledLinesRepository {
 
   /**
    * Returns the invoices that billed usage first, by the subject of the usage; those of usage without a line are missing. A void
-   * invoice is returned where none stands.
+   * invoice is returned if none is in effect.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -173,7 +173,7 @@ export class BilledLinesRepository {
     );
   }
 
-  /** Returns the last invoice that was made in the place of each of these, by its id: itself where none was. */
+  /** Returns, by id, the last invoice that was regenerated from each of these; the invoice itself if none was. */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<{ first_id: string; id: string }>(MADE_AGAIN, [
@@ -182,7 +182,7 @@ export class BilledLinesRepository {
     return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
   }
 
-  /** Returns all lines of invoices that stand for usage, late usage and limits of these items and periods, oldest first. */
+  /** Returns all lines of invoices in effect for usage, late usage and limits of these items and periods, oldest first. */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT line.id ${BILLED_USAGE}`,
@@ -216,7 +216,7 @@ export class BilledLinesRepository {
     }));
   }
 
-  /** Returns the discounts of a subscription by redemption, on the invoices that stand except one. */
+  /** Returns the discounts of a subscription by redemption, on the invoices in effect except one. */
   async standingDiscounts(
     subscriptionId: string,
     exceptId: string,
@@ -235,7 +235,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the spans in which repeating coupons discounted invoices that stand, by redemption.
+   * Returns the spans in which repeating coupons discounted invoices in effect, by redemption.
    * @param exceptId an invoice that does not count
    */
   async discountedSpans(

@@ -13,7 +13,7 @@ const BILLED_ELSEWHERE = `
   WHERE line.invoice_id = $1 AND line.kind <> 'credit'
   GROUP BY line.id`;
 
-/** Corrections of usage of lines. One of a void invoice is made again with what its lines hold then. */
+/** Corrections of the usage of lines. Those of void invoices do not count: regenerating them calculates them again. */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line
     JOIN invoice_line other ON other.item_id = line.item_id

@@ -29,7 +29,7 @@ export type ContextRequest = Pick<
 > &
   CouponRequest &
   CorrectingOrder['order'] & {
-    /** Credits that are made again, beside the lines. */
+    /** Credits that are calculated again, in addition to the lines. */
     readonly creditOrders?: readonly CreditOrder[];
   };
 

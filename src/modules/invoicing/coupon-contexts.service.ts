@@ -19,7 +19,7 @@ export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod
   readonly returnsTo?: readonly string[];
   /** Time zone of its lines, where later periods may have been billed before: repeating coupons must not last longer. */
   readonly timeZone?: string;
-  /** True for an invoice that is made again after its subscription ended: coupons that ended with it discount it as before. */
+  /** True for an invoice that is regenerated after its subscription ended: coupons that ended with it still discount it. */
   readonly hasEnded?: boolean;
 };
 

@@ -66,7 +66,7 @@ const RELEASE_RESERVED = `
     remaining = remaining + reserved - least(reserved, $2)
   WHERE source_id = $1`;
 
-/** Reads the credit that went back to the customer, or is about to. */
+/** Reads how much credit refunds took or reserved, and lost disputes took, by source. */
 const REFUNDED = `
   SELECT source_id, (refunded + reserved + lost)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
 
@@ -191,7 +191,7 @@ export class CreditGrantsRepository {
     return BigInt(row?.amount ?? 0);
   }
 
-  /** Makes refunded credit available again, but for what other refunds gave back; returns how much that was. */
+  /** Makes refunded credit available again, except the part that other refunds gave back. Returns the amount. */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ amount: string }>(RETURN_REFUNDED, [
@@ -201,7 +201,7 @@ export class CreditGrantsRepository {
     return BigInt(row?.amount ?? 0);
   }
 
-  /** Makes what is reserved available again, but for what pending refunds still reserve. */
+  /** Makes reserved credit available again, except the part that pending refunds reserve. */
   async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);

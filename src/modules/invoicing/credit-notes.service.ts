@@ -136,7 +136,7 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Returns an invoice with what later ones credited of its lines counted. */
+  /** Returns an invoice whose lines count what later invoices credited of them. */
   private async counted(invoice: Invoice): Promise<Invoice> {
     const credits = await this.held.creditLinesOf(invoice.id);
     return countCredits(invoice, await this.invoices.findLines(credits));

@@ -87,12 +87,12 @@ interface OpenRow {
   readonly is_being_paid: boolean;
 }
 
-/** Finds the invoices that something is to be done about at a time. */
+/** Finds, locks and plans invoices to collect, and those that are overdue or owed. */
 @Injectable()
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Open invoices that are to be charged, locked until the transaction ends; those that others hold are left to them. */
+  /** Open invoices that are due for a charge, locked until the transaction ends; skips those that other transactions have locked. */
   lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;

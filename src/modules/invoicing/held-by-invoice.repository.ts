@@ -61,7 +61,7 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads what invoices still hold of what they charged. */
+/** Reads how much of their charges invoices still hold: what was not credited or refunded. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
@@ -89,7 +89,7 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the credit lines of later invoices that stand, for lines of an invoice. */
+  /** Returns the credit lines of later invoices in effect, for lines of an invoice. */
   async creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(CREDIT_LINES, [invoiceId]);
     return rows.map(({ id }) => id);

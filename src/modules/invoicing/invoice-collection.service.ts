@@ -47,7 +47,7 @@ export class InvoiceCollectionService {
     return { invoice, amount };
   }
 
-  /** Plans nothing more for locked invoices: they wait for somebody to pay them, or for another payment method. */
+  /** Plans no further charge of locked invoices: they wait for a payment by request, or for another payment method. */
   wait(invoices: readonly Invoice[], now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
     return this.due.stopCollecting(ids, now);

@@ -58,7 +58,7 @@ export class InvoicePaymentsService {
 
   /**
    * Reserves what remains of an invoice, or a part of it, for a payment, in the caller's transaction: of any number of
-   * payments at once those are taken up that fit. The payment's own first event tells of it.
+   * payments at once those are taken up that fit. The first event of the payment reports it.
    * @param requested minor units; null for all that is free
    * @returns the amount reserved
    * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
@@ -103,7 +103,7 @@ export class InvoicePaymentsService {
     return { invoice: after, appliedMinor };
   }
 
-  /** Frees what was reserved of a locked invoice for a payment that failed, and tells of it. */
+  /** Frees the amount that a failed payment reserved of a locked invoice, and records `invoice.payment_failed`. */
   async fail(
     before: Invoice,
     failed: FailedPayment,

@@ -138,7 +138,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
   @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineOrder[] | null;
-  /** While it lasts, somebody is finalizing it. */
+  /** A process is finalizing the draft until then. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;

@@ -148,7 +148,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** The id of the invoice that was issued in the place of a void one. */
+  /** The id of the invoice that was regenerated from a void one. */
   async findRegeneratedFrom(id: string): Promise<string | null> {
     const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
     return found?.id ?? null;

@@ -47,7 +47,7 @@ export class InvoicesService {
     return this.invoices.find(id);
   }
 
-  /** Returns the start of the earliest billing period whose usage waits in a draft of a renewal, by customer in real time. */
+  /** Returns, by customer, the start of the earliest billing period that a waiting draft bills. Skips customers on test clocks. */
   usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.drafts.usageSince(customerIds);
   }

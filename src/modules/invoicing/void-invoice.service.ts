@@ -61,7 +61,7 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices that stand, and a percentage
+   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices in effect, and a percentage
    * that lasts `once` is unused if none of these used it.
    */
   private async couponsOf({

@@ -20,7 +20,7 @@ import {
   IN_FLIGHT_ROWS,
 } from './summed-rows';
 
-/** Proves that the books, the invoices and the payments say the same of the money that moved. */
+/** Checks that ledger, invoices and payments agree about the money that moved. */
 @Injectable()
 export class PaymentLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

@@ -35,7 +35,7 @@ export class PaymentRefundsService {
   ) {}
 
   /**
-   * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it. It takes
+   * Reserves an amount of a payment for a refund, in the caller's transaction. The first event of the refund reports it. It takes
    * the credit that the payment became first, then what paid its invoice and was not given back as credit, and at last credit of
    * the customer from credit notes and negative invoices: money of the customer that is neither used nor given back.
    * @param requested minor units; null for all that remains without such credit
@@ -101,7 +101,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Turns a reserved amount of a locked payment into a refunded one and tells of it, in the caller's transaction.
+   * Turns a reserved amount of a locked payment into a refunded one and records the event, in the caller's transaction.
    * @returns the part that was credit of the customer
    */
   async refunded(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
@@ -110,7 +110,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Frees a reserved amount of a locked payment and tells of it, in the caller's transaction. A lost dispute takes the credit
+   * Frees a reserved amount of a locked payment and records the event, in the caller's transaction. A lost dispute takes the credit
    * that becomes available.
    */
   async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
@@ -170,8 +170,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * The amount by which the refunds of an invoice exceed what credit notes and later invoices left to be refunded: credit gave
-   * that money back. Locks the payments of the invoice where there is such credit. Below zero: so much may be refunded.
+   * Returns the amount by which the refunds of an invoice exceed what credit notes and later invoices left to refund; below
+   * zero if so much can still be refunded. Locks the payments of the invoice if credit gave back a part of it.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const most =

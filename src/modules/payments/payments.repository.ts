@@ -154,7 +154,7 @@ export class PaymentsRepository {
   }
 
   /**
-   * Gives the next requests another key, after a look at what became of the last one. Returns the payment; null if it is
+   * Gives the next requests another key, after the provider was asked what became of the last one. Returns the payment; null if it is
    * final, or another process was first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
@@ -191,7 +191,7 @@ export class PaymentsRepository {
     await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
   }
 
-  /** Ids of payments whose provider is to be asked, leased to the caller. */
+  /** Claims due payments, to ask their provider. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);

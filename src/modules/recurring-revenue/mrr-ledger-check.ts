@@ -40,8 +40,8 @@ export class MrrLedgerCheck implements OnModuleInit {
   }
 
   /**
-   * Leaves out subscriptions with due work, which has not been recorded yet either, and those that a process changed whose clock
-   * is ahead: their present items begin later than now.
+   * Returns subscriptions whose recorded revenue differs from their current revenue. Leaves out those with due or pending work,
+   * which is not recorded yet, and those that a process with a clock ahead of this one changed: their items begin in the future.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -94,7 +94,7 @@ export class RefundsRepository {
     });
   }
 
-  /** Commits what a look that did not find the refund changes. Returns it, or null if it ended or was changed meanwhile. */
+  /** Commits what changes when the provider does not list the refund. Returns it, or null if it ended or was changed meanwhile. */
   noteAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
       before.id,
@@ -105,7 +105,7 @@ export class RefundsRepository {
     ]);
   }
 
-  /** Ids of refunds whose provider is to be asked, leased to the caller. */
+  /** Claims due refunds, to ask their provider. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);

@@ -23,7 +23,7 @@ export class SoldUsageService {
     return this.soldUsage.openSince(customerIds);
   }
 
-  /** Returns the times whose usage of a meter no subscription of the customer will bill, as things stand. */
+  /** Returns the times whose usage of a meter no subscription of the customer will bill, unless something changes. */
   async unbillableTimes(
     customerId: string,
     meter: CarryingMeter,

@@ -44,7 +44,7 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the billing periods of subscriptions from those that hold an instant on, oldest first.
+   * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant.
    * @param since ids of subscriptions, each with an instant; the earliest instant of a subscription counts
    */
   async billingPeriods(

@@ -18,7 +18,7 @@ export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
     'again only when the code changes, or after a success.',
 );
 
-/** The event of each fact that a decision tells of. */
+/** Event of each kind that a decision names. */
 export const SUBSCRIPTION_EVENTS = {
   created: subscriptionEvent('subscription.created', 'A customer subscribed.'),
   activated: subscriptionEvent(

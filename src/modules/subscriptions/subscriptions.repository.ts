@@ -51,7 +51,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** The items that hold at an instant or end there, or would hold later but for a pause, oldest first. */
+/** Items that have not ended before an instant, and items that a pause ended, oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -144,8 +144,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * The same of many subscriptions, in the order of their ids as they are given; those that do not exist are left out. They
-   * are locked by ascending id, so that two who lock the same wait for each other instead of deadlocking.
+   * Returns all that decisions are made from, in the order of the given ids, without missing subscriptions. Locks the
+   * subscriptions by ascending id, so that two transactions that lock the same ones do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';

@@ -88,7 +88,10 @@ export class DeleteTestClockService implements OnModuleInit {
     this.jobs.wake(DELETION_WORK);
   }
 
-  /** Purges some customers and sets the lease, or deletes the row of the clock. Returns the next size; null at the end. */
+  /**
+   * Purges up to `size` customers and sets the lease; without customers, deletes the row of the clock.
+   * @returns how many customers to purge next; null if the clock is deleted
+   */
   private async purgePortion(
     id: string,
     size: number,

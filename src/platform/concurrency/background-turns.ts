@@ -32,7 +32,7 @@ export class BackgroundTurns {
     return this.background.current === undefined ? piece() : this.take(piece);
   }
 
-  /** Runs a piece of background work in its turn. Work that waits longer than a moment goes on beside a long piece. */
+  /** Runs a piece of background work in its turn. A piece that has waited for `LONGEST_WAIT_MS` runs beside the one before. */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);

@@ -289,7 +289,7 @@ export function IdListField(
   return ListField(String, rules, description, options);
 }
 
-/** A list whose items follow the rules. */
+/** A list of limited length. `rules` are the decorators that validate each item. */
 export function ListField(
   type: Type<unknown>,
   rules: readonly PropertyDecorator[],

@@ -43,7 +43,7 @@ export class DueWorkMetrics {
     registry.registerMetric(this.oldestSeconds);
   }
 
-  /** During an outage of the database the gauges have no values, and the other metrics are answered. */
+  /** Measures the gauges, or leaves them without values if the database does not answer in time: the other metrics do not wait. */
   private async measureInTime(): Promise<void> {
     const isInTime = await Promise.race([
       this.measureOnce(),

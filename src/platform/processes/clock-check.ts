@@ -15,8 +15,8 @@ const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::fl
 
 /**
  * Compares the clock of this process with that of the database, at the start and every minute. A process that is more
- * than 5 s off runs no due work and is not ready: due times and lease ends would be wrong. Without a session there is no due
- * work either.
+ * than 5 s off runs no due work and is not ready: due times and lease ends would be wrong. Nor does a process without a
+ * `ProcessSession` run due work.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {

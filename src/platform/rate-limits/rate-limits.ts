@@ -58,7 +58,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Counts a request and returns where its caller stands. A refused request is not counted.
+   * Counts a request and returns how many its caller has left. A refused request is not counted.
    * @param name policy and caller
    */
   take(name: string, perMinute: number): LimitStatus {

@@ -59,7 +59,7 @@ export class AddedUsage {
     return { period, taxes, exemption, coupons: inOrder };
   }
 
-  /** A bill without a line was on an invoice that may be void since, and made again with other coupons and taxes. */
+  /** A bill without a line was on an invoice that may have been voided since, and regenerated with other coupons and taxes. */
   private termsNow(kept: BillTerms | null): BillTerms | null {
     let invoice = this.invoices.find((one) => one === kept?.invoice);
     if (kept === null || invoice === undefined) return kept;

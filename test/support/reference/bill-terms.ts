@@ -31,7 +31,7 @@ export interface Added {
     readonly base: bigint;
     /** Part of the usage whose discount returned before. */
     readonly again: bigint;
-    /** True if the bill has not used it: the correction uses it in the place of the bill. */
+    /** True if the bill has not used it, so that the correction uses it. */
     readonly begins: boolean;
   }[];
 }

@@ -230,7 +230,7 @@ function takeOff(
   }
 }
 
-/** Tests if corrections on an invoice used a percentage that lasts once in the place of their bills. */
+/** Returns true if corrections on an invoice used a percentage with duration `once` that their bills had not used. */
 function isBegunOn({ uses }: Redemption, invoice: ReferenceInvoice): boolean {
   return uses.some((use) => use.invoice === invoice && isFirstOfCorrection(use));
 }
@@ -294,7 +294,7 @@ export function takeBack(
     const isFirst =
       amountOff === undefined &&
       noted.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
-    // A percentage that no invoice which stands took off is not used.
+    // A percentage that no invoice in effect took off is not used.
     const isUnused =
       amountOff === undefined &&
       (redemption.left === null || discountedPeriods(redemption, invoice).length === 0);

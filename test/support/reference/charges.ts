@@ -27,7 +27,7 @@ export class Charges {
     private readonly limits: () => CreditLimits,
   ) {}
 
-  /** Returns the bills of a period after its end, a line for each part. */
+  /** Returns the charges in arrears of a period, a line for each part in which an item held. */
   arrears(
     { index, items, period }: ReferenceSubscription,
     at: number,

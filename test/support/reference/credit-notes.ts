@@ -224,7 +224,7 @@ function chargeOf({ together }: BilledLine): BilledLine | undefined {
   return together.find(({ type }) => type === 'recurring' || type === 'proration');
 }
 
-/** Returns the credits of the unused parts of lines, on invoices that stand. */
+/** Returns the credits of the unused parts of lines, on invoices in effect. */
 function creditsOf(
   lines: readonly BilledLine[],
   invoices: readonly ReferenceInvoice[],

@@ -27,7 +27,7 @@ export class FirstPayments {
     subscription.firstPayment = { invoice, until, tellsAt: until };
   }
 
-  /** Called when the time is over: a payment in flight decides. */
+  /** Called at the time limit: the subscription expires, unless a payment is in flight, whose outcome decides. */
   fallDue(subscription: ReferenceSubscription): void {
     const first = subscription.firstPayment;
     if (first !== null && first.invoice.pending > 0n) {
@@ -44,7 +44,7 @@ export class FirstPayments {
     subscription.events.push('activated');
   }
 
-  /** Called when a payment ends, maybe after the time of the subscription. */
+  /** Called when a payment ends. It may end after the time limit, and then the subscription expires. */
   paymentEnded(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if ((subscription?.firstPayment?.until ?? Infinity) > this.owner.now) return;

@@ -83,7 +83,7 @@ export class CreditLimits {
     );
   }
 
-  /** Limits each part of what usage gives back. */
+  /** Limits each part of a negative correction of usage to what its invoice can still give back. */
   correctWithin(
     given: Given,
     wanted: readonly Taken[],

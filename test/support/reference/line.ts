@@ -125,7 +125,7 @@ export function netOf({ amount, discount, taxWithin }: BilledLine): bigint {
   return amount - discount - taxWithin;
 }
 
-/** Returns the lines of invoices that stand. */
+/** Returns the lines of invoices in effect. */
 export function standing(lines: readonly BilledLine[]): readonly BilledLine[] {
   return lines.filter(({ isVoid }) => !isVoid);
 }

@@ -20,11 +20,11 @@ export interface Redemption {
     readonly isCorrection: boolean;
     readonly taken: bigint;
     readonly returned: bigint;
-    /** Part of the discount that the rest of the coupon gave. */
+    /** Part of `taken` that came out of `left`. */
     readonly ofRest: bigint;
     /** True if a percentage was taken off without a limit, by a correction if its bill had not used it. */
     readonly wasFirst: boolean;
-    /** True if a correction used it in the place of its bill. */
+    /** True if a correction used it although its bill had not. */
     readonly begins: boolean;
   }[];
   /** True after its subscription ended. */
@@ -32,7 +32,7 @@ export interface Redemption {
   isUsedUp: boolean;
 }
 
-/** Tests if a coupon that a bill has not used discounts usage that is added to the bill, as it would have discounted the bill. */
+/** Returns true if a coupon that a bill has not used discounts usage that is added to the bill. */
 export function mayBegin(
   redemption: Redemption,
   period: number,
@@ -47,17 +47,17 @@ export function mayBegin(
   return discountedPeriods(redemption).every((start) => start < ownEnd);
 }
 
-/** Tests if a correction used a percentage that lasts once in the place of a bill of a period. */
+/** Returns true if a correction of the bill of a period used a percentage with duration `once` that the bill had not used. */
 export function isBegun({ uses }: Redemption, period: number): boolean {
   return uses.some((use) => use.period === period && isFirstOfCorrection(use));
 }
 
-/** Tests if a correction that stands used a percentage that its bill had not used. */
+/** Returns true if a correction in effect used a percentage that its bill had not used. */
 export function isFirstOfCorrection(use: Redemption['uses'][number]): boolean {
   return use.isCorrection && use.wasFirst && use.invoice.status !== 'void';
 }
 
-/** Returns the starts of the billing periods that invoices which stand discount, except one. */
+/** Returns the starts of the billing periods that invoices in effect discount, except one. */
 export function discountedPeriods(
   { uses }: Redemption,
   except: Redemption['uses'][number]['invoice'] | null = null,

@@ -128,7 +128,7 @@ export class Usage {
     return [addedTo(line, added.monthsFrom)];
   }
 
-  /** Returns what is still owed for a period at list prices: what a void invoice charged counts as never done. */
+  /** Returns what is still owed for a period at list prices: what a void invoice charged counts as never billed. */
   private difference(usage: BilledUsage): bigint {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
     return within(rated, usage.price, usage.part) - sum(standing(usage.lines).map(listedOf));

@@ -72,7 +72,7 @@ export class AdoptPaymentWorkflow {
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
-  /** Reserves the amount of the invoice that a charge names; null if that may not be paid, so that the money is to be credit. */
+  /** Reserves the amount of the invoice that a charge names; null if it cannot be paid, so that the money becomes credit. */
   private async reserve(
     { invoiceId, customerId, amount, currency }: MadeCharge,
     now: Date,

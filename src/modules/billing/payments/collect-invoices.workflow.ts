@@ -17,11 +17,11 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const LOOKED_AT_ONCE = 50;
 
-/** Result of a look for due invoices. */
+/** Result of a search for due invoices. */
 interface Begun {
   /** How many were looked at. */
   readonly lookedAt: number;
-  /** The attempts begun at them; their providers are to be asked. */
+  /** Payments that the run began. Their requests to the provider follow. */
   readonly payments: readonly Payment[];
 }
 

@@ -158,7 +158,7 @@ function decide(
     : decideAbandon(snapshot);
 }
 
-/** The work succeeds with this, so that an earlier failure is over. */
+/** Clears an earlier failure of the renewal, because this outcome is a success. */
 function withoutFailure(outcome: Outcome): Outcome {
   const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
   return { ...outcome, subscription };

@@ -16,7 +16,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /** Starts at once in a process. They end one after the other anyway, as each waits for the number of its invoice. */
 const MOST_AT_ONCE = Math.max(2, availableParallelism());
-/** A start that waited for so long goes on beside the others, which may wait for a lock. */
+/** Longest wait of a start for its turn, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;
 
 /**

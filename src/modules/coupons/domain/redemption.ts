@@ -152,7 +152,7 @@ export function withApplied(
   return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
 }
 
-/** Discounts of a percentage with duration `once` on invoices that stand. */
+/** Discounts of a percentage with duration `once` on invoices in effect. */
 export interface StandingDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
@@ -172,9 +172,9 @@ export interface NotedDiscount {
   /** Part of the discount of usage that was added to earlier bills, and what the rest of the coupon gave of it; absent: none. */
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** For a percentage with duration `once`: its discounts of other invoices that stand; absent: none. */
+  /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
   readonly others?: StandingDiscounts;
-  /** End of the repeating months by the invoices that stand; absent: as it was. */
+  /** End of the repeating months by the invoices in effect; absent: as it was. */
   readonly endsAt?: Date | null;
 }
 

@@ -31,7 +31,7 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present if the bill has not used it, so that the correction uses it in the place of the bill. */
+  /** Present if the bill has not used the coupon, so that the correction uses it. */
   readonly begins?: true;
 }
 

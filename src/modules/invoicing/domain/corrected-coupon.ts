@@ -8,11 +8,11 @@ export interface CorrectedCoupon extends CouponContext {
   readonly periodStartAt: Date | null;
   /** For `repeating`: the end of its months if they begin with the billing period. */
   readonly ownEndsAt: Date | null;
-  /** For `repeating`: start of the last billing period that invoices which stand discount. */
+  /** For `repeating`: start of the last billing period that invoices in effect discount. */
   readonly lastAt: Date | null;
-  /** True if invoices that stand discount the billing period with a percentage that lasts `once`. */
+  /** True if invoices in effect discount the billing period with a percentage that lasts `once`. */
   readonly isDiscounted: boolean;
-  /** True if a correction of a bill of the billing period used that percentage in the place of the bill. */
+  /** True if a correction of a bill of the billing period used that percentage, which the bill had not used. */
   readonly isBegun: boolean;
 }
 
@@ -30,7 +30,7 @@ export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>):
   return isPercentOnce(coupon) && coupon.isDiscounted;
 }
 
-/** Returns true if corrections may use a coupon that their bill has not used, in the place of the bill. */
+/** Returns true if corrections may use a coupon that their bill has not used. */
 export function mayBegin(coupon: CorrectedCoupon): boolean {
   const { duration, isBegun, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
   if (duration !== 'repeating') return !isPercentOnce(coupon) || isUnused(coupon) || isBegun;
@@ -51,7 +51,7 @@ export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean
   return remainingMinor === null && !isUsedUp;
 }
 
-/** Returns a coupon after corrections of bills of a period used it in the place of these bills. */
+/** Returns a coupon after corrections used it that the bills of their period had not used. */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;
   const isSamePeriod = coupon.periodStartAt?.getTime() === used.periodStartAt?.getTime();

@@ -11,7 +11,7 @@ export interface CorrectedDiscount {
   /** Part of it that the rest of the coupon gave. */
   readonly ofRestMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if it was used in the place of the bill. */
+  /** True if the correction used it although the bill had not. */
   readonly begins: boolean;
 }
 

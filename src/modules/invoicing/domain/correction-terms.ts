@@ -111,7 +111,7 @@ function couponsFor(
     });
 }
 
-/** Returns the amounts that the percentages of a bill are for by now. */
+/** Returns the present bases of the percentages of a bill. */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));
   const percentages = coupons.filter(({ percentOff }) => percentOff !== null);

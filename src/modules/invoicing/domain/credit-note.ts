@@ -145,7 +145,7 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 
 /** Amounts already given back of an invoice, in minor units. */
 export interface GivenBack {
-  /** By credit notes that stand: off what was owed, as credit, and to be refunded. */
+  /** Amounts of issued credit notes: off what was owed, as credit, and to be refunded. */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
   readonly toRefundMinor: bigint;
@@ -172,9 +172,9 @@ export function settlementOf(
 }
 
 /**
- * The largest total, with tax, of a further note: what is owed, and what was paid and not given back yet, as credit of later
- * invoices neither. Credit of a later invoice that lowered this one counts as paid. A refund without a note gave its amount
- * back, unless the note is to meet it.
+ * Returns the largest total, with tax, of a further note: what is owed, and what was paid and is not given back yet. Credit
+ * of later invoices gave back their part of it. Credit of a later invoice that lowered this one counts as paid. A refund
+ * without a note gave its amount back, unless the note documents that refund.
  */
 export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, refundedMinor, held } = given;

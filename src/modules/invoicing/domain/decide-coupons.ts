@@ -9,7 +9,7 @@ import type { LineDraft } from './line-draft';
 
 export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
-/** A redemption as it stands before an invoice. Amounts are minor units. */
+/** A redemption in its state before an invoice. Amounts are minor units. */
 export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -105,7 +105,7 @@ export function couponsOf(
   });
 }
 
-/** Returns false for a billing period after the months of a coupon, which another invoice began since a draft was made. */
+/** Returns false for a billing period after the months of a coupon. Another invoice may have begun them after a draft was made. */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
 }

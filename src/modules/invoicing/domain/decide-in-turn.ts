@@ -14,7 +14,7 @@ export interface Decided {
 }
 
 /**
- * Decides invoices in the order of their orders: those of one customer share its credit, each finds what the former left.
+ * Decides invoices in the order of their orders. Those of one customer share its credit: each can use what the former left.
  * A draft that waits takes nothing of it yet. Credit of a negative invoice first lowers what its own subscription
  * owes; the next invoices find the rest.
  */

@@ -24,7 +24,7 @@ export interface DecidedLines {
 
 /** Input of lines beside their orders. */
 export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
-  /** Finalized lines of the items that are credited, of which no other credit took back the unused part. */
+  /** Lines in effect of the credited items, without those whose unused part was credited before. */
   readonly billed: readonly BilledLine[];
   /** Amounts that credits may give back of refunded invoices, in minor units by invoice id. */
   readonly creditable: ReadonlyMap<string, bigint>;

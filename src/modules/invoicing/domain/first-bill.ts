@@ -56,7 +56,7 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms of a bill without a line as they are now: its invoice was void since, or made again.
+ * Returns the terms of a bill without a line as they are now: its invoice may have been voided or regenerated since.
  * @param latest the invoice, or the last one that was made in its place; undefined if there was none
  */
 export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerms {

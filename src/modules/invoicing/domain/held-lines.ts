@@ -2,13 +2,13 @@ import { parseExact, type Rational, subtract, sum } from '../../../core/decimal'
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import type { InvoiceLine, InvoiceTaxRate } from './invoice';
 
-/** A line of a finalized invoice that is not void, with what the invoice says of it. */
+/** A line of an invoice in effect, with the tax rates and the period of the invoice. */
 export interface BilledLine extends InvoiceLine {
   readonly taxRates: readonly Pick<
     InvoiceTaxRate,
     'taxRateId' | 'name' | 'percentage' | 'inclusive'
   >[];
-  /** The start of the period of its invoice. */
+  /** Start of the period of the invoice; null: it has none. */
   readonly billedFrom: Date | null;
 }
 

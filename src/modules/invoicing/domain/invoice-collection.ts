@@ -24,7 +24,7 @@ export function nextAttemptAt(
 ): Date | null {
   // One that is void by now may still wait for its last look.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
-  // What is planned stands: an attempt leaves nothing planned but what another payment method brought meanwhile.
+  // Keeps a planned attempt: after an attempt, one is planned only if the customer got another payment method meanwhile.
   if (invoice.collectAt !== null) return invoice.collectAt;
   if (wasAttempt) return retry(invoice.attemptCount, now);
   if (invoice.amountPending > 0n) return null;

@@ -34,7 +34,7 @@ export type InvoiceReason = (typeof INVOICE_REASONS)[number];
 export const COLLECTIONS = ['automatic', 'send_invoice'] as const;
 export type Collection = (typeof COLLECTIONS)[number];
 
-/** A tax rate as the invoice used it, and what it came to. */
+/** A tax rate as the invoice used it, with its amounts. */
 export interface InvoiceTaxRate {
   readonly taxRateId: string;
   readonly name: string;
@@ -141,9 +141,9 @@ export interface Invoice {
   readonly periodEndAt: Date | null;
   readonly subtotal: bigint;
   readonly discount: bigint;
-  /** On top of the lines. */
+  /** Exclusive tax: added to the amounts of the lines. */
   readonly tax: bigint;
-  /** Within the lines. */
+  /** Inclusive tax: contained in the amounts of the lines. */
   readonly inclusiveTax: bigint;
   readonly total: bigint;
   readonly creditApplied: bigint;
@@ -162,7 +162,7 @@ export interface Invoice {
   readonly collection: Collection;
   /** Automatic attempts at it, begun so far. */
   readonly attemptCount: number;
-  /** When it is to be looked at next, to be charged; null: nothing is planned. */
+  /** When the next automatic charge is attempted; null: none is planned. */
   readonly collectAt: Date | null;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
@@ -170,7 +170,7 @@ export interface Invoice {
   readonly overdueAt: Date | null;
   /** Instant at which a waiting draft is finalized automatically; null if it is not. */
   readonly finalizesAt: Date | null;
-  /** Orders of the lines of a waiting draft. The lines are made again from them when it is finalized. */
+  /** Orders of the lines of a waiting draft. The lines are calculated again from them when it is finalized. */
   readonly orderedLines: readonly LineOrder[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;

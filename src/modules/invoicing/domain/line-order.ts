@@ -64,7 +64,7 @@ export interface CreditOrder {
   readonly end: 'border' | 'termination';
 }
 
-/** An amount somebody chose. */
+/** An amount that the caller sets. */
 export interface FixedOrder {
   readonly kind: 'fixed';
   readonly description: string;

@@ -4,7 +4,7 @@ import type { LineTrace, RatedTrace } from './trace';
 /** The part of a trace that lines have in common, and the part that differs. */
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The whole trace if no part is shared. Null beside a shared part without a proration. */
+  /** The whole trace if no part is shared, otherwise its proration; null without one. */
   readonly own: LineTrace | OwnPart | null;
 }
 

@@ -17,7 +17,7 @@ export interface UsageAgain {
 /**
  * Returns the usage of a void invoice that its lines do not bill again. Where what is left to be billed of a period is what
  * they billed first, the same lines are made again.
- * @param usage as counted now, with what invoices that stand billed of it
+ * @param usage as counted now, with what invoices in effect billed of it
  */
 export function usageAgain(
   { lines }: Pick<Invoice, 'lines'>,

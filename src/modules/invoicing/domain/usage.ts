@@ -78,7 +78,7 @@ export interface CorrectedUsage extends BilledUsage {
   readonly differenceMinor?: bigint;
   /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** Limit of what is given back, where refunds of the billed amount left less. */
+  /** The most that can be given back; absent unless refunds of the billed amount limit it. */
   readonly mostMinor?: bigint;
   /** Invoices that what is given back is taken from; absent from lines that were issued without. */
   readonly taken?: readonly TakenFrom[];
@@ -112,7 +112,7 @@ export interface UsageTrace {
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
-  /** The limits of the price; true-ups are lines of their own, but for usage that came late. */
+  /** Minimum and maximum of the price. A true-up has a line of its own, except for late usage. */
   readonly limits: UsageLimits;
   /** The part of the full period that a fee at zero usage is for; null: all of it. Absent from lines that charged it whole. */
   readonly zeroUsageProration?: Proration | null;
@@ -211,7 +211,7 @@ function partsAgain({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** A correction of usage: what its line says, and what it is made of. */
+/** A correction of usage: the figures of its line, and how they were calculated. */
 export interface Correction {
   /** Amount of the line: the paid amount if usage is credited. */
   readonly amountMinor: bigint;

@@ -16,7 +16,7 @@ import { UsageArchiveRepository } from './usage-archive.repository';
 /** After every possible month. */
 const LAST = new Date('9999-12-31T00:00:00.000Z');
 
-/** Tells what is archived, and refuses what needs events that are archived. */
+/** Reports which months are archived, and refuses requests that need archived events. */
 @Injectable()
 export class ArchivedUsage {
   constructor(
@@ -78,7 +78,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires the same of all streams of an event name.
+   * Requires that the events of these periods are stored, in all streams of an event name.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStoredOf(eventName: string, ranges: readonly Period[]): Promise<void> {

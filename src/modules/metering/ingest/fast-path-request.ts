@@ -20,7 +20,7 @@ interface StreamEvents {
 export interface SplitRequest {
   /** Parts for the fast path. They share no stream and can be written concurrently. */
   readonly parts: readonly FastPathRequest[];
-  /** Events that may need the transaction of the slow path, or may be refused, with all others of their streams. */
+  /** Events for the slow path: those that may need its transaction or be refused, and all others of their streams. */
   readonly rest: readonly IncomingEvent[];
 }
 

@@ -59,8 +59,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals wait for the events since this process took its number: in a restored database, they may tell of
-   * payments for invoices that it does not have. Those become credit, which the renewal made again then uses.
+   * Returns true while renewals wait for the events since this process took its number: in a restored database, they may report
+   * payments for invoices that it does not have. Such a payment becomes credit, which the repeated renewal uses.
    */
   async holdsRenewals(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;

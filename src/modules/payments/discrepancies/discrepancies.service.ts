@@ -20,7 +20,7 @@ type ResolvedStatus = Exclude<DiscrepancyStatus, 'open'>;
 
 const RESOLVED_EVENTS = { applied: discrepancyApplied, dismissed: discrepancyDismissed } as const;
 
-/** Keeps what providers report against final outcomes, until somebody applies or dismisses it. */
+/** Records reports of providers that contradict a final outcome, until an operator applies or dismisses them. */
 @Injectable()
 export class DiscrepanciesService {
   private readonly logger = new Logger('payment-provider');

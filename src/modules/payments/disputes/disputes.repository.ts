@@ -13,7 +13,7 @@ const REMOVE = 'DELETE FROM dispute WHERE customer_id = ANY ($1) RETURNING id';
 
 /** Sums of the disputes about a payment. */
 export interface DisputeTotals {
-  /** True if one of them stands in the way of refunds. */
+  /** True if one of them forbids refunds. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }

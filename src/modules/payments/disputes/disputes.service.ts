@@ -43,8 +43,8 @@ export class DisputesService {
   }
 
   /**
-   * Writes what a provider reports about a dispute: the dispute and its event, the postings, and what it leaves to refund of
-   * the payment. A report that is repeated, or older than the last one read, changes nothing.
+   * Writes what a provider reports about a dispute: the dispute, its event, its postings, and how much of the payment can still
+   * be refunded. A repeated report, or one older than the last one read, changes nothing.
    */
   record(paymentId: string, reported: ReportedDispute): Promise<void> {
     return this.database.transaction(async () => {

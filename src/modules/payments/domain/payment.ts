@@ -37,7 +37,7 @@ export interface Payment {
   readonly amountRefundPending: bigint;
   /** Sum that lost disputes took. May exceed what is not refunded, if a refund and a dispute met. */
   readonly amountLost: bigint;
-  /** True while a dispute stands in the way of refunds. */
+  /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
   /** Name that the caller used. */
@@ -46,7 +46,7 @@ export interface Payment {
   readonly providerToken: string | null;
   /** The provider's own name for the charge. */
   readonly providerReference: string | null;
-  /** Number in the keys of the requests to the provider. Grows only after a look at what became of the last request. */
+  /** Number in the keys of the requests to the provider. Grows only after the provider was asked what became of the last request. */
   readonly providerAttempt: number;
   /** Real time of the first request with that number; null for payments of former versions. */
   readonly sentAt: Date | null;

@@ -98,14 +98,14 @@ export class PaymentMethodsRepository {
     });
   }
 
-  /** Ids of deleted methods that are to be detached, leased to the caller. */
+  /** Claims deleted methods, to detach them. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
     return rows.map(({ id }) => id);
   }
 
-  /** Returns a method that is to be detached; null if it was. */
+  /** Returns a deleted method that is not detached yet; null if it is. */
   findToDetach(id: string): Promise<PaymentMethod | null> {
     const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);

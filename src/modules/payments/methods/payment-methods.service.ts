@@ -154,9 +154,9 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns what a payment charges: the method named, which is one of the customer's or a token that the provider knows;
-   * or, where the request names neither a provider nor a method, the customer's default.
-   * @param fallback the provider for a request that names nothing, of a customer without a default; null: it is refused
+   * Returns the method that a payment charges. A request names a method of the customer or a token of the provider. If it
+   * names neither a method nor a provider, the customer's default is charged.
+   * @param fallback provider to charge if the customer has no default either; null: such a request is refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -196,7 +196,7 @@ export class PaymentMethodsService {
         throw paymentMethodRequired(customerId);
       return { provider: fallback, paymentMethodId, providerToken: null };
     }
-    // The sandbox alone has tokens that everybody knows.
+    // Only tokens of the sandbox are public.
     const charging = provider ?? 'sandbox';
     if (!this.gateway.accepts(charging, paymentMethodId)) {
       if (paymentMethodId !== null && provider === null && !this.gateway.isEnabled(charging))

@@ -133,8 +133,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if what happened at a provider may be unknown here: its events were last read longer ago than the given age,
-   * or events that were read so late have not been applied. False if they were never read.
+   * Returns true if events of a provider may be missing: they were last read longer ago than the given age, or events read that
+   * late are not applied yet. False if they were never read.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];

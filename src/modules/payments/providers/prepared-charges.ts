@@ -50,7 +50,7 @@ export class PreparedCharges {
     return reference === null ? UNKNOWN : this.confirm(provider, payment, reference);
   }
 
-  /** Looks what became of a charge, and goes on from there. */
+  /** Asks the provider what became of a charge, and continues from there. */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
     const seen = await provider.retrieve(payment.providerReference);

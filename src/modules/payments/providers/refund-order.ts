@@ -13,7 +13,7 @@ export interface RefundOrder {
   readonly amount: bigint;
   /** The provider's own name for the refund. */
   readonly providerReference: string | null;
-  /** Number in the key of the request. Grows only after a look at what became of the last one. */
+  /** Number in the key of the request. Grows only after the provider was asked what became of the last one. */
   readonly providerAttempt: number;
   /** Real time of the request with that number; null: the creation. */
   readonly sentAt: Date | null;
@@ -24,7 +24,7 @@ export interface RefundOrder {
   readonly attempts: number;
 }
 
-/** Result of a look at a refund: `absent` if the provider does not list it. */
+/** Result of asking for a refund: `absent` if the provider does not list it. */
 export type RefundLook = ProviderOutcome | { readonly kind: 'absent' };
 
 /** Polls without an answer after which the refunds are listed instead of requested again. */

@@ -4,7 +4,7 @@ import { METHOD_UNUSABLE } from '../domain/payment-provider';
 export interface SandboxBehaviour {
   readonly outcome: 'succeeded' | 'failed' | 'pending';
   readonly failureCode: string | null;
-  /** The call ends without an answer, after the outcome stands. */
+  /** The call ends without an answer, although the outcome is decided. */
   readonly timesOut: boolean;
 }
 

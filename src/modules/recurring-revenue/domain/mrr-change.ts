@@ -97,8 +97,8 @@ export interface EarningTime {
 }
 
 /**
- * Returns what the state of a subscription tells about the time in which it earned. It does not tell earlier pauses, earlier
- * failed payments, or since when it is unpaid: its last change stands for that.
+ * Returns the time in which a subscription earned, as far as its state shows it. Earlier pauses and failed payments are unknown.
+ * For the start of the status `unpaid` the last change of the subscription is taken.
  */
 export function earningTimeOf(subscription: SubscriptionState): EarningTime | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;

@@ -9,7 +9,7 @@ export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
 export const REFUND_SOURCES = ['api', 'provider'] as const;
-/** `api`: a request to this service. `provider`: somebody made it at the provider. */
+/** `api`: a request to this service. `provider`: an operator made the refund at the provider. */
 export type RefundSource = (typeof REFUND_SOURCES)[number];
 
 /** Money of a payment given back. */

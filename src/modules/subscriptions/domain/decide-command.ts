@@ -30,20 +30,20 @@ export type CommandRefusal =
   | { readonly kind: 'not_running' }
   | { readonly kind: 'pending' };
 
-/** Why a change may not be made; null: it may. */
+/** Returns why a change is refused; null if it is not. */
 export function changeRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   if (!isRunning(subscription)) return { kind: 'not_running' };
   return pending === null ? null : { kind: 'pending' };
 }
 
-/** Why the subscription may not be paused; null: it may. A change that waits would wait for a period that never begins. */
+/** Returns why a pause is refused; null if it is not. With a scheduled change it is: the change waits for a next period. */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
-  // A trial is free as it is, and ends when it was said to.
+  // A trial bills nothing, and its end was announced.
   if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
   return pending?.terms.kind === 'change' ? { kind: 'pending' } : null;
 }
 
-/** Why the subscription may not come into a state; null: it may. */
+/** Returns why a change of the status is refused; null if it is not. */
 export function transitionRefusal(
   { status }: Subscription,
   to: SubscriptionStatus,
@@ -136,8 +136,8 @@ function changesNothing(
 }
 
 /**
- * Returns true if an item ended in the period and others took its place, in the plan or in the same add-on. Where the invoice of
- * that change is void, the line of the item stands, and is credited when those that took its place are.
+ * Returns true if an item ended in the period and others took its place, in the plan or in the same add-on. If the invoice of
+ * that change is void, nothing was credited of the item's line: it is credited with the items that took its place.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -242,7 +242,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
   );
 }
 
-/** The end of a pause: within the period that was paid it goes on, after it a new period begins now. */
+/** Decides the end of a pause: the paid period continues, or a new period begins now if it has ended. */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
   invariant(period !== null, 'what is paused ran before');

@@ -21,8 +21,8 @@ import {
 const TRIAL_ENDING_MS = 3 * 86_400_000;
 
 /**
- * The start of a subscription: its trial, or its first period with what that bills in advance. Where it was sold so, it
- * waits for that to be paid.
+ * Decides the start of a subscription: its trial, or its first period with its charges in advance. With `default_incomplete`
+ * the subscription waits until these are paid.
  */
 export function decideBegin(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
@@ -220,8 +220,8 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
 }
 
 /**
- * A credit for what each item was billed in advance beyond an instant. Items that a change ended before are credited as
- * well where the invoice of the change is void: what was credited for them counts as never done.
+ * Returns a credit for each item: of what was billed in advance beyond an instant. Items that ended before it with a change
+ * are included. If the invoice of that change is void, their credit counts as never made.
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],

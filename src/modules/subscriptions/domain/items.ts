@@ -43,7 +43,7 @@ export function endedItem(id: string, endAt: Date): EndedItem {
 }
 
 export interface SwappedItems {
-  /** All that hold or will, after the change. */
+  /** Items that run after the change, now or later, and those that ended with it. */
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
@@ -136,7 +136,7 @@ export function hasOffer(subscription: Subscription, offer: Offer): boolean {
   );
 }
 
-/** The subscription with what an offer says of it. */
+/** Returns the subscription with the plan, interval, quantity and add-ons of an offer. */
 export function withOffer(subscription: Subscription, offer: Offer): Subscription {
   const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
   return {

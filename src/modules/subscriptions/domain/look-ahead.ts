@@ -13,8 +13,8 @@ export interface NextBilling {
 }
 
 /**
- * Finds the next invoice after a decision: the one it makes itself, or else the one that falls due first, as things stand.
- * Where none is to come, the decision itself, which bills nothing.
+ * Finds the next invoice after a decision: the one that the decision makes, or else the first that falls due if nothing
+ * changes. If there is none, returns the decision itself.
  */
 export function nextBilling(
   snapshot: Snapshot,

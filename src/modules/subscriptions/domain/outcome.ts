@@ -84,7 +84,7 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Planned for later, and planned no more. */
+  /** Ids of items that were planned for later and are dropped. */
   readonly itemsRemoved: readonly string[];
   /** The period that was current, as it is now. */
   readonly periodChanged: SubscriptionPeriod | null;

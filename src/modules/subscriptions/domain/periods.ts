@@ -110,8 +110,8 @@ export function advanceCharges(
 /**
  * Returns the charges of a period when it ends or is cut short: each price in arrears, for the part in which it applied, the
  * day of a termination included. Where the plan prorates nothing, a price that held from the start to the end is billed whole, and
- * one of several parts, as around a pause, by the day. Usage is that between the two instants, and the part weighs no more than
- * the limits of its price.
+ * one of several parts, as around a pause, by the day. Usage is counted between the two instants; only the
+ * limits of its price, and the fee at zero usage, are prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -143,7 +143,7 @@ export function arrearsCharges(
     });
 }
 
-/** The usage of the period that runs, up to where it will be billed as things stand. */
+/** Returns the usage lines of the current period, up to its end or to a scheduled cancellation before it. */
 export function usageSoFar({
   subscription,
   items,

@@ -96,10 +96,10 @@ export interface Subscription {
   readonly pausedAt: Date | null;
   /** When it is to end, where that is planned. */
   readonly cancelAt: Date | null;
-  /** When somebody said that it is to end. */
+  /** When the cancellation was requested. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
-  /** When the next piece of work falls due, be it billing or to tell of something; null when nothing is planned. */
+  /** When the next work falls due: billing, an end or an announcement; null when nothing is planned. */
   readonly nextBillingAt: Date | null;
   /** Since when the work that is due is refused, as an invoice above the largest amount is; null once it succeeds. */
   readonly renewalFailedAt: Date | null;
@@ -195,7 +195,7 @@ export interface ScheduledChange {
 /** All that a decision about a subscription is made from. */
 export interface Snapshot {
   readonly subscription: Subscription;
-  /** All that hold in the newest period or later, and those that a pause ended. */
+  /** Items that had not ended before the newest period, and those that a pause ended. */
   readonly items: readonly SubscriptionItem[];
   /** The newest; null before the start. */
   readonly period: SubscriptionPeriod | null;

@@ -6,20 +6,20 @@ export type CarryOver = 'none' | 'period' | 'for_ever';
 /** A subscription that has been active, for as long as it is one. */
 export interface SubscribedTime {
   readonly startAt: Date;
-  /** Null: it goes on. */
+  /** Null: it continues. */
   readonly endAt: Date | null;
 }
 
 /** A price for a meter, for as long as it is billed. */
 export interface SoldTime {
   readonly startAt: Date;
-  /** Null: it goes on. */
+  /** Null: it continues. */
   readonly endAt: Date | null;
   /** The end of the trial of its subscription; null: it had none. */
   readonly trialEndAt: Date | null;
   /** The start of the billing period in which it begins; null: none is there yet. */
   readonly periodStartAt: Date | null;
-  /** The pause that stopped it, after which it goes on; null: none did. */
+  /** The pause that stopped it, after which it continues; null: no pause did. */
   readonly pause: {
     /** When it would have ended without the pause. */
     readonly plannedEndAt: Date | null;
@@ -32,8 +32,8 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * When a customer was subscribed, and no event was or will be billed: in a trial or a pause, or at a plan without the
- * price. What is held on by the meter is billed with what follows. Of what is to come nothing is decided.
+ * Returns when a customer was subscribed but no usage was or will be billed: in a trial or a pause, or on a plan without the
+ * price. A value that the meter carries over is billed with the following period. The future is left out.
  */
 export function unbillableTimes(
   subscribed: readonly SubscribedTime[],

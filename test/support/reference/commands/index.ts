@@ -72,7 +72,7 @@ const CORRECTING = [
   ...[issueNote, voidInvoice, regenerate, changeTaxes, redeem],
 ];
 
-/** Usage of bills that are void, and made again. */
+/** Usage of bills that are voided and regenerated. */
 const BILLING_AGAIN = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, redeem],
   ...[voidInvoice, voidInvoice, voidInvoice, regenerate, regenerate, changeTaxes, cancel],
@@ -111,7 +111,7 @@ const NOTING = [
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];
 
-/** Usage of periods that were billed without any, with coupons, and invoices that are void and made again. */
+/** Usage of periods that were billed without any, with coupons, and invoices that are voided and regenerated. */
 const REPORTING_LATE = [
   ...[
     subscribeUsage,

@@ -113,7 +113,7 @@ const anyEvent = fc.nat({ max: 20 });
 export const voidUsage = anyEvent.map((place) => new VoidUsage(place, 'any'));
 export const voidNotedUsage = anyEvent.map((place) => new VoidUsage(place, 'noted'));
 
-/** One event of some days or weeks before. */
+/** Reports one event with a timestamp days or weeks ago. */
 export const reportLate = fc
   .record({
     tenths: fc.integer({ min: 1, max: 400 }),

@@ -82,7 +82,7 @@ function fitted(text: string, sheet: Sheet): TextStyle {
     : { ...CELL, sizePt: (CELL.sizePt * WIDEST_FIGURE_PT) / width };
 }
 
-/** Columns as wide as what stands in them; one in which nothing stands is left out. The description takes the rest. */
+/** Columns as wide as their texts, without empty ones. The description takes the rest. */
 function columnsOf(
   lines: readonly DocumentLine[],
   sheet: Sheet,

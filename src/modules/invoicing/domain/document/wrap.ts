@@ -25,7 +25,7 @@ export function wrap(
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A word in pieces that fit; one character that is wider than a line stands alone. */
+/** A word in pieces that fit; a character that is wider than a line is a piece. */
 function cut(word: string, width: number, widthOf: (text: string) => number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';

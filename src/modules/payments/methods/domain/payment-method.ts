@@ -16,7 +16,7 @@ export interface PaymentMethod extends MethodDetails {
   readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
-  /** When its provider is to detach it, and end of the lease of the process that asks now; null: nothing is to be done. */
+  /** When the provider is asked to detach it, and the end of the lease of the process that asks now; null: nothing is due. */
   readonly dueAt: Date | null;
   /** Number of the process that asks the provider now; null if none does. */
   readonly leasedBy: number | null;
@@ -33,7 +33,7 @@ export interface NewPaymentMethod {
   readonly isDefault: boolean | null;
 }
 
-/** A payment method that its provider keeps, or needs not keep. */
+/** A payment method that is attached to the customer at its provider, if the provider has such a step. */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
 /** A method after a decline that is final for it. */

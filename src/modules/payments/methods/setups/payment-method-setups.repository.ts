@@ -39,7 +39,7 @@ export class PaymentMethodSetupsRepository {
     return pageById(query, request);
   }
 
-  /** Writes what a look at the provider may change. */
+  /** Writes the fields that polling the provider may change. */
   async update({ id, ...setup }: PaymentMethodSetup): Promise<void> {
     const { version, status, paymentMethodId, failureCode, updatedAt } = setup;
     const { dueAt, leasedBy, attempts } = setup;
@@ -52,7 +52,7 @@ export class PaymentMethodSetupsRepository {
     });
   }
 
-  /** Ids of setups whose provider is to be asked, leased to the caller. */
+  /** Claims due setups, to ask their provider. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
