@@ -9,22 +9,22 @@ import { subjectOf } from './domain/first-bill';
 import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
 import type { UsageOrder } from './domain/line-order';
+import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * A line whose unused part another invoice credited has none any more; true-ups are credited with their line. Ordered by
- * id, so that two who credit the same lines wait for each other instead of deadlocking.
+ * Returns the query of lines billed in advance whose unused part no other invoice credited; true-ups are credited with their
+ * line. Ordered by id, so that two transactions that credit the same lines do not deadlock.
+ * @param isBilled condition of the invoices
  */
-const BILLED_IN_ADVANCE = `
+const billedInAdvance = (isBilled: string): string => `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
     JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status = ANY ($3)
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isBilled}
     AND NOT EXISTS (SELECT FROM invoice_line credit JOIN invoice AS by ON by.id = credit.invoice_id
       WHERE credit.credits_line_id = line.id AND by.status <> 'void')
   ORDER BY line.id`;
-
-const FINALIZED = ['open', 'paid', 'uncollectible'];
 
 const USAGE_LINES = `
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS billed (item_id, start_at, end_at)
@@ -34,7 +34,7 @@ const USAGE_LINES = `
   WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
 /** Lines for the usage of items in periods. What a void invoice billed counts as never done (decision 145). */
-const BILLED_USAGE = `${USAGE_LINES} AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /** The first bill of each item and period: the invoice in effect or, without one, the newest void one, which keeps the terms. */
 const FIRST_INVOICES = `
@@ -66,7 +66,7 @@ const TAKEN = `
     JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon,
     LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
       THEN (coupon #>> '{correctedFrom,$instant}')::timestamptz ELSE invoice.period_start_at END AS from_at) applied
-  WHERE invoice.status IN ('open', 'paid', 'uncollectible')
+  WHERE ${isInEffect('invoice')}
     AND (invoice.period_start_at >= period.start_at OR invoice.period_start_at IS NULL)
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
@@ -78,7 +78,7 @@ const DISCOUNTED = `
     max(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS last_at
   FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
   WHERE invoice.subscription_id = ANY ($1) AND invoice.id IS DISTINCT FROM $2
-    AND invoice.status IN ('open', 'paid', 'uncollectible')
+    AND ${isInEffect('invoice')}
     AND coupon ->> 'duration' = 'repeating' AND (coupon ? 'appliedFrom' OR NOT coupon ? 'correctedFrom')
     AND (coupon #>> '{amountMinor,$bigint}')::bigint > 0
   GROUP BY 1`;
@@ -94,7 +94,7 @@ const STANDING = `
     bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0 AND (coupon ? 'begins'
       OR NOT coupon ? 'correctedFrom' AND coupon #>> '{mostMinor,$bigint}' IS NULL)) AS is_used
   FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
-  WHERE invoice.subscription_id = $1 AND invoice.id <> $2 AND invoice.status IN ('open', 'paid', 'uncollectible')
+  WHERE invoice.subscription_id = $1 AND invoice.id <> $2 AND ${isInEffect('invoice')}
   GROUP BY 1`;
 
 /** Starts of the first and of the last billing period that a coupon discounted. */
@@ -122,8 +122,8 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns lines that billed items in advance beyond an instant, true-ups included: those of finalized invoices that are
-   * not void, without lines whose unused part was credited.
+   * Returns lines of invoices in effect that billed items in advance beyond an instant, true-ups included, without lines whose
+   * unused part was credited.
    * @param lock true to keep other transactions from crediting these lines until this one ends. Otherwise lines of drafts
    *   are included: a draft is finalized before it is credited
    */
@@ -132,11 +132,12 @@ export class BilledLinesRepository {
     lock: boolean,
   ): Promise<readonly BilledLine[]> {
     if (credited.length === 0) return [];
-    const sql = lock ? `${BILLED_IN_ADVANCE} FOR UPDATE OF line` : BILLED_IN_ADVANCE;
+    const sql = lock
+      ? `${billedInAdvance(isInEffect('invoice'))} FOR UPDATE OF line`
+      : billedInAdvance(`invoice.status <> 'void'`);
     const found = await this.database.query<{ id: string }>(sql, [
       credited.map(({ itemId }) => itemId),
       credited.map(({ unusedFrom }) => unusedFrom),
-      lock ? FINALIZED : ['draft', ...FINALIZED],
     ]);
     return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { BilledElsewhere } from './domain/billed-together';
+import { isInEffect } from './invoice-query';
 
 const BILLED_ELSEWHERE = `
   SELECT line.id, sum(other.net - other.credited_net)::text AS net,
@@ -9,7 +10,7 @@ const BILLED_ELSEWHERE = `
     JOIN invoice_line other ON other.item_id = line.item_id
       AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
       AND other.invoice_id <> line.invoice_id AND other.kind <> 'credit'
-    JOIN invoice ON invoice.id = other.invoice_id AND invoice.status NOT IN ('draft', 'void')
+    JOIN invoice ON invoice.id = other.invoice_id AND ${isInEffect('invoice')}
   WHERE line.invoice_id = $1 AND line.kind <> 'credit'
   GROUP BY line.id`;
 
@@ -19,7 +20,7 @@ const CORRECTED_SINCE = `
     JOIN invoice_line other ON other.item_id = line.item_id
       AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
       AND other.kind = 'usage' AND (other.trace #>> '{corrects,differenceMinor,$bigint}')::bigint < 0
-    JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND invoice.status <> 'void'
+    JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
   WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
 
 /** Reads lines that bill the same price for the same period. Late usage is billed so on later invoices. */

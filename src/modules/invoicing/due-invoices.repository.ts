@@ -3,6 +3,7 @@ import { Database } from '../../platform/database';
 import type { WaitingRows } from '../../platform/jobs';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
+import { CAN_BE_PAID } from './invoice-query';
 import { CHARGEABLE, InvoiceEntity, UNPAID } from './invoice.entity';
 
 /** Id of the test clock whose due work is meant; null for customers in real time. */
@@ -61,7 +62,7 @@ const COLLECT_AGAIN = `
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
 
 const OWED_BY_SUBSCRIPTION = `
-  SELECT id FROM invoice WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') LIMIT 1`;
+  SELECT id FROM invoice WHERE subscription_id = $1 AND ${CAN_BE_PAID} LIMIT 1`;
 
 const OPEN_OF_SUBSCRIPTIONS = `
   SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
@@ -69,7 +70,7 @@ const OPEN_OF_SUBSCRIPTIONS = `
 
 const OWED_OF_SUBSCRIPTION = `
   SELECT id FROM invoice
-  WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') ORDER BY id FOR UPDATE`;
+  WHERE subscription_id = $1 AND ${CAN_BE_PAID} ORDER BY id FOR UPDATE`;
 
 const ATTEMPTED_OF_SUBSCRIPTION = `
   SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
@@ -78,7 +79,7 @@ const ATTEMPTED_OF_SUBSCRIPTION = `
 const OWED_AMOUNTS = `
   SELECT subscription_id AS "subscriptionId",
     sum(amount_due - amount_credited - amount_paid) AS "amountMinor"
-  FROM invoice WHERE subscription_id = ANY ($1) AND status IN ('open', 'uncollectible')
+  FROM invoice WHERE subscription_id = ANY ($1) AND ${CAN_BE_PAID}
   GROUP BY subscription_id`;
 
 interface OpenRow {

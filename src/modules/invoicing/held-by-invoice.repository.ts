@@ -3,6 +3,7 @@ import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { HeldByInvoice } from './domain/given-back';
+import { isInEffect } from './invoice-query';
 
 /**
  * Credit lines and corrections of usage have negative amounts. Those of an invoice itself take from other invoices. A
@@ -20,14 +21,14 @@ const HELD = `
       FROM (SELECT DISTINCT item_id, period_start_at, period_end_at FROM invoice_line
         WHERE invoice_id = invoice.id AND kind IN ('usage', 'minimum', 'maximum')) billed
         JOIN invoice_line line USING (item_id, period_start_at, period_end_at)
-        JOIN invoice later ON later.id = line.invoice_id AND later.status NOT IN ('draft', 'void'),
+        JOIN invoice later ON later.id = line.invoice_id AND ${isInEffect('later')},
         LATERAL (SELECT one ->> 'invoiceId' AS id, (one #>> '{amountMinor,$bigint}')::bigint AS amount
           FROM jsonb_array_elements(line.trace #> '{corrects,taken}') AS one) taken
       WHERE line.kind = 'usage' AND line.amount < 0 AND taken.id = invoice.id) corrected,
     LATERAL (SELECT coalesce(sum(credit.net + credit.tax), 0) AS credited
       FROM invoice_line billed
         JOIN invoice_line credit ON credit.credits_line_id = billed.id
-        JOIN invoice later ON later.id = credit.invoice_id AND later.status NOT IN ('draft', 'void')
+        JOIN invoice later ON later.id = credit.invoice_id AND ${isInEffect('later')}
       WHERE billed.invoice_id = invoice.id) later,
     LATERAL (SELECT coalesce(sum(total), 0) AS total, coalesce(sum(to_refund), 0) AS to_refund
       FROM credit_note WHERE invoice_id = invoice.id AND status = 'issued') note
@@ -36,7 +37,7 @@ const HELD = `
 const CREDIT_LINES = `
   SELECT credit.id FROM invoice_line billed
     JOIN invoice_line credit ON credit.credits_line_id = billed.id
-    JOIN invoice later ON later.id = credit.invoice_id AND later.status NOT IN ('draft', 'void')
+    JOIN invoice later ON later.id = credit.invoice_id AND ${isInEffect('later')}
   WHERE billed.invoice_id = $1`;
 
 const CREDITED_INVOICES = `
@@ -44,7 +45,7 @@ const CREDITED_INVOICES = `
   FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
     JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
 
 const BILLED_USAGE = `
   SELECT DISTINCT line.invoice_id AS id
@@ -52,7 +53,7 @@ const BILLED_USAGE = `
     JOIN invoice_line line ON line.item_id = billed.item_id AND line.period_start_at = billed.start_at
       AND line.period_end_at = billed.end_at
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND ${isInEffect('invoice')}`;
 
 interface HeldRow {
   readonly id: string;

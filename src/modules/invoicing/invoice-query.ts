@@ -7,6 +7,18 @@ export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
 /** Condition of an index, by which customers are found that have to pay. */
 export const OWED = `"status" = 'open' AND "amount_due" > "amount_paid" + "amount_credited"`;
 
+/** Condition that an invoice can be paid: it is open or written off. */
+export const CAN_BE_PAID = `"status" IN ('open', 'uncollectible')`;
+
+/**
+ * Returns the condition that an invoice is in effect: finalized and not void. What a void invoice billed counts as never
+ * billed (decision 145).
+ * @param invoice table or alias
+ */
+export function isInEffect(invoice: string): string {
+  return `${invoice}.status IN ('open', 'paid', 'uncollectible')`;
+}
+
 /** Returns the query of a list of invoices. */
 export function invoiceQuery(filter: InvoiceFilter): ListQuery {
   return new ListQuery('invoice', 'time')

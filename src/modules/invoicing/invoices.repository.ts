@@ -14,7 +14,7 @@ import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { joinTrace } from './domain/shared-trace';
 import { InvoiceLineEntity } from './invoice-line.entity';
-import { invoiceQuery } from './invoice-query';
+import { invoiceQuery, isInEffect } from './invoice-query';
 import { InvoiceSnapshotsRepository } from './invoice-snapshots.repository';
 import { InvoiceEntity } from './invoice.entity';
 import { type LineToStore, SharedTracesRepository } from './shared-traces.repository';
@@ -38,7 +38,7 @@ const RELEASE = `
         AS over (subscription_id, item_id, start_at, end_at, ends_items)
       JOIN invoice_line line ON line.item_id = over.item_id AND line.period_end_at >= over.start_at
       JOIN invoice ON invoice.id = line.invoice_id
-    WHERE invoice.status IN ('open', 'paid', 'uncollectible')
+    WHERE ${isInEffect('invoice')}
       AND line.is_in_advance AND NOT line.is_released
       AND (SELECT true FROM released_line WHERE line_id = line.id) IS NULL
       AND (over.ends_items OR line.period_end_at <= over.end_at)

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { InvoiceLine } from './domain/invoice';
+import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 const COUNT_CUSTOMERS = `
@@ -15,7 +16,7 @@ const BILLED = `
   SELECT line.id, invoice.customer_id
   FROM invoice JOIN invoice_line line ON line.invoice_id = invoice.id
   WHERE invoice.customer_id = ANY ($1) AND invoice.subscription_id IS NOT NULL
-    AND invoice.status IN ('open', 'paid', 'uncollectible') AND line.price_id = ANY ($2)
+    AND ${isInEffect('invoice')} AND line.price_id = ANY ($2)
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
 export interface CustomerLine {

@@ -1,3 +1,5 @@
+import { isInEffect } from './invoice-query';
+
 /** Rows that the checks of the ledger add up, by customer; each statement gives `(key, currency, amount)`. */
 
 /** Amounts owed for open invoices. */
@@ -10,23 +12,21 @@ export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
 
-const FINALIZED = "status NOT IN ('draft', 'void')";
-
 /** Discounts of invoices. */
 export const DISCOUNT_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${FINALIZED} AND discount <> 0`;
+  SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
 /** Taxes of invoices less those of credit notes. */
 export const TAX_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.tax AS amount
-   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${FINALIZED} AND line.tax <> 0`,
+   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')} AND line.tax <> 0`,
   `SELECT customer_id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
 /** Net amounts of invoices before discounts, less those of credit notes: earned or still deferred. */
 export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.net + line.discount AS amount
-   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${FINALIZED}`,
+   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
