@@ -134,7 +134,7 @@ function faultsOf(node: PlanNode): readonly string[] {
   return [...own, ...below.flatMap(faultsOf)];
 }
 
-/** Tests whether a condition leaves out rows of other objects. One on `…_at IS NULL` leaves out few. */
+/** Returns true if a filter leaves out many rows. A condition such as `…_at IS NULL` leaves out few. */
 function isOfMany(filter: string): boolean {
   return filter.replaceAll(/\(?\w+ IS (NOT )?NULL\)?/g, '').replaceAll(/[() ]|AND/g, '') !== '';
 }

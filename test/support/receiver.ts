@@ -72,7 +72,7 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /**
- * Tests if a receiver with this secret accepts the notification, with the published library. The library refuses
+ * Returns true if a receiver with this secret accepts the notification, with the published library. The library refuses
  * timestamps far from now, so `verifiedAt` replaces the current time.
  */
 export function isVerified(received: Received, secret: string, verifiedAt: Date): boolean {

@@ -89,8 +89,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the amount of a part of what lines hold, with the tax on top of it: the most that the part can come to, because the
- * tax of each rate is rounded once over an invoice.
+ * Returns the largest total that a part of what lines hold can have, with exclusive tax. The tax of each rate is rounded up,
+ * because it is rounded once over the invoice that gives the part back.
  */
 export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -39,7 +39,7 @@ export class BilledTogetherRepository {
     );
   }
 
-  /** Returns true if an invoice of an instant, or a later one, took usage of these lines back. */
+  /** Returns true if an invoice finalized at an instant or later took back usage of these lines. */
   async isCorrectedSince(lineIds: readonly string[], since: Date): Promise<boolean> {
     const [found] = await this.database.query<{ corrected: boolean }>(CORRECTED_SINCE, [
       lineIds,

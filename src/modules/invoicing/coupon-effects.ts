@@ -29,7 +29,7 @@ export function notedBy(coupons: readonly InvoiceCoupon[]): readonly NotedDiscou
   }));
 }
 
-/** Coupons by redemption: as the invoice itself used it, and as its corrections of earlier bills did. */
+/** Returns the discounts of each redemption: `own` on the invoice's own charges, `corrected` on its corrections of earlier bills. */
 function effectsOf(coupons: readonly InvoiceCoupon[]) {
   return [...groupBy(coupons, ({ redemptionId }) => redemptionId)].map(([redemptionId, all]) => ({
     redemptionId,
@@ -44,7 +44,7 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
   return duration === 'once' ? (amountOffMinor ?? mostMinor ?? amountMinor) - amountMinor : 0n;
 }
 
-/** The rest of a coupon with duration `once` that corrections alone used, or returned to. */
+/** Returns the rest of a coupon with duration `once` that only corrections used, or returned a discount to. */
 function restOf(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;
   if (first?.duration !== 'once') return 0n;

@@ -234,7 +234,7 @@ export class CreditGrantsRepository {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
-  /** The same, where it may hold less: false, and nothing is used. */
+  /** Uses some of a credit if it holds the amount. Otherwise changes nothing and returns false. */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);

@@ -242,7 +242,7 @@ function assertCreditable(order: CreditNoteOrder, invoice: Invoice, elsewhere: E
   });
 }
 
-/** All that credit notes may still take of an invoice. */
+/** Returns the part of each line that credit notes can still take. */
 function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {

@@ -57,8 +57,8 @@ export class FinalizationService {
   }
 
   /**
-   * The same for many, in their order.
-   * @param drafts each with the draft as it was before it was decided, where that is another
+   * Finalizes many drafts, in their order.
+   * @param drafts each with its former state (`before`) if the decision changed a stored draft
    * @param beforeNumbers other work of the transaction that must be done before numbers are taken
    */
   async finalizeAll(

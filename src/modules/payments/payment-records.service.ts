@@ -91,7 +91,7 @@ export class PaymentRecordsService {
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
 
-  /** Returns the time for a customer, so that its credits have one order. */
+  /** Returns the time of the customer's test clock, or real time. Its credits are ordered by it. */
   async timeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
     return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);

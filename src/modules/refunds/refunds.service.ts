@@ -184,9 +184,9 @@ export class RefundsService {
   }
 
   /**
-   * Records a refund that is not known here, and what became of it: somebody made it at the provider, or the database is a
-   * restored backup. One that moved no money is not recorded.
-   * Returns false if the payment does not hold the amount: a pending refund of ours may have to end first.
+   * Records a refund that is missing here, with its outcome: it was made at the provider, or the database is a restored
+   * backup. A refund that moved no money is not recorded.
+   * @returns false if the payment does not hold the amount: a pending refund of this service may have to end first
    */
   recordMade(paymentId: string, made: MadeRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = made;

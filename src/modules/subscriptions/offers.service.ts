@@ -84,7 +84,7 @@ export class OffersService {
     return { version, currency };
   }
 
-  /** Tells whether a choice is the version that the subscription has. */
+  /** Returns true if the chosen plan version is that of the subscription. */
   private async isCurrent(
     held: Subscription,
     planId: string,

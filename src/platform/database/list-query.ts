@@ -177,7 +177,7 @@ export class ListQuery {
     );
   }
 
-  /** Tests whether rows are read from an index that ends with the times of ids. */
+  /** Returns true if rows are read from an index that ends with the times of ids. */
   private hasTimes({ column }: ListOrder): boolean {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }

@@ -133,7 +133,7 @@ function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
   }
 }
 
-/** Error codes of Node's streams and of zlib. */
+/** Returns true for error codes of a broken or wrongly compressed body, from Node's streams and zlib. */
 function isBodyFault(code: string): boolean {
   return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_)/.test(code);
 }

@@ -43,7 +43,7 @@ const TYPES = `
 const CUSTOMER = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
-/** Tests whether a list is in the order in which its events occurred, instead of that of their ids. */
+/** Returns true if a list is in the order in which its events occurred, instead of that of their ids. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
 }

@@ -11,14 +11,14 @@ const UNSEEN_MS = 120_000;
 
 /**
  * Knows whether processes of the previous release may still run. While they do, this release writes only rows that they can read.
- * They cannot start once the database is migrated, so none is left when looks have found none for longer than one of them may be
- * without its session, and this process kept its own meanwhile.
+ * They cannot start once the database is migrated. So none is left if searches find none for `UNSEEN_MS`, the longest time that
+ * such a process may be without its session, while this process keeps its own session.
  */
 @Injectable()
 export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('previous-release');
   private isGone = false;
-  /** First of the looks over this session that have found no process of the previous release, without one that failed. */
+  /** First of the successive searches of this session that found no process of the previous release; null after one that found some or failed. */
   private foundNone: { readonly atMs: number; readonly number: number | null } | null = null;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;

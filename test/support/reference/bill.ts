@@ -36,7 +36,7 @@ export interface ReferenceInvoice {
   pending: bigint;
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   isRegenerated: boolean;
-  /** The invoice that was made in its place. */
+  /** The invoice that was regenerated from it. */
   againAs: ReferenceInvoice | null;
   /** True if its subscription was never active. */
   isWithdrawn: boolean;

@@ -60,7 +60,7 @@ export function swap(
   return { ended, added };
 }
 
-/** Tests if a subscription has these terms now and from an instant on. */
+/** Returns true if a subscription has these terms now and from an instant on. */
 export function hasTerms(
   { items, terms: held }: { readonly items: readonly Item[]; readonly terms: Terms },
   terms: Terms,
@@ -91,12 +91,12 @@ function isSame(one: Item, other: Item, isVersion: boolean): boolean {
   return (isEqual || one.price === other.price) && one.quantity === other.quantity;
 }
 
-/** Tests if terms are for versions of one plan with the same interval. */
+/** Returns true if terms are for versions of one plan with the same interval. */
 function isVersionOf({ version: one }: Terms, { version: other }: Terms): boolean {
   return one.plan === other.plan && one.interval === other.interval;
 }
 
-/** Tests if an item ended and others replaced it, in the plan or in the same add-on. */
+/** Returns true if an item ended and others replaced it, in the plan or in the same add-on. */
 export function isReplacedBy({ price, to }: Item, others: readonly Item[]): boolean {
   return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
 }
@@ -115,7 +115,7 @@ export function unitOf({ proration }: Item): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }
 
-/** Tests if the price itself is never prorated. */
+/** Returns true if the price itself is never prorated. */
 export function isWholeOnly({ proration }: Item): boolean {
   return proration === 'none';
 }

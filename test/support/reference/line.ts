@@ -55,9 +55,9 @@ export interface BilledLine {
   readonly back: Back | null;
   /** Set for usage that is added to a bill. */
   readonly added: Added | null;
-  /** Amount at list prices, for usage that is given back at what was paid. */
+  /** Amount at list prices, for a negative correction of usage, whose amount is a share of what was paid. */
   readonly listed: bigint | null;
-  /** Set for usage that is given back. */
+  /** Parts of a negative correction of usage, by the invoice that each is taken from. */
   readonly taken: readonly Taken[] | null;
   /** True if a later invoice that is not void credited its unused part. */
   isTakenBack: boolean;
@@ -181,7 +181,7 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
 /** For usage that is taken back: discounts return in the periods of its bills. */
 export const OF_BILLS = 'of bills';
 
-/** Tests if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */
+/** Returns true if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */
 function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
   if (period === OF_BILLS) {
     return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;

@@ -41,7 +41,7 @@ const ADDON_PRICES: readonly (readonly SoldPrice[])[] = ADDONS.map(({ prices }, 
   prices.map((price) => ({ ...price, seller: { addon } })),
 );
 
-/** Tests if a price belongs to a plan. */
+/** Returns true if a price belongs to a plan. */
 export function isOfPlan({ seller }: SoldPrice, plan: number): boolean {
   return 'plan' in seller && seller.plan === plan;
 }

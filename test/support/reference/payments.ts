@@ -18,7 +18,7 @@ export interface ReferencePayment {
   applied: bigint;
   refunded: bigint;
   refundPending: bigint;
-  /** The credit that the rest became. */
+  /** Credit that the amount became beyond `applied`; null: none. */
   credit: PaymentCredit | null;
   /** Credit of notes and negative invoices that refunds gave back, or have reserved. */
   readonly paidOut: { pending: bigint; refunded: bigint };

@@ -93,13 +93,13 @@ export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): bool
   return status === 'canceled' || status === 'incomplete_expired';
 }
 
-/** Tests if a subscription was running at an instant, whatever it billed. */
+/** Returns true if a subscription was running at an instant, whatever it billed. */
 export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: number): boolean {
   const wasActive = status !== 'incomplete' && status !== 'incomplete_expired';
   return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
 }
 
-/** Tests if a subscription bills the usage of an instant. */
+/** Returns true if a subscription bills the usage of an instant. */
 export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
   const { status, items, spans, period, firstPayment } = subscription;
   // A late first payment finds boundaries in the past: the next period has not started and will be billed.

@@ -85,7 +85,7 @@ function taxLeft({ taxes, noted }: BilledLine, rate: number): bigint {
   return sum(taxes.map((one, place) => (one.rate === rate ? leftOf(one, place) : 0n)));
 }
 
-/** Tells whether all lines with an amount were billed with the same rates. */
+/** Returns true if all lines with an amount were billed with the same rates. */
 function isTaxedAlike(lines: readonly BilledLine[]): boolean {
   const rates = billedRates(lines).length;
   return lines.every((line) => netOf(line) === 0n || line.taxes.length === rates);

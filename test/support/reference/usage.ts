@@ -35,7 +35,7 @@ export class Usage {
   /** @param onLate is called with the index of a subscription when usage changes that it billed */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Tests if an event is in all bills of its time; null if there is none. */
+  /** Returns true if an event is in all bills of its time; null if there is none. */
   isBilled(event: UsageEvent): boolean | null {
     const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
     if (bills.length === 0) return null;
@@ -73,7 +73,7 @@ export class Usage {
     this.fresh = [];
   }
 
-  /** Tests if such a bill would have no lines. */
+  /** Returns true if such a bill would have no lines. */
   isNothing(...bill: Parameters<typeof billedOf>): boolean {
     const [, price, , , part] = bill;
     const rated = this.rate(billedOf(...bill));
@@ -91,7 +91,7 @@ export class Usage {
     return [...lines, ...limited];
   }
 
-  /** Tests if there is something to correct. */
+  /** Returns true if there is something to correct. */
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>

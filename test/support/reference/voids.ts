@@ -3,12 +3,12 @@ import { afterIntervals } from './calendar';
 import type { Redemption } from './redemption';
 import { type BilledLine, billedWith, heldBy } from './line';
 
-/** Tests if lines of an invoice were credited, by credit notes or later invoices. */
+/** Returns true if lines of an invoice were credited, by credit notes or later invoices. */
 export function isCredited({ lines }: ReferenceInvoice): boolean {
   return lines.some((line) => line.credited > 0n || isGivenBack(line, lines));
 }
 
-/** Tests if later invoices gave back more of the same usage than they billed. */
+/** Returns true if later invoices gave back more of the same usage than they billed. */
 function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
   return heldBy(billedWith(line).filter((one) => !lines.includes(one))) < 0n;
 }

@@ -34,7 +34,7 @@ export function usableMethod(account: Account, intent: Intent, id: string): Stri
   return method;
 }
 
-/** Tells whether the bank demands 3-D Secure, with or without the customer. */
+/** Returns true if the bank demands 3-D Secure, with or without the customer. */
 export function needsAuthentication(
   account: Account,
   method: Stripe.PaymentMethod,

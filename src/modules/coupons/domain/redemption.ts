@@ -84,24 +84,24 @@ export function redemptionOf(
   };
 }
 
-/** Tests whether a redemption is running at an instant. */
+/** Returns true if a redemption is running at an instant. */
 export function isRunning({ redeemedAt, endedAt }: CouponRedemption, at: Date): boolean {
   return redeemedAt <= at && (endedAt === null || at < endedAt);
 }
 
-/** Tests whether a redemption discounts a billing period that starts at an instant. Repeating ones end after their months. */
+/** Returns true if a redemption discounts a billing period that starts at an instant. Repeating ones end after their months. */
 export function countsFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
 }
 
-/** Tests whether a redemption with duration `once` is used up. */
+/** Returns true if a redemption with duration `once` is used up. */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
   const { remainingAmount, appliedAmount } = redemption;
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
-/** Tests whether a percentage with duration `once` took something off. It may take off again what returned of it. */
+/** Returns true if a percentage with duration `once` took something off. It can still take off what was returned to it. */
 export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;

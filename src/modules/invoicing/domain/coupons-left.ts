@@ -24,7 +24,7 @@ export class CouponsLeft {
     return this.coupons.get(couponKey(redemptionId, billedFrom));
   }
 
-  /** Takes the discounts of an added amount; returns its terms with what the coupons had left. */
+  /** Takes the discounts of an added amount from the coupons. Returns its terms with what the coupons had left before. */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
     const coupons = billedBy.coupons.map((coupon) => ({

@@ -78,9 +78,9 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 
 /**
  * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
- * amount billed so far. Null if that is nothing, or if it is taken back of void lines alone. A correction that discounts,
- * credit notes or refunds leave nothing to give back has a line, so that usage that comes later is compared with what was
- * taken back. Usage that is added has the discounts and taxes of the first bill of the period, if these are known.
+ * amount billed so far. Null if nothing changed, or if only void lines billed the usage that is taken back. If discounts,
+ * credit notes or refunds left nothing to give back, the line is of 0, so that later usage is compared with this correction.
+ * Added usage has the discounts and taxes of the first bill of the period, if these are known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice

@@ -147,7 +147,7 @@ function creditAgain(
   );
 }
 
-/** Tests if a credit was a share of the amount of the line, and not of its price before rounding, as older ones were. */
+/** Returns true if a credit is a share of the rounded amount of the line. Older credits are shares of the price before rounding. */
 function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): boolean {
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }

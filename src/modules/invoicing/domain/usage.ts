@@ -80,7 +80,7 @@ export interface CorrectedUsage extends BilledUsage {
   readonly returned?: readonly HeldDiscount[];
   /** The most that can be given back; absent unless refunds of the billed amount limit it. */
   readonly mostMinor?: bigint;
-  /** Invoices that what is given back is taken from; absent from lines that were issued without. */
+  /** Invoices that a negative correction takes from, with their parts; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /** Terms of the first bill, which added usage takes; absent from lines with the terms of their own invoice. */
   readonly billedBy?: BilledBy;
@@ -202,7 +202,7 @@ export function ratedAgain(trace: UsageTrace): bigint {
   return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** The same before each part is rounded. */
+/** The usage of a line rated from its trace, before limits and before each part is rounded. */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(partsAgain(trace).map(({ exact }) => exact));
 }

@@ -243,7 +243,7 @@ function countsOf(
   }));
 }
 
-/** Returns an event as a line of a file: as it is reported, and then what was stored besides. */
+/** Returns an event as a line of a file: the reported fields, then those that the service stored. */
 function lineOf(event: ArchivedEvent): string {
   const reported = {
     idempotency_key: event.idempotencyKey,

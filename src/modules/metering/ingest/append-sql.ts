@@ -222,7 +222,7 @@ export const FAST_PATH_APPEND: Readonly<Record<OnBusy, string>> = {
   wait: fastPathSql('wait', false),
 };
 
-/** The same, for databases with archived events. */
+/** Statements of the fast path for databases with archived events, by what they do about locked streams. */
 export const FAST_PATH_APPEND_BESIDE_ARCHIVE: Readonly<Record<OnBusy, string>> = {
   skip: fastPathSql('skip', true),
   wait: fastPathSql('wait', true),

@@ -90,7 +90,7 @@ export class DiscrepanciesService {
     throw invalidTransition('provider discrepancy', discrepancy.status, status);
   }
 
-  /** Writes that a locked open discrepancy is resolved, and records the event. */
+  /** Sets the final status of a locked open discrepancy, and records the event. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
     const now = this.clock.now();
     const after = nextVersion(before, now, { status });

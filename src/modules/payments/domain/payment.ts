@@ -104,7 +104,7 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   canceled: [],
 };
 
-/** Tells whether the outcome of the charge is final. */
+/** Returns true if the outcome of the charge is final. */
 export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
   return isTerminal(PAYMENT_TRANSITIONS, status);
 }

@@ -30,7 +30,7 @@ export interface PolledUnder {
   readonly dueAt: Date | null;
 }
 
-/** Tells whether an object is still under the same lease; one process may hold a later one of the same object. */
+/** Returns true if an object is still under the same lease; one process may hold a later one of the same object. */
 export function isSameLease(one: PolledUnder, other: PolledUnder): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
 }

@@ -50,7 +50,7 @@ export function refundRequest(
 }
 
 /**
- * Looks what became of a refund. Without a reference, the request is repeated while the provider replays its key; then the
+ * Asks the provider what became of a refund. Without a reference, the request is repeated while the provider replays its key; then the
  * refunds of the charge are listed. A refund without our id was made at the provider and could be this one, so that the
  * result stays unknown.
  */

@@ -70,7 +70,7 @@ export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });
 }
 
-/** Tests whether the admin is the only active owner. */
+/** Returns true if the admin is the only active owner. */
 export function isLastOwner(admin: StudioAdmin, all: readonly StudioAdmin[]): boolean {
   const isActiveOwner = ({ role, isActive }: StudioAdmin): boolean => role === 'owner' && isActive;
   return (

@@ -2,7 +2,7 @@ import { compare, formatExact, parseDecimal } from '../../../core/decimal';
 import type { EndedItem, NewSubscriptionIds } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
-/** The items of an offer, from an instant on. A price that no agreed quantity counts for is sold once. */
+/** Returns the items of an offer, from an instant on. A flat or metered price has the quantity 1. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -51,8 +51,8 @@ export interface SwappedItems {
 }
 
 /**
- * The items of an offer from `at` on. An item with the same price and quantity goes on with the terms it was sold with, also
- * where another version of the plan has a price with the same terms. The others end there, and what was planned from there on is dropped.
+ * Replaces items by those of an offer from `at` on. An item with the same price and quantity continues with the terms it was
+ * sold with, also if the price of another plan version has the same terms. The others end at `at`, and planned ones are dropped.
  * @param before the subscription that has the items
  */
 export function swapItems(
@@ -122,7 +122,7 @@ function isSameQuantity(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) === 0;
 }
 
-/** Tells whether a subscription already has what an offer says, apart from its items. */
+/** Returns true if a subscription already has the plan, quantity and add-ons of an offer. Does not compare items. */
 export function hasOffer(subscription: Subscription, offer: Offer): boolean {
   return (
     subscription.planVersionId === offer.planVersionId &&

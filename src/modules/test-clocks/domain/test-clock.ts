@@ -24,7 +24,7 @@ export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 
-/** Tests whether a call is advancing the clock now. False after a crash, once the lease has ended. */
+/** Returns true if a call is advancing the clock now. False after a crash, once the lease has ended. */
 export function isBeingMoved(
   { status, leaseEndsAt }: Pick<TestClock, 'status' | 'leaseEndsAt'>,
   realNow: Date,

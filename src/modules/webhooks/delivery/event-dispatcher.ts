@@ -55,7 +55,7 @@ export class EventDispatcher implements OnModuleInit {
   }
 }
 
-/** Tests whether an endpoint gets an event. Events before its registration are not sent. */
+/** Returns true if an endpoint gets an event. Events before its registration are not sent. */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (
     receiver.createdAt <= event.occurredAt &&

@@ -9,7 +9,7 @@ export function isEventName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= LONGEST_NAME && NAME.test(text);
 }
 
-/** Tests whether a subscribed name or pattern matches an event type. */
+/** Returns true if a subscribed name or pattern matches an event type. */
 export function matchesType(name: string, type: string): boolean {
   if (name === '*' || name === type) return true;
   return name.endsWith('.*') && type.startsWith(name.slice(0, -1));
