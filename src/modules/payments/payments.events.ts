@@ -14,7 +14,7 @@ export const paymentCreated = paymentEvent(
 export const paymentUpdated = paymentEvent(
   'payment.updated',
   'A refund of the payment ended: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
-    '`refund.created` reports the reserve. Also sent when a dispute about the payment begins or ends, and when the invoice that the payment paid in part was voided because its ' +
+    '`refund.created` reports the reserve. Also sent when a dispute changes `is_disputed` or `amount_lost`, and when the invoice that the payment paid in part was voided because its ' +
     'subscription never began: `amount_applied` is then 0, and the money is the customer’s credit.',
   { amount_refunded: 2_500 },
 );
