@@ -74,6 +74,24 @@ describe('a refund with a credit note', () => {
     ]);
   });
 
+  it('keeps its note while it is pending or has succeeded', async () => {
+    const { payment, line } = await paid('pm_sandbox_refund_pending');
+    const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
+    const { id, credit_note_id: note } = answer.body as Refunded;
+    const settled = { status: 409, code: 'credit_note_settled' };
+    expect((await post(`/v1/credit-notes/${note}/void`)).body).toMatchObject(settled);
+    await post(`/v1/sandbox/refunds/${id}/settle`, { outcome: 'succeeded' }).expect(200);
+    expect((await post(`/v1/credit-notes/${note}/void`)).body).toMatchObject(settled);
+  });
+
+  it('that fails lets its note be voided', async () => {
+    const { payment, line } = await paid('pm_sandbox_refund_fails');
+    const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
+    const { credit_note_id: note } = answer.body as Refunded;
+    const { body } = await post(`/v1/credit-notes/${note}/void`);
+    expect(body).toMatchObject({ status: 'void', to_refund: 595 });
+  });
+
   it('is made once with the same key, also by several requests at once', async () => {
     const { payment, line } = await paid();
     const body = { credit_note: noteOf(line), idempotencyKey: `refund-${payment}` };

@@ -65,6 +65,11 @@ export class RefundsRepository {
     );
   }
 
+  /** Returns the refund that was issued with a credit note, or null. */
+  findOfNote(creditNoteId: string): Promise<Refund | null> {
+    return this.database.selectOne(RefundEntity, 'WHERE credit_note_id = $1', [creditNoteId]);
+  }
+
   /** The refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);

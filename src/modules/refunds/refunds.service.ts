@@ -72,6 +72,12 @@ export class RefundsService {
     return (await this.refunds.find(id)) !== null;
   }
 
+  /** Returns true if a refund was issued with the credit note, and is pending or has succeeded. */
+  async paysOut(creditNoteId: string): Promise<boolean> {
+    const refund = await this.refunds.findOfNote(creditNoteId);
+    return refund?.status === 'pending' || refund?.status === 'succeeded';
+  }
+
   list(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
     return this.refunds.page(filter, request);
   }

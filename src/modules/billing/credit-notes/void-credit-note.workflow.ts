@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
-import { type CreditNote, CreditNotesService, InvoicesService } from '../../invoicing';
+import {
+  type CreditNote,
+  creditNoteSettled,
+  CreditNotesService,
+  InvoicesService,
+} from '../../invoicing';
+import { RefundsService } from '../../refunds';
 import { BillingLocks } from '../billing-locks';
 
 /**
  * Voids credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Takes back the credit that the note gave, and what it lowered is owed again.
+ * 2. Refuses while the refund that was issued with the note is pending or has succeeded.
+ * 3. Takes back the credit that the note gave, and what it lowered is owed again.
  */
 @Injectable()
 export class VoidCreditNoteWorkflow {
@@ -17,6 +24,7 @@ export class VoidCreditNoteWorkflow {
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
     private readonly notes: CreditNotesService,
+    private readonly refunds: RefundsService,
   ) {}
 
   /**
@@ -28,6 +36,7 @@ export class VoidCreditNoteWorkflow {
       const { invoiceId } = await this.notes.get(id);
       const locked = await this.locks.invoice(await this.invoices.get(invoiceId));
       invariant(locked !== null, `The credit note ${id} credits a finalized invoice.`);
+      if (await this.refunds.paysOut(id)) throw creditNoteSettled(id);
       return this.notes.void(id, locked.invoice, locked.now);
     });
   }
