@@ -452,6 +452,17 @@ describe('metered usage of an entitlement', () => {
     expect(['60', '30']).toContain((await setup.allowances.of(setup.key)).used);
   });
 
+  it('that is voided leaves no quantity of an expired grant', async () => {
+    const setup = await subscriber();
+    const { story, allowances, key } = setup;
+    await allowances.grant(key, { value: '50', expires_at: '2026-03-03T00:00:00Z' });
+    await send(setup, ['65', '65']);
+    await story.advance('2026-03-04T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['130', '130', '0']);
+    await takeBack(setup);
+    expect(await allowances.figures(key)).toEqual(['100', '65', '35']);
+  });
+
   it('keeps only the usage windows that a balance needs', async () => {
     const setup = await subscriber({}, { reset: 'day' });
     await setup.story.advance('2026-03-08T00:00:00Z');

@@ -55,6 +55,11 @@ describe('a window that another one replaces before its end', () => {
           .send({ quantity, idempotency_key: `replaced-${made}` });
         return (body as { readonly allowed: boolean }).allowed;
       },
+      report: (event: string, timestamp: string) => {
+        made += 1;
+        const key = { idempotency_key: `replaced-${made}`, customer_id: customer.id };
+        return post('usage-events', { ...key, event_name: event, timestamp });
+      },
       events: async () => {
         const path = `/v1/events?customer_id=${customer.id}&limit=100&type=entitlement.*`;
         const { data } = (await engine.http.get(path)).body as {
@@ -124,6 +129,48 @@ describe('a window that another one replaces before its end', () => {
       expect(await one.allowances.figures(one.key)).toEqual(['15', '12', '3']);
     },
   );
+
+  describe.each([false, true])('after usage of a grant alone (with a meter: %s)', (isMetered) => {
+    async function paused(resets: readonly string[]) {
+      made += 1;
+      const meter = { event_name: `replaced-${made}`, aggregation: 'sum', value_property: 'n' };
+      const terms = isMetered ? { meter_id: await createMeter(engine, meter) } : {};
+      const one = await subscribed(resets, terms);
+      await post(`subscriptions/${one.id}/pause`, {});
+      return one;
+    }
+
+    it('leaves the allowance of a resumed subscription whole', async () => {
+      const one = await paused(['period']);
+      await one.allowances.grant(one.key, { value: '20' });
+      expect(await one.consume('8')).toBe(true);
+      await post(`subscriptions/${one.id}/resume`, {});
+      expect(await one.allowances.figures(one.key)).toEqual(['30', '8', '22']);
+    });
+
+    it('leaves the allowance of a calendar month that began before the grant whole', async () => {
+      const one = await paused(['period', 'month']);
+      await one.advance('2026-02-10T00:00:00.000Z');
+      await one.allowances.grant(one.key, { value: '20' });
+      expect(await one.consume('8')).toBe(true);
+      await one.subscribe(1);
+      expect(await one.allowances.figures(one.key)).toEqual(['30', '8', '22']);
+    });
+  });
+
+  it('begins with a later grant if nothing gave the entitlement in between', async () => {
+    made += 1;
+    const event = `replaced-${made}`;
+    const meter = { event_name: event, aggregation: 'count' };
+    const one = await subscribed(['day'], { meter_id: await createMeter(engine, meter) });
+    expect(await one.consume('1')).toBe(true);
+    await one.allowances.grant(one.key, { value: '5' });
+    await post(`subscriptions/${one.id}/cancel`, { when: 'now' });
+    await one.advance('2026-02-03T00:00:00.000Z');
+    await one.report(event, '2026-02-02T00:00:00.000Z');
+    await one.allowances.grant(one.key, { value: '5' });
+    expect(await one.allowances.figures(one.key)).toEqual(['5', '0', '5']);
+  });
 
   it('does not take usage that a subscription covered from a grant', async () => {
     const one = await subscribed(['period', 'month']);

@@ -65,6 +65,8 @@ export class AllowanceModel {
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
+  /** Usage when it was last covered. */
+  private counted = 0;
   /** Allowed consumptions without a meter. */
   private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
   private expiredGrantUsage = 0;
@@ -127,7 +129,8 @@ export class AllowanceModel {
           : { startAt: this.window?.endAt ?? now, endAt: Infinity });
     const usedBefore = this.used;
     if (!isSame(this.window, target)) this.begin(target, next.amount);
-    this.window = target;
+    // The last grants may have lapsed with the window.
+    this.window = next.isGiven || this.running.length > 0 || isNothingLeft ? target : null;
     this.allowed = next;
     if (this.used !== usedBefore) this.cover();
   }
@@ -189,8 +192,15 @@ export class AllowanceModel {
   }
 
   private coverByPlans(): void {
-    const rest = Math.max(this.used - this.expiredGrantUsage, 0);
-    this.planUsage = Math.min(rest, Math.max(this.planUsage, this.allowed.amount));
+    const coverable = Math.max(this.planUsage, this.allowed.amount);
+    const beyond = Math.max(this.used - this.allowed.amount, 0);
+    const uncounted = Math.max(this.counted - this.used, 0);
+    this.expiredGrantUsage = Math.max(
+      this.expiredGrantUsage - uncounted,
+      Math.min(this.expiredGrantUsage, beyond),
+    );
+    this.counted = this.used;
+    this.planUsage = Math.min(Math.max(this.used - this.expiredGrantUsage, 0), coverable);
   }
 
   /** Returns the usage taken from each grant, in burn-down order. */
@@ -225,6 +235,8 @@ export class AllowanceModel {
     const isOverlapping =
       this.window !== null && window !== null && this.window.endAt > window.startAt;
     const isEndless = this.window === null || this.window.endAt === Infinity;
+    const isWhole =
+      this.window !== null && window !== null && window.startAt <= this.window.startAt;
     for (const grant of this.running) {
       const left = grant.balance - (usage.get(grant) ?? 0);
       const { min, max } = isEndless ? { min: left, max: left } : (grant.rollover ?? NOTHING);
@@ -233,6 +245,7 @@ export class AllowanceModel {
     }
     this.window = window;
     this.consumed = 0;
+    this.counted = 0;
     this.expiredGrantUsage = 0;
     this.planUsage = 0;
     this.isNotified = false;
@@ -240,7 +253,8 @@ export class AllowanceModel {
     this.consumed = this.consumptions
       .filter(({ at }) => at >= window.startAt)
       .reduce((total, { n }) => total + n, 0);
-    this.expiredGrantUsage = Math.min(taken, Math.max(this.used - amount, 0));
+    this.expiredGrantUsage = Math.min(taken, isWhole ? this.used : Math.max(this.used - amount, 0));
+    this.counted = this.used;
     const rest = this.used - this.expiredGrantUsage;
     this.planUsage = Math.min(rest, Math.max(formerPlanUsage, amount));
   }

@@ -47,11 +47,12 @@ const SELECT_CURRENT = `SELECT e.key, e.type, e.meter_id, e.thresholds, ${BALANC
 const SELECT_CACHED = `SELECT e.type, ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`;
 
 const WRITE_USAGE = `
-  UPDATE customer_entitlement h SET used = c.used, covered = c.covered, told = c.told, updated_at = c.at, version = h.version + 1
+  UPDATE customer_entitlement h SET used = c.used, spent = c.spent, covered = c.covered, told = c.told, updated_at = c.at,
+    version = h.version + 1
   FROM unnest(
     ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'numeric')}, ${listOfAnyLength('$3', 'numeric')},
-    ${listOfAnyLength('$4', 'jsonb')}, ${listOfAnyLength('$5', 'timestamptz')}
-  ) AS c (id, used, covered, told, at)
+    ${listOfAnyLength('$4', 'numeric')}, ${listOfAnyLength('$5', 'jsonb')}, ${listOfAnyLength('$6', 'timestamptz')}
+  ) AS c (id, used, spent, covered, told, at)
   WHERE h.id = c.id`;
 
 const ENSURE_ACCESS = `
@@ -175,6 +176,7 @@ export class BalancesRepository {
     await this.database.prepared('balances-write-usage', WRITE_USAGE, [
       counted.map(({ row }) => row.id),
       counted.map(({ row }) => toNumeric(row.used)),
+      counted.map(({ row }) => toNumeric(row.expiredGrantUsage)),
       counted.map(({ row }) => toNumeric(row.planUsage)),
       counted.map(({ row }) => JSON.stringify(row.notifiedThresholds)),
       counted.map(({ now }) => now),

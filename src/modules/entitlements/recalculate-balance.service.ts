@@ -126,8 +126,6 @@ export class RecalculateBalanceService {
   ): Promise<Recalculation> {
     const { now } = one;
     let state = start;
-    if (given.windowRule === null && state.grants.length === 0)
-      return dropUnneededWindow(state, now);
     for (
       let boundary = nextBoundary(state, now);
       boundary !== null && state.grants.length > 0;
@@ -142,6 +140,10 @@ export class RecalculateBalanceService {
               window: windowFor(given.windowRule, state.counter.window, boundary.at),
               endAt: boundary.at,
             });
+    }
+    if (given.windowRule === null && state.grants.length === 0) {
+      state = dropUnneededWindow(state, now);
+      if (state.counter.window === null) return state;
     }
     const target = windowFor(given.windowRule, state.counter.window, now);
     state = isSameWindow(state.counter.window, target)

@@ -101,6 +101,22 @@ describe('plan usage', () => {
   });
 });
 
+describe('expired grant usage', () => {
+  test.each<[string, string, string | null, string]>([
+    ['stays when usage grows', '140', '100', '20'],
+    ['ends with voided usage that it covered', '105', '100', '5'],
+    ['ends when the allowance covers what is left', '60', '100', '0'],
+    ['stays while overage is voided', '125', '90', '20'],
+    ['ends with voided usage below a larger allowance', '119', '200', '19'],
+    ['ends with voided usage below no limit', '110', null, '10'],
+  ])('%s', (_, used, allowance, expected) => {
+    const { counter } = balance({ used: '120', spent: '20', covered: '100' });
+    const before = used === '125' ? { ...counter, used: number('130') } : counter;
+    const after = withUsed(before, number(used), allowance === null ? null : number(allowance));
+    expect(formatExact(after.expiredGrantUsage)).toBe(expected);
+  });
+});
+
 describe('thresholds', () => {
   const notified = (used: string, thresholds: number[], before: number[] = []) => {
     const given = balance({ used });

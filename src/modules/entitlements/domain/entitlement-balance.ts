@@ -110,13 +110,22 @@ export function newlyReached(
     .sort((one, other) => one - other);
 }
 
-/** Returns the counter with a new total of usage. Subscriptions cover usage up to their allowance, after expired grant usage. */
+/**
+ * Returns the counter with a new total of usage. Subscriptions cover usage up to their allowance, after expired grant usage.
+ * Usage that no longer counts, as of a voided event, reduces expired grant usage as far as the rest of it fits the allowance.
+ */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
 >(counter: Counted, used: Rational, allowance: Rational | null): Counted {
-  const rest = greaterOf(subtract(used, counter.expiredGrantUsage), ZERO);
+  const beyond = allowance === null ? ZERO : greaterOf(subtract(used, allowance), ZERO);
+  const uncounted = greaterOf(subtract(counter.used, used), ZERO);
+  const expiredGrantUsage = greaterOf(
+    subtract(counter.expiredGrantUsage, uncounted),
+    lesserOf(counter.expiredGrantUsage, beyond),
+  );
+  const rest = greaterOf(subtract(used, expiredGrantUsage), ZERO);
   const coverable = allowance === null ? rest : greaterOf(counter.planUsage, allowance);
-  return { ...counter, used, planUsage: lesserOf(rest, coverable) };
+  return { ...counter, used, expiredGrantUsage, planUsage: lesserOf(rest, coverable) };
 }
 
 /**

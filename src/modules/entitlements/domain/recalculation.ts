@@ -108,7 +108,8 @@ export function carryInto(
 
 /**
  * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new one
- * as well, but what grants and subscriptions covered of it stays covered.
+ * as well, but what grants and subscriptions covered of it stays covered. If the new window starts later, part of the usage
+ * that grants covered may lie before it, so only usage beyond the allowance is kept.
  * @param former state before the new window
  * @param allowance of the former window
  */
@@ -125,11 +126,11 @@ export function counterOfReplacement(
     (total, part) => add(total, part.taken),
     counter.expiredGrantUsage,
   );
-  const beyond =
-    next.allowance === null ? ZERO : greaterOf(subtract(next.used, next.allowance), ZERO);
+  const isWhole = counter.window !== null && next.window.startAt <= counter.window.startAt;
+  const payable = isWhole ? next.used : subtract(next.used, next.allowance ?? next.used);
   const replaced = {
     ...newCounter(next.window),
-    expiredGrantUsage: lesserOf(taken, beyond),
+    expiredGrantUsage: lesserOf(taken, greaterOf(payable, ZERO)),
     planUsage: counter.planUsage,
   };
   return withUsed(replaced, next.used, next.allowance);

@@ -20,7 +20,7 @@ export class EntitlementSourceDto {
   })
   readonly subscription_id!: string | null;
   @TextProperty(
-    'Value times quantity; for a grant, its balance at the start of the period. Null: no limit, or a boolean entitlement.',
+    'Value of the plan; value of the add-on times its quantity; for a grant, its balance at the start of the period. Null: no limit, or a boolean entitlement.',
     '1000',
     { nullable: true },
   )
