@@ -158,6 +158,33 @@ describe('a window that another one replaces before its end', () => {
     });
   });
 
+  describe('after a calendar week with a grant', () => {
+    const changes: readonly [string, (one: Awaited<ReturnType<typeof subscribed>>) => unknown][] = [
+      ['a pause', ({ id }) => post(`subscriptions/${id}/pause`, {})],
+      ['an end', ({ id }) => post(`subscriptions/${id}/cancel`, { when: 'now' })],
+      ['another plan', ({ moveTo }) => moveTo(1)],
+    ];
+
+    it.each(changes)('is the same after %s whether it was checked before', async (_, change) => {
+      const shown: unknown[] = [];
+      for (const isChecked of [true, false]) {
+        const one = await subscribed(['week', 'month']);
+        await one.advance('2026-02-01T12:00:00.000Z');
+        const rollover = { max: '10' };
+        await one.allowances.grant(one.key, { value: '30', rollover });
+        expect(await one.consume('12')).toBe(true);
+        await one.advance('2026-02-02T12:00:00.000Z');
+        if (isChecked) {
+          expect(await one.allowances.figures(one.key)).toEqual(['20', '0', '20']);
+        }
+        await change(one);
+        const { limit, used, remaining, resets_at } = await one.allowances.of(one.key);
+        shown.push([limit, used, remaining, resets_at]);
+      }
+      expect(shown[1]).toEqual(shown[0]);
+    });
+  });
+
   it('begins with a later grant if nothing gave the entitlement in between', async () => {
     made += 1;
     const event = `replaced-${made}`;

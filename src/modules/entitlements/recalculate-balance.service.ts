@@ -14,7 +14,7 @@ import {
 } from './domain/customer-entitlement';
 import type { Grant } from './domain/grant';
 import { newlyReached, withUsed } from './domain/entitlement-balance';
-import type { ResetWindow } from './domain/reset-window';
+import type { ResetWindow, WindowRule } from './domain/reset-window';
 import {
   type BalanceBoundary,
   carryInto,
@@ -41,6 +41,12 @@ interface RecalculationRequest {
   readonly customer: EntitledCustomer;
   readonly entitlement: BalanceRecord['entitlement'];
   readonly now: Date;
+}
+
+/** Allowance and rule for windows that applied until now. */
+interface FormerTerms {
+  readonly allowance: Rational | null;
+  readonly windowRule: WindowRule | null;
 }
 
 /** Recalculates balances: resolves the allowance, and advances usage and grants to an instant. */
@@ -82,7 +88,10 @@ export class RecalculateBalanceService {
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
-        ? await this.advance(one, start, given, allowance)
+        ? await this.advance(one, start, given, {
+            allowance,
+            windowRule: await this.formerRule(before, given, now),
+          })
         : withoutExpired(start, now);
     await this.writeGrants(running, after, now);
     const row = withNotified(
@@ -117,12 +126,24 @@ export class RecalculateBalanceService {
     if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
   }
 
+  /** Returns the rule by which windows follow until now. A calendar window keeps its rule until another one applies. */
+  private async formerRule(
+    before: BalanceRow,
+    { windowRule }: CustomerAllowance,
+    now: Date,
+  ): Promise<WindowRule | null> {
+    const { windowEndAt, reset } = before;
+    if (windowEndAt === null || windowEndAt >= now || reset === windowRule?.reset)
+      return windowRule;
+    return (await this.sources.calendarRuleOf(before)) ?? windowRule;
+  }
+
   /** Passes every boundary up to now, in order, and enters the window that contains now. */
   private async advance(
     one: RecalculationRequest,
     start: Recalculation,
     given: CustomerAllowance,
-    allowance: Rational | null,
+    { allowance, windowRule }: FormerTerms,
   ): Promise<Recalculation> {
     const { now } = one;
     let state = start;
@@ -137,7 +158,11 @@ export class RecalculateBalanceService {
           ? endGrant(state, allowance, boundary.grantId, { end: 'expired', at: boundary.at })
           : await this.replaceWindow(one, state, given, {
               allowance,
-              window: windowFor(given.windowRule, state.counter.window, boundary.at),
+              window: windowFor(
+                boundary.at < now ? windowRule : given.windowRule,
+                state.counter.window,
+                boundary.at,
+              ),
               endAt: boundary.at,
             });
     }

@@ -8,7 +8,8 @@ import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { accessOf, earliest } from './domain/access';
 import { type Allowance, allowanceOf, type Source } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
-import type { BillingSchedule, Reset } from './domain/reset-window';
+import type { BalanceRow } from './domain/customer-entitlement';
+import type { WindowRule, Reset } from './domain/reset-window';
 import { BalancesRepository } from './balances.repository';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +17,7 @@ const HOUR_MS = 3_600_000;
 /** Allowance of one entitlement that the subscriptions of a customer give at an instant. */
 export interface CustomerAllowance extends Allowance {
   /** Rule for the reset window; null if no subscription gives the entitlement. */
-  readonly windowRule: { readonly reset: Reset; readonly billing: BillingSchedule } | null;
+  readonly windowRule: WindowRule | null;
   /** Instant until which the result holds; null: until a subscription changes. */
   readonly until: Date | null;
 }
@@ -64,6 +65,18 @@ export class SourcesService {
           : { reset: leading.reset, billing: billingOf(leading.subscription) },
       until: offered.until,
     };
+  }
+
+  /** Returns the rule of the calendar window that a balance is in; null if it is in another window. */
+  async calendarRuleOf({
+    reset,
+    sources,
+  }: Pick<BalanceRow, 'reset' | 'sources'>): Promise<WindowRule | null> {
+    const leading = sources.find(({ type }) => type === 'plan')?.subscriptionId ?? null;
+    if (reset === null || reset === 'period' || reset === 'never' || leading === null) return null;
+    const subscription = await this.subscriptions.get(leading);
+    const { startAt } = subscription;
+    return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
   /** Returns the ids of the entitlements that the subscriptions of a customer give. */
@@ -160,7 +173,7 @@ function exact(value: string | null) {
   return value === null ? null : parseExact(value);
 }
 
-function billingOf(subscription: Subscription): BillingSchedule {
+function billingOf(subscription: Subscription): WindowRule['billing'] {
   const { startAt, status, currentPeriodStartAt, currentPeriodEndAt } = subscription;
   invariant(
     currentPeriodStartAt !== null && currentPeriodEndAt !== null,

@@ -16,7 +16,7 @@ import {
   withoutGrant,
   withUsed,
 } from './entitlement-balance';
-import { type BillingSchedule, type Reset, type ResetWindow, windowAt } from './reset-window';
+import { type ResetWindow, windowAt, type WindowRule } from './reset-window';
 
 /** Usage and grants of one balance while it is recalculated. */
 export interface Recalculation {
@@ -156,7 +156,7 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
  * continues, and a window without an end follows it.
  */
 export function windowFor(
-  rule: { readonly reset: Reset; readonly billing: BillingSchedule } | null,
+  rule: WindowRule | null,
   current: ResetWindow | null,
   at: Date,
 ): ResetWindow {

@@ -27,6 +27,12 @@ export interface BillingSchedule {
   readonly anchor: BillingAnchor;
 }
 
+/** Rule that a subscription gives for reset windows. */
+export interface WindowRule {
+  readonly reset: Reset;
+  readonly billing: BillingSchedule;
+}
+
 /**
  * Returns the window that contains an instant. If the renewal is late, that is the period the renewal will start.
  * @param at at or after the start of the subscription
