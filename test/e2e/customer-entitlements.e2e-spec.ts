@@ -360,6 +360,15 @@ describe('an entitlement of a customer', () => {
       expect(errors.map(({ pointer }) => pointer)).toEqual(pointers);
     });
 
+    it.each(['1'.repeat(21), '0.0000000000001'])('not with the quantity %s', async (quantity) => {
+      const { key, allowances } = await customerWith('1');
+      const answer = await engine.http
+        .post(`${allowances.path(key)}/consume`)
+        .send({ quantity, idempotency_key: 'a' });
+      const { detail } = answer.body as { detail: string };
+      expect(detail).toContain('at most 20 digits before and 12 after the point');
+    });
+
     it.each([
       ["a' OR '1'='1", 404],
       ['%00', 404],

@@ -122,7 +122,8 @@ export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
 
 export function IsDecimal(): PropertyDecorator {
   return Matches(DECIMAL_TEXT, {
-    message: 'must be a decimal string such as "10.625"',
+    message:
+      'must be a decimal string such as "10.625", with at most 20 digits before and 12 after the point',
   });
 }
 
