@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { type EventRecord, Outbox, shownEventRecord } from '../../platform/outbox';
+import { Outbox } from '../../platform/outbox';
 import { RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -13,9 +13,8 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
-import { type InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { InvoicePostings } from './invoice-postings';
-import { invoiceFinalized, invoicePaid } from './invoicing.events';
+import { eventsOfFinalizing, invoiceFinalized } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { LowerOpenInvoicesService } from './lower-open-invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
@@ -81,7 +80,7 @@ export class FinalizationService {
       invoices.flatMap((invoice, index) => {
         const draft = drafts[index]?.invoice;
         invariant(draft !== undefined, 'every invoice was a draft');
-        return eventsOfFinalizing(toInvoiceDto(drafts[index]?.before ?? draft), invoice);
+        return eventsOfFinalizing(invoiceFinalized.toDto(drafts[index]?.before ?? draft), invoice);
       }),
     );
     return invoices;
@@ -164,15 +163,4 @@ export class FinalizationService {
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';
-}
-
-/**
- * Returns the events of finalizing.
- * @param draft as the API shows it
- */
-export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {
-  const change = { after: toInvoiceDto(invoice), before: draft, occurredAt: invoice.updatedAt };
-  const finalizing = shownEventRecord(invoiceFinalized, change);
-  if (invoice.status !== 'paid') return [finalizing];
-  return [finalizing, shownEventRecord(invoicePaid, change)];
 }

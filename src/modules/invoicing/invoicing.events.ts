@@ -1,4 +1,5 @@
-import { defineEvents } from '../../platform/outbox';
+import { defineEvents, type EventRecord, shownEventRecord } from '../../platform/outbox';
+import type { Invoice } from './domain/invoice';
 import { CreditNoteDto, toCreditNoteDto } from './dto/credit-note.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 
@@ -61,3 +62,14 @@ export const creditNoteVoided = creditNoteEvent(
   'credit_note.voided',
   'A credit note was declared void: what it took back is owed again.',
 );
+
+/**
+ * Returns the events of finalizing.
+ * @param draft as the API shows it
+ */
+export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {
+  const change = { after: toInvoiceDto(invoice), before: draft, occurredAt: invoice.updatedAt };
+  const finalizing = shownEventRecord(invoiceFinalized, change);
+  if (invoice.status !== 'paid') return [finalizing];
+  return [finalizing, shownEventRecord(invoicePaid, change)];
+}

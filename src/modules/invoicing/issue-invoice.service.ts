@@ -13,10 +13,9 @@ import { type EarnedPeriod, withEarned } from './domain/earned-period';
 import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
-import { toInvoiceDto } from './dto/invoice.dto';
-import { eventsOfFinalizing, FinalizationService } from './finalization.service';
+import { FinalizationService } from './finalization.service';
 import { invoiceTooLarge } from './invoicing.errors';
-import { invoiceCreated } from './invoicing.events';
+import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -128,7 +127,7 @@ export class IssueInvoiceService {
       return;
     }
     const finalizing = drafts.filter((draft) => !isWaiting(draft));
-    const shown = drafts.map(toInvoiceDto);
+    const shown = drafts.map(invoiceCreated.toDto);
     const numbered = await this.finalization.number(finalizing, customers, now);
     const numberedById = new Map(numbered.map((invoice) => [invoice.id, invoice]));
     await this.invoices.insertAll(drafts.map((draft) => numberedById.get(draft.id) ?? draft));
