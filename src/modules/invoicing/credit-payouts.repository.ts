@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import { serviceUnavailable } from '../../platform/errors';
 import { PreviousRelease } from '../../platform/processes';
 
 /** Oldest first, as invoices lock them. Credit of a payment is refunded through that payment alone. */
@@ -37,6 +38,9 @@ const BY_PAYMENT = `
     coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
   FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
 
+const UPGRADING =
+  'Processes of the previous release may still run. Refund the credit of the customer in two minutes.';
+
 /** Credit of other sources that refunds of a payment give back, in minor units. */
 export interface PaidOut {
   /** By pending refunds. */
@@ -58,13 +62,9 @@ export class CreditPayoutsRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /**
-   * Locks the credit of a customer that a refund of any of its payments may give back. None while processes of the previous
-   * release run, because they would end the refund without it.
-   */
+  /** Locks the credit of a customer that a refund of any of its payments may give back. */
   async lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
     this.database.requireTransaction();
-    if (!this.previousRelease.hasEnded) return [];
     const rows = await this.database.query<{ id: string; remaining: string }>(LOCK_AVAILABLE, [
       customerId,
       currency,
@@ -72,11 +72,16 @@ export class CreditPayoutsRepository {
     return rows.map(({ id, remaining }) => ({ id, remaining: BigInt(remaining) }));
   }
 
-  /** Reserves parts of locked credits for a refund. */
+  /**
+   * Reserves parts of locked credits for a refund.
+   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run, because they would end the
+   *   refund without the credit
+   */
   async reserve(
     refund: { readonly refundId: string; readonly paymentId: string },
     parts: readonly AvailableCredit[],
   ): Promise<void> {
+    if (!this.previousRelease.hasEnded) throw serviceUnavailable(UPGRADING);
     await this.database.query(RESERVE, [
       refund.refundId,
       refund.paymentId,
