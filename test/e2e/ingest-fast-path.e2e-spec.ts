@@ -470,14 +470,20 @@ describe('events of a stream in the cache', () => {
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
-    const waiting = Array.from({ length: 20 }, () => send({ events: [event(), event()] }));
+    const sendList = () => send({ events: [event(), event()] });
     const waits = async (): Promise<number> => {
       const rows = await other.database.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
       );
       return rows.length;
     };
-    await until('some wait', async () => (await waits()) > 3);
+    const waiting: ReturnType<typeof sendList>[] = [];
+    for (const connections of [1, 2, 3, 4]) {
+      // Lists that are sent together wait together, with one connection.
+      waiting.push(sendList());
+      await until('another waits', async () => (await waits()) === connections);
+    }
+    for (let sent = 0; sent < 16; sent += 1) waiting.push(sendList());
     expect((await engine.http.get(`/v1/customers/${customer}`)).status).toBe(200);
     expect(await waits()).toBe(4);
     await holder.query('COMMIT');

@@ -45,6 +45,9 @@ export class IngestBatcher {
   private readonly streamQueues = new Map<string, WriteQueue>();
   private readonly singleWaits = new ConcurrencyLimiter(MAX_WAITING);
   private readonly listWaits = new ConcurrencyLimiter(MAX_WAITING);
+  /** Lists that met locked streams and are about to be stored. */
+  private readonly busy: QueuedRequest[] = [];
+  private storingBusy: Promise<void> | null = null;
 
   constructor(
     private readonly appendUsage: AppendUsage,
@@ -72,8 +75,9 @@ export class IngestBatcher {
       lists: new WriteQueue(
         (group) => this.appendOnFastPath(group),
         (request, reason) => {
-          if (reason === 'busy') void this.waitForStreams(request);
-          else this.slowPath.lists.add(request);
+          if (reason === 'busy') return this.addToBusy(request);
+          this.slowPath.lists.add(request);
+          return undefined;
         },
         SHARDS,
       ),
@@ -115,21 +119,54 @@ export class IngestBatcher {
     else this.streamQueueOf(request).add(request);
   }
 
-  /** Stores events of a list on the fast path once their streams are free: mostly another process has locked them shortly. */
-  private async waitForStreams({ events, resolve, reject }: QueuedRequest): Promise<void> {
+  /** Collects the lists of a group that met locked streams, and resolves after they were stored together. */
+  private addToBusy(request: QueuedRequest): Promise<void> {
+    this.busy.push(request);
+    this.storingBusy ??= Promise.resolve().then(() => {
+      this.storingBusy = null;
+      return this.waitForStreams(this.busy.splice(0));
+    });
+    return this.storingBusy;
+  }
+
+  /** Stores lists on the fast path once their streams are free: mostly another process has locked them shortly. */
+  private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     try {
-      const { parts, rest } = this.split(events, 1);
-      const outcomes = parts.map((part) => this.appendWaiting(part));
-      if (rest.length > 0) outcomes.push(this.slowPath.lists.put(rest, null));
-      resolve(mergeParts(await Promise.all(outcomes)));
+      const outcomes = await this.appendWaiting(requests);
+      for (const [index, { resolve }] of requests.entries()) {
+        const outcome = outcomes[index];
+        invariant(outcome !== undefined, 'A request has an outcome.');
+        resolve(outcome);
+      }
     } catch (error) {
-      reject(error);
+      // One stream that stays locked fails only its own lists.
+      if (requests.length > 1) await Promise.all(requests.map((one) => this.waitForStreams([one])));
+      else for (const { reject } of requests) reject(error);
     }
   }
 
-  private async appendWaiting(part: FastPathRequest): Promise<AppendOutcome> {
+  private async appendWaiting(
+    requests: readonly QueuedRequest[],
+  ): Promise<readonly AppendOutcome[]> {
+    const split = requests.map(({ events }) => this.split(events, 1));
+    const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     // The turn ends before the slow path, which takes one of its own.
-    const [outcome] = await this.listWaits.run(() => this.fastPathAppend.append([part], 'wait'));
+    const stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
+    const outcomes = new Map(parts.map((part, index) => [part, stored[index]]));
+    return Promise.all(
+      split.map(async ({ parts: ofRequest, rest }) => {
+        const written = ofRequest.map((part) => this.withSlowPath(part, outcomes.get(part)));
+        if (rest.length > 0) written.push(this.slowPath.lists.put(rest, null));
+        return mergeParts(await Promise.all(written));
+      }),
+    );
+  }
+
+  /** Stores on the slow path what the fast path did not try. */
+  private async withSlowPath(
+    part: FastPathRequest,
+    outcome: FastPathOutcome | undefined,
+  ): Promise<AppendOutcome> {
     invariant(outcome !== undefined, 'A request has an outcome.');
     if (typeof outcome === 'string') return this.slowPath.lists.put(part.events, null);
     if (!('rest' in outcome)) return outcome;

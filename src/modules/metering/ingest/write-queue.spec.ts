@@ -6,6 +6,8 @@ const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 
 const write = (queue: WriteQueue): Promise<AppendOutcome> => queue.put([], null);
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 describe('a write queue', () => {
   it('continues after a request that fails to be taken over', async () => {
     const answers: (AppendOutcome | NotTried)[] = ['busy', STORED];
@@ -55,6 +57,44 @@ describe('a write queue', () => {
     expect(groups).toEqual([1, 8, 1, 1]);
   });
 
+  describe('stays with requests that were taken over', () => {
+    /** Returns a queue that is not idle until `taken` ends, or only for a time. */
+    const writing = async (taken: Promise<void>) => {
+      const queue = new WriteQueue(
+        () => Promise.resolve<NotTried[]>(['busy']),
+        ({ resolve }) => {
+          resolve(STORED);
+          return taken;
+        },
+      );
+      await write(queue);
+      await turn();
+      return queue;
+    };
+    const untilIdle = async (queue: WriteQueue): Promise<void> => {
+      while (!queue.isIdle) await turn();
+    };
+
+    it('until they are stored', async () => {
+      let end = (): void => undefined;
+      const queue = await writing(new Promise((resolve) => (end = resolve)));
+      expect(queue.isIdle).toBe(false);
+      end();
+      await turn();
+      expect(queue.isIdle).toBe(true);
+    });
+
+    it('or for a short time', async () => {
+      const queue = await writing(new Promise(() => undefined));
+      expect(queue.isIdle).toBe(false);
+      await untilIdle(queue);
+    });
+
+    it('not if taking them over fails', async () => {
+      await untilIdle(await writing(Promise.reject(new Error('a defect'))));
+    });
+  });
+
   it('is idle once all requests are answered', async () => {
     const queue = new WriteQueue(
       (group) => Promise.resolve(group.map(() => STORED)),
@@ -65,7 +105,7 @@ describe('a write queue', () => {
     await Promise.resolve();
     expect(queue.isIdle).toBe(false);
     await answered;
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     expect(queue.isIdle).toBe(true);
   });
 

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
 import { isDatabaseUnavailable, isLockTimeout } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
@@ -14,6 +15,12 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
 /** Longest wait for requests of clients that were just answered and report again. */
 const MAX_WAIT_MS = 2;
+
+/**
+ * Longest time that a shard stays with the requests that were taken over from it. Its next group would mostly meet the same
+ * locked streams, and then lock them against these requests.
+ */
+const LONGEST_HOLD_MS = 100;
 
 /** From this number of events on, storing them takes longer than a commit. */
 const EVENTS_WORTH_A_COMMIT = 500;
@@ -50,10 +57,13 @@ export class WriteQueue {
   /** Commits run outside the asynchronous context of the request that happened to arrive first. */
   private readonly scope = new AsyncResource('usage-write-queue');
 
-  /** @param onNotTried takes over requests, or the rest of them, that were not tried because of their streams */
+  /**
+   * @param onNotTried takes over requests, or the rest of them, that were not tried because of their streams. If it returns a
+   *   promise, the shard writes its next group after that, or after {@link LONGEST_HOLD_MS}
+   */
   constructor(
     private readonly writeGroup: WriteGroup,
-    private readonly onNotTried: (request: QueuedRequest, reason: NotTried) => void,
+    private readonly onNotTried: (request: QueuedRequest, reason: NotTried) => unknown,
     shards = 1,
   ) {
     this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
@@ -103,7 +113,12 @@ export class WriteQueue {
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
     const group = takeGroup(shards);
-    await this.write(group);
+    const takenOver = await this.write(group);
+    const held = takenOver.filter((one) => one instanceof Promise);
+    if (held.length > 0) {
+      const timeout = pause(LONGEST_HOLD_MS, undefined, { ref: false });
+      await Promise.race([Promise.allSettled(held), timeout]);
+    }
     await this.waitFor(shards, Math.floor((group.length + requestsIn(shards)) / 2));
     for (const shard of shards) shard.isWriting = false;
     this.start();
@@ -125,34 +140,44 @@ export class WriteQueue {
     });
   }
 
-  private async write(group: readonly QueuedRequest[]): Promise<void> {
-    const failure = await this.tryToWrite(group);
-    if (failure !== null) await this.writeOneByOne(group, failure);
+  /** Returns what `onNotTried` returned. */
+  private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
+    const takenOver: unknown[] = [];
+    const failure = await this.tryToWrite(group, takenOver);
+    if (failure !== null) await this.writeOneByOne(group, failure, takenOver);
+    return takenOver;
   }
 
   /** Returns the failure; null on success. */
   private async tryToWrite(
     group: readonly QueuedRequest[],
+    takenOver: unknown[],
   ): Promise<{ readonly reason: unknown } | null> {
     try {
       const outcomes = await this.writeGroup(group);
-      for (const [index, request] of group.entries()) this.answer(request, outcomes[index]);
+      for (const [index, request] of group.entries()) {
+        takenOver.push(this.answer(request, outcomes[index]));
+      }
       return null;
     } catch (reason) {
       return { reason };
     }
   }
 
-  /** Rejects only the request that shows a defect: an error thrown here would stop the queue for ever. */
-  private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): void {
+  /**
+   * Rejects only the request that shows a defect: an error thrown here would stop the queue for ever. Returns the promise of a
+   * request that was taken over.
+   */
+  private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
     try {
       invariant(outcome !== undefined, 'Each request has an outcome.');
-      if (typeof outcome === 'string') this.onNotTried(request, outcome);
-      else if ('rest' in outcome) this.onNotTried(restOf(request, outcome), outcome.reason);
-      else request.resolve(outcome);
+      if (typeof outcome === 'string') return this.onNotTried(request, outcome);
+      if ('rest' in outcome) return this.onNotTried(restOf(request, outcome), outcome.reason);
+      request.resolve(outcome);
     } catch (error) {
       request.reject(error);
     }
+    return undefined;
   }
 
   /**
@@ -162,6 +187,7 @@ export class WriteQueue {
   private async writeOneByOne(
     group: readonly QueuedRequest[],
     { reason }: { readonly reason: unknown },
+    takenOver: unknown[],
   ): Promise<void> {
     let timeouts = 0;
     const isHopeless = isDatabaseUnavailable(reason) && !isLockTimeout(reason);
@@ -169,7 +195,7 @@ export class WriteQueue {
       const failure =
         group.length === 1 || isHopeless || timeouts >= MAX_TIMEOUTS
           ? { reason }
-          : await this.tryToWrite([request]);
+          : await this.tryToWrite([request], takenOver);
       if (failure === null) continue;
       request.reject(failure.reason);
       if (isLockTimeout(failure.reason)) timeouts += 1;
