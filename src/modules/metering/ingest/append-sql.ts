@@ -158,6 +158,9 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
+/** Returns the list if a stream could be locked, otherwise none: its elements are then not read. */
+const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
+
 /** Ids of the streams of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
@@ -182,19 +185,19 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
     FOR UPDATE OF stream ${onBusy === 'skip' ? 'SKIP LOCKED' : ''}
   ),
   known AS MATERIALIZED (
-    SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions
+    SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions, count(locked.id) > 0 AS is_any
     FROM generate_subscripts(${STREAMS}, 1) AS cached(number)
     LEFT JOIN locked ON locked.number = cached.number
   ),
   fresh AS (
     ${INTO_EVENTS}
     SELECT key_digest, ($2::bigint[])[number], known.positions[number] + n, occurred_at, $1, idempotency_key, properties
-    FROM known CROSS JOIN ROWS FROM (
+    FROM known CROSS JOIN LATERAL ROWS FROM (
       unnest(
-        ${listOfAnyLength('$4', 'int')}, ${listOfAnyLength('$5', 'uuid')}, ${listOfAnyLength('$6', 'text')},
-        ${listOfAnyLength('$7', 'timestamptz')}
+        ${ifAnyLocked(listOfAnyLength('$4', 'int'))}, ${ifAnyLocked(listOfAnyLength('$5', 'uuid'))},
+        ${ifAnyLocked(listOfAnyLength('$6', 'text'))}, ${ifAnyLocked(listOfAnyLength('$7', 'timestamptz'))}
       ),
-      jsonb_array_elements($8::jsonb)
+      jsonb_array_elements(${ifAnyLocked('$8::jsonb')})
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
     WHERE known.positions[number] IS NOT NULL ${checksArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
     ORDER BY key_digest, n

@@ -148,7 +148,9 @@ export class IngestBatcher {
   private async appendWaiting(
     requests: readonly QueuedRequest[],
   ): Promise<readonly AppendOutcome[]> {
-    const split = requests.map(({ events }) => this.split(events, 1));
+    const split = requests.map(({ events, fastPath }) =>
+      fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
+    );
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     // The turn ends before the slow path, which takes one of its own.
     const stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
