@@ -49,6 +49,13 @@ interface Round {
   readonly storedKb: number;
 }
 
+/** Starts a worker of the service that is deployed, whose packages are loaded as Node does. */
+export const startRenewalRunner = (database: TemporaryDatabase): Worker<RenewalJob, RenewalRun> =>
+  startWorker('renewal-runner.ts', {
+    nodeOptions: SERVICE_NODE_OPTIONS,
+    environment: { ...serviceEnvironment(database, 0), PACKAGES: 'installed' },
+  });
+
 /**
  * Measures a renewal run: invoices per second with lines, ledger postings and events, beside the same rows written by
  * `COPY`, and beside a run of a tenth as many; the memory of a worker; and what the database stores for each renewal.
@@ -61,12 +68,7 @@ export async function benchmarkRenewals(
   const templates = await seedTemplates(service.url, FAR_AHEAD).finally(() => service.stop());
   const client = new Client({ connectionString: database.url });
   await client.connect();
-  const runners = Array.from({ length: WORKERS }, () =>
-    startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
-      nodeOptions: SERVICE_NODE_OPTIONS,
-      environment: { ...serviceEnvironment(database, 0), PACKAGES: 'installed' },
-    }),
-  );
+  const runners = Array.from({ length: WORKERS }, () => startRenewalRunner(database));
   const { profileDirectory } = settings;
   const measure = (run: Run, month: number): Promise<Measured> => {
     const job = { databaseUrl: database.url, now: dayOf(run, month), profileDirectory };

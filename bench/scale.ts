@@ -1,22 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
-import { seedTemplates } from './renewals';
+import { seedTemplates, startRenewalRunner } from './renewals';
 import { deliverEvents, seedActivity } from './support/activity';
-import { startWorker } from './support/channel';
 import { copyCustomers } from './support/copies';
 import { sessionsCpuMs } from './support/cpu-time';
 import { growthPlot } from './support/growth-plot';
 import { listQueries, searchQueries } from './support/list-queries';
 import { type Finding, percentile, type Settings } from './support/rounds';
-import {
-  post,
-  SERVICE_NODE_OPTIONS,
-  type Service,
-  serviceEnvironment,
-  startService,
-} from './support/service';
+import { post, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 /** Batches of 50 renewals that are measured, while all subscriptions are due. */
@@ -87,10 +79,7 @@ async function measure(
 }
 
 async function measureRenewals(database: TemporaryDatabase, client: Client): Promise<Figures> {
-  const runner = startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
-    nodeOptions: SERVICE_NODE_OPTIONS,
-    environment: { ...serviceEnvironment(database, 0), PACKAGES: 'installed' },
-  });
+  const runner = startRenewalRunner(database);
   try {
     const { rows } = await client.query<{ now: Date }>(
       'SELECT max(next_billing_at) AS now FROM subscription',

@@ -465,18 +465,20 @@ describe('events of a stream in the cache', () => {
     expect(await done).toEqual([accepted(1), accepted(2)]);
   });
 
+  /** Returns the number of sessions that wait for a lock. */
+  const waits = async (): Promise<number> => {
+    const rows = await other.database.query(
+      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    return rows.length;
+  };
+
   it('leave connections to other requests, however many lists wait for a stream', async () => {
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
     const sendList = () => send({ events: [event(), event()] });
-    const waits = async (): Promise<number> => {
-      const rows = await other.database.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      );
-      return rows.length;
-    };
     const waiting: ReturnType<typeof sendList>[] = [];
     for (const connections of [1, 2, 3, 4]) {
       // Lists that are sent together wait together, with one connection.
@@ -489,6 +491,35 @@ describe('events of a stream in the cache', () => {
     await holder.query('COMMIT');
     await holder.end();
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => accepted(2)));
+  });
+
+  it('are stored if another list of their commit waits too long for a stream', async () => {
+    const locked = await createCustomer(engine);
+    for (let sent = 0; sent < 2; sent += 1) await send(event({ customer_id: locked }));
+    const holders = await Promise.all(
+      [customer, locked].map(async (id) => {
+        const holder = new Client({ connectionString: engine.databaseUrl });
+        await holder.connect();
+        await holder.query('BEGIN');
+        await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [id]);
+        return holder;
+      }),
+    );
+    const lists = [
+      [event(), event()],
+      [event(), event({ customer_id: locked })],
+    ];
+    const answered = Promise.all(lists.map((events) => send({ events })));
+    await until('they wait', async () => (await waits()) === 1);
+    await holders[0]?.query('COMMIT');
+    const [stored, timedOut] = await answered;
+    for (const holder of holders) await holder.end();
+    expect(stored).toEqual(accepted(2));
+    expect(timedOut).toMatchObject({ code: 'service_unavailable' });
+    // A list may be stored in part; sent again, all of it is.
+    const again = (await send({ events: lists[1] })) as ReturnType<typeof accepted>;
+    expect([again.accepted + again.duplicates, again.rejected]).toEqual([2, []]);
+    expect(await send({ events: lists[0] })).toEqual({ accepted: 0, duplicates: 2, rejected: [] });
   });
 
   it('are counted exactly once while two processes report and everything changes', async () => {

@@ -1,12 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Clock } from '../../platform/clock';
-import {
-  Database,
-  isDatabaseUnavailable,
-  isLockTimeout,
-  violatedConstraint,
-} from '../../platform/database';
+import { Database, isOutage, violatedConstraint } from '../../platform/database';
 import { PlannedRollback } from '../../platform/errors';
 import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-usage.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
@@ -122,7 +117,7 @@ export class ConsumeSharedService {
       };
     } catch (error) {
       for (const one of decided) this.known.forget(targetOf(one.asked));
-      if (isDatabaseUnavailable(error) && !isLockTimeout(error)) throw error;
+      if (isOutage(error)) throw error;
       const isRepeated = violatedConstraint(error) !== null;
       if (!isRepeated) {
         this.logger.warn({ err: error }, 'consumptions of known balances failed, and are repeated');
@@ -147,7 +142,7 @@ export class ConsumeSharedService {
       return answersOf(decided);
     } catch (error) {
       // Alone, a request gets the error that is its own, and does not fail the others.
-      if (isDatabaseUnavailable(error) && !isLockTimeout(error)) throw error;
+      if (isOutage(error)) throw error;
       this.logger.warn({ err: error }, 'consumptions failed together, and are done one by one');
       return new Map();
     }

@@ -73,7 +73,7 @@ export class RefundsService {
   }
 
   /** Returns true if a refund was issued with the credit note, and is pending or has succeeded. */
-  async paysOut(creditNoteId: string): Promise<boolean> {
+  async refundsCreditNote(creditNoteId: string): Promise<boolean> {
     const refund = await this.refunds.findOfNote(creditNoteId);
     return refund?.status === 'pending' || refund?.status === 'succeeded';
   }

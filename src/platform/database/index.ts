@@ -26,6 +26,7 @@ export {
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
   isLockTimeout,
+  isOutage,
   isTableMissing,
   isWorthRetrying,
   onViolation,

@@ -164,3 +164,11 @@ export function isConnectionUnusable(error: unknown): boolean {
   const postgresError = asPostgresError(error);
   return postgresError?.code === READ_ONLY || postgresError?.message === NO_ANSWER;
 }
+
+/**
+ * Returns true if the database is unavailable to all statements, and not only one that met a locked row. A statement that failed
+ * so may have been committed.
+ */
+export function isOutage(error: unknown): boolean {
+  return isDatabaseUnavailable(error) && !isLockTimeout(error);
+}

@@ -36,7 +36,7 @@ export class VoidCreditNoteWorkflow {
       const { invoiceId } = await this.notes.get(id);
       const locked = await this.locks.invoice(await this.invoices.get(invoiceId));
       invariant(locked !== null, `The credit note ${id} credits a finalized invoice.`);
-      if (await this.refunds.paysOut(id)) throw creditNoteSettled(id);
+      if (await this.refunds.refundsCreditNote(id)) throw creditNoteSettled(id);
       return this.notes.void(id, locked.invoice, locked.now);
     });
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
+import { isOutage } from '../../../platform/database';
 import { type OnBusy, streamKey } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 import {
@@ -131,35 +132,28 @@ export class IngestBatcher {
 
   /** Stores lists on the fast path once their streams are free: mostly another process has locked them shortly. */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
-    try {
-      const outcomes = await this.appendWaiting(requests);
-      for (const [index, { resolve }] of requests.entries()) {
-        const outcome = outcomes[index];
-        invariant(outcome !== undefined, 'A request has an outcome.');
-        resolve(outcome);
-      }
-    } catch (error) {
-      // One stream that stays locked fails only its own lists.
-      if (requests.length > 1) await Promise.all(requests.map((one) => this.waitForStreams([one])));
-      else for (const { reject } of requests) reject(error);
-    }
-  }
-
-  private async appendWaiting(
-    requests: readonly QueuedRequest[],
-  ): Promise<readonly AppendOutcome[]> {
     const split = requests.map(({ events, fastPath }) =>
       fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
     );
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
-    // The turn ends before the slow path, which takes one of its own.
-    const stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
+    let stored: readonly FastPathOutcome[];
+    try {
+      // The turn ends before the slow path, which takes one of its own.
+      stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
+    } catch (error) {
+      // One stream that stays locked fails only its own lists. After a lost answer the events may be stored.
+      if (requests.length > 1 && !isOutage(error)) {
+        await Promise.all(requests.map((one) => this.waitForStreams([one])));
+      } else for (const { reject } of requests) reject(error);
+      return;
+    }
     const outcomes = new Map(parts.map((part, index) => [part, stored[index]]));
-    return Promise.all(
-      split.map(async ({ parts: ofRequest, rest }) => {
+    await Promise.all(
+      requests.map(({ resolve, reject }, index) => {
+        const { parts: ofRequest, rest } = split[index] ?? { parts: [], rest: [] };
         const written = ofRequest.map((part) => this.withSlowPath(part, outcomes.get(part)));
         if (rest.length > 0) written.push(this.slowPath.lists.put(rest, null));
-        return mergeParts(await Promise.all(written));
+        return Promise.all(written).then((all) => resolve(mergeParts(all)), reject);
       }),
     );
   }

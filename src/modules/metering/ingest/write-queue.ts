@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
-import { isDatabaseUnavailable, isLockTimeout } from '../../../platform/database';
+import { isLockTimeout, isOutage } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
@@ -190,10 +190,9 @@ export class WriteQueue {
     takenOver: unknown[],
   ): Promise<void> {
     let timeouts = 0;
-    const isHopeless = isDatabaseUnavailable(reason) && !isLockTimeout(reason);
     for (const request of group) {
       const failure =
-        group.length === 1 || isHopeless || timeouts >= MAX_TIMEOUTS
+        group.length === 1 || isOutage(reason) || timeouts >= MAX_TIMEOUTS
           ? { reason }
           : await this.tryToWrite([request], takenOver);
       if (failure === null) continue;
