@@ -103,8 +103,12 @@ describe('events of a stream in the cache', () => {
       ],
     });
     const [tally] = await engine.database.query(
-      `SELECT sum(accepted)::int AS accepted, sum(duplicates)::int AS duplicates, sum(rejected)::int AS rejected
-       FROM usage_tally JOIN usage_stream ON usage_stream.id = stream_id WHERE customer_id = $1`,
+      `SELECT sum((SELECT count(*) FROM usage_event WHERE stream_id = stream.id))::int AS accepted,
+         sum(tally.duplicates)::int AS duplicates, sum(tally.rejected)::int AS rejected
+       FROM usage_stream AS stream CROSS JOIN LATERAL (
+         SELECT sum(duplicates) AS duplicates, sum(rejected) AS rejected FROM usage_tally WHERE stream_id = stream.id
+       ) AS tally
+       WHERE customer_id = $1`,
       [customer],
     );
     expect(tally).toEqual({ accepted: 5, duplicates: 2, rejected: 1 });
@@ -350,8 +354,10 @@ describe('events of a stream in the cache', () => {
       { length: 24 },
       (_, hour) => new Date(Date.parse(HOUR) - hour * 3_600_000),
     );
-    const list = () => ({ events: hours.map((hour) => event({ timestamp: hour.toISOString() })) });
-    expect(await send(list())).toEqual(accepted(24));
+    const list = { events: hours.map((hour) => event({ timestamp: hour.toISOString() })) };
+    const repeated = { accepted: 0, duplicates: 24, rejected: [] };
+    expect(await send(list)).toEqual(accepted(24));
+    expect(await send(list)).toEqual(repeated);
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     const touch = (hour: Date | undefined) =>
@@ -362,7 +368,7 @@ describe('events of a stream in the cache', () => {
       );
     await holder.query('BEGIN');
     await touch(hours.at(-1));
-    const sent = send(list());
+    const sent = send(list);
     await until('it waits for the first hour', async () => {
       const waits = await engine.database.query(
         "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
@@ -372,7 +378,7 @@ describe('events of a stream in the cache', () => {
     for (const hour of hours) await touch(hour);
     await holder.query('COMMIT');
     await holder.end();
-    expect(await sent).toEqual(accepted(24));
+    expect(await sent).toEqual(repeated);
   });
 
   describe('in a deadlock', () => {
@@ -406,7 +412,12 @@ describe('events of a stream in the cache', () => {
       });
 
     it('are stored after it is resolved', async () => {
-      await touch(HOUR);
+      await insertMeter(engine, { eventName: NAME, aggregation: 'count' });
+      expect(await send(event())).toEqual(accepted(1));
+      await holder.query(
+        `SELECT FROM usage_bucket WHERE stream_id = (SELECT id FROM usage_stream WHERE customer_id = $1) FOR UPDATE`,
+        [customer],
+      );
       const sent = send(event());
       await someoneWaits();
       await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
@@ -416,7 +427,7 @@ describe('events of a stream in the cache', () => {
 
     it('get their results after it is resolved', async () => {
       const [first, second] = [event({ timestamp: FIRST }), event({ timestamp: SECOND })];
-      await send({ events: [first, second] });
+      for (let times = 0; times < 2; times += 1) await send({ events: [first, second] });
       await touch(SECOND);
       const sent = send({ events: [first, event(), second] });
       await someoneWaits();

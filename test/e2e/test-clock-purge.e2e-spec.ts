@@ -199,7 +199,9 @@ describe('deleting a test clock', () => {
     });
     const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
     await insertMeter(engine, { eventName: 'reported' });
-    expect((await send(event('reported', 'first'))).body).toMatchObject({ accepted: 1 });
+    const first = event('reported', 'first');
+    expect((await send(first)).body).toMatchObject({ accepted: 1 });
+    expect((await send(first)).body).toMatchObject({ duplicates: 1 });
     const waiting = async (): Promise<number> => {
       const waits = await engine.database.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,

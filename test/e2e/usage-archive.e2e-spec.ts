@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { DataSource } from 'typeorm';
+import { FillHoursOfArchivedMonths1795460000001 } from '../../migrations/1795460000001-FillHoursOfArchivedMonths';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import { ArchiveUsage } from '../../src/modules/metering';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
@@ -205,6 +207,37 @@ describe('the archive of usage events', () => {
     // Other customers may report for the month.
     const eve = await createCustomer(engine);
     expect(await send(event(eve, 'e1', '2026-02-10T00:00:00Z'))).toMatchObject({ accepted: 1 });
+  });
+
+  it('requires the events of a month whose hours are not recorded, until they are filled', async () => {
+    const meter = await insertMeter(engine, { eventName: CALL });
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-02-10T00:00:00Z'), event(ada, 'a2', '2026-02-11T23:59:59Z'));
+    await archiveAt(REMOVED_AT);
+    const readFrom = async (from: string) =>
+      (
+        await engine.http
+          .get(`/v1/meters/${meter}/usage`)
+          .query({ customer_id: ada, from, to: '2026-03-01T00:00:00Z' })
+      ).body as object;
+    const hours = () => engine.database.query('SELECT hours FROM usage_archive_month');
+    expect(await hours()).toEqual([{ hours: [216, 263] }]);
+    // As the previous release leaves a month.
+    await engine.database.query('UPDATE usage_archive_month SET hours = NULL');
+    await engine.database.query(
+      `INSERT INTO usage_tally (stream_id, hour, accepted, duplicates, rejected)
+       SELECT id, hour, 1, 0, 0 FROM usage_stream CROSS JOIN unnest($1::timestamptz[]) AS hour`,
+      [['2026-02-10T00:00:00Z', '2026-02-11T23:00:00Z', '2026-03-01T00:00:00Z']],
+    );
+    expect(await readFrom('2026-02-10T01:30:00Z')).toMatchObject({ code: 'usage_archived' });
+    const runner = engine.app.get(DataSource).createQueryRunner();
+    const migration = new FillHoursOfArchivedMonths1795460000001();
+    for (let times = 0; times < 2; times += 1) await migration.up(runner);
+    await runner.release();
+    expect(await hours()).toEqual([{ hours: [216, 263] }]);
+    expect(await readFrom('2026-02-10T01:30:00Z')).toMatchObject({ total: '1' });
+    expect(await readFrom('2026-02-10T00:30:00Z')).toMatchObject({ code: 'usage_archived' });
+    expect(await readFrom('2026-02-11T23:30:00Z')).toMatchObject({ code: 'usage_archived' });
   });
 
   it('writes many streams into few files, and a large one into several', async () => {

@@ -266,8 +266,12 @@ describe('reporting usage', () => {
         rejected: [{ index: 1, code: 'usage_late', message: expect.any(String) }],
       });
       const [tally] = await engine.database.query(
-        `SELECT sum(accepted)::int AS accepted, sum(duplicates)::int AS duplicates, sum(rejected)::int AS rejected
-         FROM usage_tally JOIN usage_stream ON usage_stream.id = stream_id WHERE customer_id = $1`,
+        `SELECT sum((SELECT count(*) FROM usage_event WHERE stream_id = stream.id))::int AS accepted,
+           sum(tally.duplicates)::int AS duplicates, sum(tally.rejected)::int AS rejected
+         FROM usage_stream AS stream CROSS JOIN LATERAL (
+           SELECT sum(duplicates) AS duplicates, sum(rejected) AS rejected FROM usage_tally WHERE stream_id = stream.id
+         ) AS tally
+         WHERE customer_id = $1`,
         [customer],
       );
       expect(tally).toEqual({ accepted: 2, duplicates: 1, rejected: 1 });

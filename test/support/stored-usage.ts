@@ -31,11 +31,5 @@ export async function insertUsage(
      ) AS made`,
     [id, events, customerId, eventName, hours],
   );
-  await database.query(
-    `INSERT INTO usage_tally (stream_id, hour, accepted, duplicates, rejected)
-     SELECT stream_id, date_trunc('hour', occurred_at, 'UTC'), count(*), 0, 0 FROM usage_event WHERE stream_id = $1
-     GROUP BY 1, 2`,
-    [id],
-  );
   return id;
 }

@@ -90,7 +90,7 @@ export class ArchiveUsage {
     const isOver = (id: string) =>
       (open.get(customers.get(id) ?? '') ?? month.endAt) >= month.endAt;
     const ended = locked.filter(isOver);
-    const closable = await this.archive.closable(ended, month, progress.beforeAt);
+    const closable = await this.archive.closable(ended, month, progress.beforeAt, EVENTS_PER_FILE);
     // More may have been stored since the streams were found.
     const portion = portionOf(closable);
     const isCut = portion.length < closable.length;
@@ -110,7 +110,7 @@ export class ArchiveUsage {
 
   /** Looks for the next streams with events of the month. */
   private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
-    const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP);
+    const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
     if (last === undefined) {
       await this.archive.advance(afterPass(progress, now));

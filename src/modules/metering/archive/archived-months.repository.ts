@@ -34,26 +34,31 @@ const PAGE = `
   ORDER BY month.start_at DESC, month.stream_id DESC
   LIMIT $5`;
 
+/** Archived months with events in an hour that a part of a range lies in: `range`, joined to the months that overlap it. */
+const WITH_HOURS_OF = `
+  usage_archive_month AS month
+  JOIN unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
+    ON month.start_at < range.end_at AND month.end_at > range.start_at
+  WHERE month.written_at IS NOT NULL AND (month.hours IS NULL OR EXISTS (
+    SELECT FROM unnest(month.hours) AS hour(number) CROSS JOIN LATERAL (
+      SELECT month.start_at + number * interval '1 hour' AS start_at
+    ) AS used
+    WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at
+  ))`;
+
 /** End of the archived months of a stream, if an hour that a part of a range lies in has archived events. */
 const MISSING = `
-  SELECT archived.before_at AS "archivedBefore"
-  FROM (SELECT ${archivedBefore('$1::bigint')} AS before_at) AS archived
-  WHERE archived.before_at IS NOT NULL AND EXISTS (
-    SELECT FROM unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
-    JOIN usage_tally AS tally ON tally.stream_id = $1 AND tally.accepted > 0
-      AND tally.hour > range.start_at - interval '1 hour' AND tally.hour < least(range.end_at, archived.before_at)
-  )`;
+  SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
+  FROM ${WITH_HOURS_OF} AND month.stream_id = $1
+  LIMIT 1`;
 
 /** End of an archived month of a stream of this name that has archived events in an hour that a range lies in. */
 const MISSING_OF_NAME = `
   SELECT month.end_at AS "archivedBefore"
-  FROM unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
-  JOIN usage_stream AS stream ON stream.event_name = $1
-  JOIN usage_archive_month AS month ON month.stream_id = stream.id AND month.written_at IS NOT NULL
-    AND month.start_at < range.end_at AND month.end_at > range.start_at
-  JOIN usage_tally AS tally ON tally.stream_id = stream.id AND tally.accepted > 0
-    AND tally.hour > range.start_at - interval '1 hour' AND tally.hour < range.end_at
-    AND tally.hour >= month.start_at AND tally.hour < month.end_at
+  FROM usage_stream AS stream CROSS JOIN LATERAL (
+    SELECT month.end_at FROM ${WITH_HOURS_OF} AND month.stream_id = stream.id LIMIT 1
+  ) AS month
+  WHERE stream.event_name = $1
   LIMIT 1`;
 
 const OF_BILLED_PERIODS = `

@@ -26,6 +26,11 @@ export class UsageArchiveMonthEntity {
   /** As in the proof of the whole month. */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
+  /**
+   * Hours with events, counted from the start of the month. Null before the month is written, and for one that the previous release
+   * wrote: any of its hours may have events.
+   */
+  @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
   /** When the last of the files was written; null before. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
   /** When the last event was removed from the database; null before. */

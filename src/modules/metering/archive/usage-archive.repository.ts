@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import type { RecordedFile } from '../domain/archive-file';
-import { archivedBefore } from './archived-sql';
+import { CLOSABLE, NEXT_STREAMS } from './streams-to-archive-sql';
 import { UsageArchiveFileEntity } from './usage-archive-file.entity';
 import { UsageArchiveProgressEntity } from './usage-archive-progress.entity';
 
@@ -21,50 +21,10 @@ const ADVANCE = `
     file_number = $6, after_at = $7, after_key = $8, ended_at = $9, kept_from_at = $10
   WHERE id = 1`;
 
-/**
- * Streams in the order of their ids, each with the earliest month that has events and is not archived, and the number of these
- * events if it is the month asked for. Customers on test clocks keep their events: their time is not real.
- */
-const NEXT_STREAMS = `
-  WITH page AS MATERIALIZED (
-    SELECT id, customer_id FROM usage_stream WHERE id > $1 ORDER BY id LIMIT $2
-  )
-  SELECT page.id, page.customer_id AS "customerId", first.month,
-    CASE WHEN first.month = $4 THEN (
-      SELECT sum(accepted) FROM usage_tally
-      WHERE stream_id = page.id AND hour >= first.month AND hour < first.month + interval '1 month'
-    ) END AS events
-  FROM page
-  LEFT JOIN customer ON customer.id = page.customer_id AND customer.test_clock_id IS NULL
-  LEFT JOIN LATERAL (
-    SELECT date_trunc('month', hour, 'UTC') AS month FROM usage_tally
-    WHERE stream_id = page.id AND accepted > 0 AND hour < $3 AND customer.id IS NOT NULL
-      AND hour >= coalesce(${archivedBefore('page.id')}, '-infinity')
-    ORDER BY hour LIMIT 1
-  ) AS first ON true
-  ORDER BY page.id`;
-
 const IS_BACKFILLING = 'SELECT FROM meter_backfill LIMIT 1';
 
 const LOCK_STREAMS = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE`;
-
-/**
- * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention, and has no late usage that is to be billed. That of a deleted customer never is. Closes these periods as a whole, so
- * that none is billed again from a part of its events.
- */
-const CLOSABLE = `
-  SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS "closedBefore", (
-    SELECT coalesce(sum(accepted), 0) FROM usage_tally WHERE stream_id = stream.id AND hour >= $4 AND hour < $2
-  ) AS events
-  FROM usage_stream AS stream JOIN customer ON customer.id = stream.customer_id CROSS JOIN LATERAL (
-    SELECT max(period_end_at) AS end_at, coalesce(bool_or(is_late), false) AS is_late
-    FROM usage_billed WHERE stream_id = stream.id AND period_start_at < $2
-  ) AS billed
-  WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
-    AND (billed.end_at IS NULL OR billed.end_at <= $3)
-  ORDER BY stream.id`;
 
 const CLOSE = `
   UPDATE usage_stream AS stream SET closed_before = closed.before, version = version + 1
@@ -111,7 +71,11 @@ const INSERT_KEYS = `
 
 const FINISH_MONTHS = `
   UPDATE usage_archive_month AS month SET last_file = $3, events = written.events, voided = written.voided,
-    digest = written.digest, written_at = $4
+    digest = written.digest, written_at = $4, hours = ARRAY(
+      SELECT DISTINCT floor(extract(epoch FROM occurred_at - month.start_at) / 3600)::smallint FROM usage_event
+      WHERE stream_id = month.stream_id AND occurred_at >= month.start_at AND occurred_at < month.end_at
+      ORDER BY 1
+    )
   FROM unnest($1::bigint[], $5::bigint[], $6::bigint[], $7::text[]) AS written(stream_id, events, voided, digest)
   WHERE month.stream_id = written.stream_id AND month.start_at = $2`;
 
@@ -125,14 +89,14 @@ export interface StreamToArchive {
   readonly customerId: string;
   /** Earliest month with events; null: none before the retention. */
   readonly month: Date | null;
-  /** Number of events of the month asked for. */
+  /** Number of events of the month asked for. Complete for the first streams that have no more than the limit together. */
   readonly events: string | null;
 }
 
 export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
-  /** Number of events of the month, which cannot change while the stream is locked. */
+  /** Number of events of the month, complete as in {@link StreamToArchive}. It cannot change while the stream is locked. */
   readonly events: string;
 }
 
@@ -198,17 +162,17 @@ export class UsageArchiveRepository {
     ]);
   }
 
-  /** Returns the next streams after one, whether or not they have events to archive. */
+  /**
+   * Returns the next streams after one, whether or not they have events to archive.
+   * @param mostEvents more events than this are not counted
+   */
   nextStreams(
     { nextStreamId, beforeAt, month }: ArchiveProgress,
     limit: number,
+    mostEvents: number,
   ): Promise<readonly StreamToArchive[]> {
-    return this.database.query<StreamToArchive>(NEXT_STREAMS, [
-      nextStreamId,
-      limit,
-      beforeAt,
-      month,
-    ]);
+    const parameters = [nextStreamId, limit, beforeAt, month, mostEvents];
+    return this.database.query<StreamToArchive>(NEXT_STREAMS, parameters);
   }
 
   /** Returns true if a meter is counting stored events. */
@@ -232,13 +196,18 @@ export class UsageArchiveRepository {
       : free.slice(0, busy === -1 ? undefined : busy);
   }
 
-  /** Returns those of the locked streams whose month can be closed. */
+  /**
+   * Returns those of the locked streams whose month can be closed.
+   * @param mostEvents more events than this are not counted
+   */
   closable(
     ids: readonly string[],
     { startAt, endAt }: Period,
     beforeAt: Date,
+    mostEvents: number,
   ): Promise<readonly ClosableStream[]> {
-    return this.database.query<ClosableStream>(CLOSABLE, [ids, endAt, beforeAt, startAt]);
+    const parameters = [ids, endAt, beforeAt, startAt, mostEvents];
+    return this.database.query<ClosableStream>(CLOSABLE, parameters);
   }
 
   /** Closes a month of locked streams: from the commit on nothing is stored or voided there. */

@@ -40,15 +40,6 @@ const FROM_TABLE = `
   JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[], $8::timestamptz[])
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
-/** Inserts in key order: classifying events of the fast path locks no stream, so two of them must not deadlock. */
-const TALLY = `
-  INSERT INTO usage_tally AS tally (stream_id, hour, accepted, duplicates, rejected)`;
-const ADD_TO_TALLY = `
-  ON CONFLICT (stream_id, hour) DO UPDATE SET
-    accepted = tally.accepted + excluded.accepted,
-    duplicates = tally.duplicates + excluded.duplicates,
-    rejected = tally.rejected + excluded.rejected`;
-
 /**
  * Events in billed periods that a meter counts; the first part is mostly empty. A weighted sum holds values on, so such an
  * event is late for every later period that counts from before it.
@@ -85,31 +76,21 @@ const UNLESS_THERE = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * Updates that follow from the new events in `fresh`, except the totals of meters. The condition on the ids of the streams
- * keeps the cached plan from reading the whole table, which was small when the plan was made.
+ * Advances the streams to the positions of the new events in `fresh`. The condition on the ids of the streams keeps the cached
+ * plan from reading the whole table, which was small when the plan was made.
  */
-const streamUpdates = (streamIds: string): string => `
+const advancedStreams = (streamIds: string): string => `
   advanced AS (
     UPDATE usage_stream SET last_position = change.position
     FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
-  ),
-  tallied AS (
-    ${TALLY}
-    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
-    ${ADD_TO_TALLY}
   )`;
 
-/** Like {@link streamUpdates}, for the rows of `added`, of which each is another stream with new events of one instant. */
-export const plainUpdates = (at: string): string => `
+/** Like {@link advancedStreams}, for the rows of `added`, of which each is another stream with its new position. */
+export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added
     WHERE usage_stream.id = added.stream_id AND usage_stream.id = ANY(ARRAY(SELECT stream_id FROM added))
-  ),
-  tallied AS (
-    ${TALLY}
-    SELECT stream_id, ${hourOf(at)}, events, 0, 0 FROM added
-    ${ADD_TO_TALLY}
   )`;
 
 const LATE_USAGE = `
@@ -137,7 +118,7 @@ export const storedEventParts = (
     ${incoming}
     ${onStoredKey === 'skip' ? UNLESS_THERE : RETURNING_EVENTS}
   ),
-  ${streamUpdates(streamIds)},
+  ${advancedStreams(streamIds)},
   counted AS MATERIALIZED (${countedOf(`
     fresh AS event
     JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY (${streamIds})
@@ -166,9 +147,10 @@ const STREAMS = listOfAnyLength('$2', 'bigint');
 
 /**
  * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Stores
- * nothing of the other streams, and with SKIP LOCKED nothing of those that another transaction has locked. Returns the last
- * position of each stream, null for those; then also the numbers of the streams whose version is current. A stream that
- * changed after the snapshot of this statement has another version by the time it is locked, and is skipped.
+ * nothing of the other streams, and with SKIP LOCKED nothing of those that another transaction has locked. If an event was not
+ * stored, returns the former last position of each stream, null for those; then also the numbers of the streams whose version
+ * is current. A stream that changed after the snapshot of this statement has another version by the time it is locked, and is
+ * skipped.
  *
  * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
  * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the
@@ -203,7 +185,7 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
-  ${streamUpdates(STREAMS)},
+  ${advancedStreams(STREAMS)},
   counted AS NOT MATERIALIZED (${countedOf(`
     fresh AS event
     JOIN locked AS stream ON stream.id = event.stream_id
@@ -211,7 +193,7 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
   ${ADD_TO_HOURS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
-    (SELECT positions::text[] FROM known) AS positions,
+    CASE WHEN (SELECT count(*) FROM fresh) < cardinality($4::int[]) THEN (SELECT positions::text[] FROM known) END AS positions,
     CASE WHEN (SELECT array_position(positions, NULL) FROM known) IS NOT NULL THEN ARRAY(
       SELECT cached.number::int
       FROM unnest(${STREAMS}, ${listOfAnyLength('$3', 'bigint')}) WITH ORDINALITY AS cached(id, version, number)
@@ -258,13 +240,16 @@ const classifySql = (incoming: string): string => `
       FROM usage_event WHERE key_digest = incoming.key_digest LIMIT 1
     ) AS stored ON true
   ),
+  -- In the order of the primary key, so that two classifications, which lock no stream, cannot deadlock.
   tallied AS (
-    ${TALLY}
-    SELECT stream_id, ${hourOf('occurred_at')}, 0,
+    INSERT INTO usage_tally AS tally (stream_id, hour, duplicates, rejected)
+    SELECT stream_id, ${hourOf('occurred_at')},
       count(*) FILTER (WHERE result = 'duplicate'), count(*) FILTER (WHERE result <> 'duplicate')
     FROM classified WHERE stream_id IS NOT NULL AND result <> 'busy'
     GROUP BY 1, 2 ORDER BY 1, 2
-    ${ADD_TO_TALLY}
+    ON CONFLICT (stream_id, hour) DO UPDATE SET
+      duplicates = tally.duplicates + excluded.duplicates,
+      rejected = tally.rejected + excluded.rejected
   )
   SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index`;
 

@@ -18,8 +18,8 @@ const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 /** Result of {@link FAST_PATH_APPEND}. */
 interface FastPathResult {
   readonly accepted: number;
-  /** Last position of each stream before the append; null if the stream was not tried. */
-  readonly positions: readonly (string | null)[];
+  /** Last position of each stream before the append, null if the stream was not tried. Null if all events were stored. */
+  readonly positions: readonly (string | null)[] | null;
   /** If a stream was not tried: numbers of the streams whose cached version is current. */
   readonly current: readonly number[] | null;
 }
@@ -59,7 +59,7 @@ export class FastPathAppend {
     const current = new Set(result.current);
     for (const name of batch.namesWithout(current)) this.cache.forget(name);
     return requests.map((request, index) => {
-      const reason = batch.isWithin(request, current) ? 'busy' : 'outdated';
+      const reason = batch.isWithin(index, current) ? 'busy' : 'outdated';
       return withoutBusy(request.events, outcomes[index] ?? NOTHING_STORED, reason);
     });
   }
@@ -69,7 +69,7 @@ export class FastPathAppend {
     now: Date,
     { accepted, positions }: FastPathResult,
   ): Promise<NotStored> {
-    if (accepted === batch.length) return [];
+    if (positions === null) return [];
     const notTried = batch.notTried(positions);
     if (accepted + notTried.length === batch.length) {
       return notTried.map((index) => ({ index, result: 'busy' }));

@@ -4,7 +4,8 @@ import { streamKey, type StreamName } from '../store/usage-streams';
 import { keyDigest } from './key-digest';
 import type { CachedStream } from './stream-cache';
 
-interface RequestStream extends CachedStream {
+interface RequestStream {
+  readonly cached: CachedStream;
   readonly name: StreamName;
 }
 
@@ -84,7 +85,7 @@ export class FastPathRequest {
   }
 
   private addStream(cached: CachedStream, { customerId, eventName }: StreamName): number {
-    return this.streams.push({ ...cached, name: { customerId, eventName } }) - 1;
+    return this.streams.push({ cached, name: { customerId, eventName } }) - 1;
   }
 
   private add(event: IncomingEvent, stream: number): void {
@@ -97,7 +98,8 @@ export class FastPathRequest {
 
 /** Requests that are written together with one statement. Numbers their streams from 1. */
 export class FastPathBatch {
-  private readonly numbers = new Map<string, number>();
+  /** Number of each stream of each request. */
+  private readonly numbers: readonly (readonly number[])[];
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];
   private readonly eventNames: string[] = [];
@@ -106,26 +108,31 @@ export class FastPathBatch {
 
   constructor(readonly requests: readonly FastPathRequest[]) {
     this.length = requests.reduce((sum, { length }) => sum + length, 0);
-    for (const { streams } of requests) {
-      for (const stream of streams) {
-        const key = versionKey(stream);
-        if (this.numbers.has(key)) continue;
-        this.versions.push(stream.version);
-        this.eventNames.push(stream.name.eventName);
-        this.numbers.set(key, this.ids.push(stream.id));
-      }
-    }
+    // Two requests may have cached different versions of a stream; each version has its own number.
+    const numbers = new Map<string, number>();
+    this.numbers = requests.map(({ streams }) =>
+      streams.map(({ cached: { id, version }, name }) => {
+        const key = `${id} ${version}`;
+        const known = numbers.get(key);
+        if (known !== undefined) return known;
+        this.versions.push(version);
+        this.eventNames.push(name.eventName);
+        const number = this.ids.push(id);
+        numbers.set(key, number);
+        return number;
+      }),
+    );
   }
 
   /** True if a key may be that of an archived event. */
   get hasArchive(): boolean {
-    return this.requests.some(({ streams }) => streams.some(({ hasArchive }) => hasArchive));
+    return this.requests.some(({ streams }) => streams.some(({ cached }) => cached.hasArchive));
   }
 
   /** Returns the parameters of `FAST_PATH_APPEND`. */
   appendParameters(now: Date): readonly unknown[] {
     const numbers = new Integers(this.length);
-    this.eachEvent((stream) => numbers.add(this.numberOf(stream)));
+    this.eachEvent((number) => numbers.add(number));
     return [
       now,
       this.ids,
@@ -145,20 +152,20 @@ export class FastPathBatch {
    */
   notTried(positions: readonly (string | null)[]): readonly number[] {
     const indexes: number[] = [];
-    this.eachEvent((stream, index) => {
-      if (positions[this.numberOf(stream) - 1] === null) indexes.push(index);
+    this.eachEvent((number, index) => {
+      if (positions[number - 1] === null) indexes.push(index);
     });
     return indexes;
   }
 
   /** Returns the parameters of `ON_PARAMETERS.classify`. Parameter as in {@link notTried}. */
   classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
-    const ids: string[] = [];
+    const ids: (string | undefined)[] = [];
     const wanted: bigint[] = [];
     const refusals: (string | null)[] = [];
-    this.eachEvent((stream, index) => {
-      const position = positions[this.numberOf(stream) - 1] ?? null;
-      ids.push(stream.id);
+    this.eachEvent((number, index) => {
+      const position = positions[number - 1] ?? null;
+      ids.push(this.ids[number - 1]);
       wanted.push(BigInt(position ?? 0) + BigInt(index + 1));
       refusals.push(position === null ? 'busy' : null);
     });
@@ -176,28 +183,27 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if the numbers of all streams of the request are among these. */
-  isWithin({ streams }: FastPathRequest, numbers: ReadonlySet<number>): boolean {
-    return streams.every((stream) => numbers.has(this.numberOf(stream)));
+  /** Returns true if the numbers of all streams of a request are among these. */
+  isWithin(request: number, numbers: ReadonlySet<number>): boolean {
+    return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
 
   /** Returns the streams whose numbers are not among these. */
   namesWithout(numbers: ReadonlySet<number>): readonly StreamName[] {
-    const streams = this.requests.flatMap((request) => request.streams);
-    return streams.filter((one) => !numbers.has(this.numberOf(one))).map(({ name }) => name);
+    return this.requests.flatMap(({ streams }, request) =>
+      streams
+        .filter((_, stream) => !numbers.has(this.numbers[request]?.[stream] ?? 0))
+        .map(({ name }) => name),
+    );
   }
 
-  private numberOf(stream: CachedStream): number {
-    return this.numbers.get(versionKey(stream)) ?? 0;
-  }
-
-  /** Visits events in the order of the requests. */
-  private eachEvent(visit: (stream: CachedStream, index: number) => void): void {
+  /** Visits events in the order of the requests, with the numbers of their streams. */
+  private eachEvent(visit: (number: number, index: number) => void): void {
     let index = 0;
-    for (const { streams, streamOf } of this.requests) {
-      for (const at of streamOf) {
-        const stream = streams[at];
-        if (stream !== undefined) visit(stream, index);
+    for (const [request, { streamOf }] of this.requests.entries()) {
+      const numbers = this.numbers[request] ?? [];
+      for (const stream of streamOf) {
+        visit(numbers[stream] ?? 0, index);
         index += 1;
       }
     }
@@ -257,9 +263,4 @@ function streamsOf(
 
 function hasRepeatedKeys(events: readonly IncomingEvent[]): boolean {
   return new Set(events.map(({ idempotencyKey }) => idempotencyKey)).size < events.length;
-}
-
-/** Two requests may have cached different versions of a stream; each version has its own number. */
-function versionKey({ id, version }: CachedStream): string {
-  return `${id} ${version}`;
 }

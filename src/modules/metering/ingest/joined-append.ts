@@ -1,10 +1,10 @@
 import { addToPlainBuckets, isHourSql } from '../store/bucket-sql';
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
 import {
+  ADVANCED_STREAMS,
   EVENT_COLUMNS,
   INTO_EVENTS,
   type OnStoredKey,
-  plainUpdates,
   storedEventParts,
 } from './append-sql';
 import { keyDigest } from './key-digest';
@@ -81,7 +81,7 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),
   added AS NOT MATERIALIZED (${streams}),
-  ${plainUpdates(at)},
+  ${ADVANCED_STREAMS},
   ${addToPlainBuckets(at)}`;
 
 /**

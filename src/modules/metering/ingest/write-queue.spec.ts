@@ -133,7 +133,7 @@ describe('a write queue', () => {
       let onStart = (): void => undefined;
       const queue = new WriteQueue(
         async (group) => {
-          groups.push(group.map(({ fastPath }) => fastPath?.streams[0]?.id).join(' '));
+          groups.push(group.map(({ fastPath }) => fastPath?.streams[0]?.cached.id).join(' '));
           onStart();
           await new Promise<void>((resolve) => inFlight.push(resolve));
           return group.map(() => STORED);

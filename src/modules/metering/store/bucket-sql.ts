@@ -52,12 +52,14 @@ const addToBuckets = (inWindows: string): string => `
   updated AS (
     INSERT INTO usage_bucket AS bucket
       (${BUCKET}, events, total, greatest, latest, latest_at, latest_position, held_ms, distinct_values)
-    SELECT ${BUCKET}, sum(events), coalesce(sum(total), 0), max(greatest), (max(last))[3], to_timestamp((max(last))[1]),
-      (max(last))[2], coalesce(sum(held_ms), 0), sum(distinct_values)
+    SELECT ${BUCKET}, events, coalesce(total, 0), greatest, last[3], to_timestamp(last[1]), last[2], coalesce(held_ms, 0), 0
+    FROM change WHERE value_digest IS NULL
+    UNION ALL
+    SELECT ${BUCKET}, sum(events), 0, NULL, NULL, NULL, NULL, 0, sum(distinct_values)
     FROM (
-      SELECT ${BUCKET}, events, total, greatest, last, held_ms, 0 AS distinct_values FROM change
+      SELECT ${BUCKET}, events, 0 AS distinct_values FROM change WHERE value_digest IS NOT NULL
       UNION ALL
-      SELECT ${BUCKET}, 0, NULL, NULL, NULL, NULL, 1 FROM new_value
+      SELECT ${BUCKET}, 0, 1 FROM new_value
     ) AS piece
     GROUP BY ${BUCKET}
     ON CONFLICT (${BUCKET}) DO UPDATE SET

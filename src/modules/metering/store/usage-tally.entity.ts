@@ -1,13 +1,14 @@
 import { Check, Column, Entity } from 'typeorm';
 import { InstantKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** Number of events accepted, repeated and rejected, by the hour of their timestamps. */
+/** Number of repeated and rejected events, by the hour of their timestamps. */
 @Entity('usage_tally')
 @Check('usage_tally_check', `"accepted" >= 0 AND "duplicates" >= 0 AND "rejected" >= 0`)
 export class UsageTallyEntity {
   @StreamKeyColumn() readonly streamId!: string;
   @InstantKeyColumn() readonly hour!: Date;
-  @Column({ type: 'bigint' }) readonly accepted!: string;
+  /** Only the previous release writes and reads it. */
+  @Column({ type: 'bigint', default: 0 }) readonly accepted!: string;
   @Column({ type: 'bigint' }) readonly duplicates!: string;
   @Column({ type: 'bigint' }) readonly rejected!: string;
 }

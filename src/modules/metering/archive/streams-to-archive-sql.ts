@@ -1,0 +1,60 @@
+import { archivedBefore } from './archived-sql';
+
+/**
+ * Number of events of each stream in a month. Counts the streams in the order of their ids until there are more than $5 events, so the
+ * count of a stream is complete as long as it and those before it have no more. OFFSET 0 keeps the lookups by index.
+ * @param streams FROM item with the column `id`
+ */
+const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `
+  SELECT id, count(*) AS events
+  FROM (
+    SELECT streams.id
+    FROM (SELECT id FROM ${streams} ORDER BY id) AS streams CROSS JOIN LATERAL (
+      SELECT FROM usage_event
+      WHERE stream_id = streams.id AND occurred_at >= ${startAt} AND occurred_at < ${endAt}
+      OFFSET 0
+    ) AS event
+    ORDER BY streams.id LIMIT $5 + 1
+  ) AS counted
+  GROUP BY id`;
+
+/**
+ * Streams in the order of their ids, each with the earliest month that has events and is not archived, and the number of these
+ * events if it is the month asked for. Customers on test clocks keep their events: their time is not real.
+ */
+export const NEXT_STREAMS = `
+  WITH page AS MATERIALIZED (
+    SELECT stream.id, stream.customer_id, first.month
+    FROM (SELECT id, customer_id FROM usage_stream WHERE id > $1 ORDER BY id LIMIT $2) AS stream
+    LEFT JOIN customer ON customer.id = stream.customer_id AND customer.test_clock_id IS NULL
+    LEFT JOIN LATERAL (
+      SELECT date_trunc('month', occurred_at, 'UTC') AS month FROM usage_event
+      WHERE stream_id = stream.id AND occurred_at < $3 AND customer.id IS NOT NULL
+        AND occurred_at >= coalesce(${archivedBefore('stream.id')}, '-infinity')
+      ORDER BY occurred_at LIMIT 1
+    ) AS first ON true
+  )
+  SELECT page.id, page.customer_id AS "customerId", page.month, counted.events
+  FROM page LEFT JOIN (
+    ${eventsOfStreams('page WHERE month = $4', '$4', "($4 AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC'")}
+  ) AS counted USING (id)
+  ORDER BY page.id`;
+
+/**
+ * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
+ * retention, and has no late usage that is to be billed. That of a deleted customer never is. Closes these periods as a whole, so
+ * that none is billed again from a part of its events.
+ */
+export const CLOSABLE = `
+  WITH closable AS MATERIALIZED (
+    SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS closed_before
+    FROM usage_stream AS stream JOIN customer ON customer.id = stream.customer_id CROSS JOIN LATERAL (
+      SELECT max(period_end_at) AS end_at, coalesce(bool_or(is_late), false) AS is_late
+      FROM usage_billed WHERE stream_id = stream.id AND period_start_at < $2
+    ) AS billed
+    WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
+      AND (billed.end_at IS NULL OR billed.end_at <= $3)
+  )
+  SELECT closable.id, closable.closed_before AS "closedBefore", coalesce(counted.events, 0) AS events
+  FROM closable LEFT JOIN (${eventsOfStreams('closable', '$4', '$2')}) AS counted USING (id)
+  ORDER BY closable.id`;
