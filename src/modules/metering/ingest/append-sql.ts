@@ -125,12 +125,18 @@ export const storedEventParts = (
     JOIN meter ON meter.event_name = stream.event_name`)}),
   ${ADD_TO_BUCKETS}`;
 
+/**
+ * Condition: nothing refuses the event. A CASE, because PostgreSQL expects that IS NULL is true for 1 row of 200, would then expect
+ * one event, and would look for the stream of each event in the whole list of streams.
+ */
+const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
+
 const recordSql = (incoming: string): string => `
   WITH incoming AS NOT MATERIALIZED (${incoming}),
   ${LATE},
   ${storedEventParts(
     `SELECT ${EVENT_COLUMNS} FROM incoming
-    WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
+    WHERE ${IS_NOT_REFUSED} AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
       AND ${isUnarchived('incoming.key_digest')}
     ORDER BY key_digest, index`,
     '$3::bigint[]',
