@@ -50,7 +50,8 @@ describe('events of a stream in the cache', () => {
     customer = await createCustomer(engine);
     await send(event());
     await send(event());
-    expect(known()).toMatchObject({ plainFromMs: Number.NEGATIVE_INFINITY });
+    const never = Number.NEGATIVE_INFINITY;
+    expect(known()).toMatchObject({ openFromMs: never, windowsEndMs: never });
   });
 
   const insertWindow = (meter: string, endAt = NEXT_HOUR) =>
@@ -131,7 +132,7 @@ describe('events of a stream in the cache', () => {
     await send(event());
     const windows = (await totals(meter)).filter(([start]) => start === '2026-03-01 08:30');
     expect(windows).toEqual([['2026-03-01 08:30', 2, '4']]);
-    expect(known()).toMatchObject({ plainFromMs: Date.parse('2026-03-01T09:30:00Z') });
+    expect(known()).toMatchObject({ windowsEndMs: Date.parse('2026-03-01T09:30:00Z') });
   });
 
   it('are late for a period that another process billed', async () => {

@@ -1,5 +1,6 @@
 import { Allowances, createEntitlement } from '../support/allowances';
-import { createCustomer, insertMeter } from '../support/metering';
+import { createCustomer } from '../support/billing';
+import { insertMeter } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** PostgreSQL uses the plan for any parameters from the sixth execution on, if it expects no better one for each. */
@@ -25,11 +26,20 @@ describe('the plans of prepared statements', () => {
     for (let index = 0; index < EXECUTIONS; index += 1) {
       await allowances.consume(key, '1', `consumption-${index}`);
     }
+    const clock = await engine.http
+      .post('/v1/test-clocks')
+      .send({ name: 'Slow path', now: engine.clock.now().toISOString() });
+    const { id: clockId } = clock.body as { readonly id: string };
+    const onClock = await createCustomer(engine, { test_clock_id: clockId });
     for (let index = 0; index < EXECUTIONS; index += 1) {
-      for (const name of ['metered', 'plain']) {
+      for (const [name, customerId] of [
+        ['metered', customer],
+        ['plain', customer],
+        ['plain', onClock],
+      ] as const) {
         const { body } = await engine.http.post('/v1/usage-events').send({
-          idempotency_key: `${name}-${index}`,
-          customer_id: customer,
+          idempotency_key: `${name}-${index}-${customerId}`,
+          customer_id: customerId,
           event_name: name,
           timestamp: engine.clock.now().toISOString(),
           properties: { amount: 1 },
@@ -46,8 +56,10 @@ describe('the plans of prepared statements', () => {
       expect.arrayContaining([
         'consumptions-known-plain',
         'usage-fast-path-skip',
+        'usage-fast-path-skip-windows',
         'usage-record',
         'usage-windows',
+        'balances-counted',
         'usage-streams-find',
         'usage-streams-skip',
         'balances-write-usage',

@@ -251,15 +251,16 @@ describe('deleting a test clock', () => {
     for (const id of [gone, kept]) {
       await post(`/v1/customers/${id}/entitlements/${key}/grants`, { value: '1' });
     }
+    // A repeated key keeps the list in one commit.
     const { body } = await engine.http.post('/v1/usage-events').send({
-      events: [gone, kept].map((id) => ({
+      events: [gone, kept, kept].map((id) => ({
         idempotency_key: `shared by ${id}`,
         customer_id: id,
         event_name: 'shared_request',
         timestamp,
       })),
     });
-    expect(body).toMatchObject({ accepted: 2 });
+    expect(body).toMatchObject({ accepted: 2, duplicates: 1 });
     const packs = await engine.database.query(
       `SELECT FROM event_pack AS pack WHERE pack.data::text LIKE $1 AND pack.data::text LIKE $2`,
       [`%${gone}%`, `%${kept}%`],

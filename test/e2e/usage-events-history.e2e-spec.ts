@@ -215,8 +215,8 @@ describe('stored usage events', () => {
       const [seven, zero] = [7n, 0n].map((numerator) => ({ numerator, denominator: 1n }));
       const about = { customerId, meterId: meter.id, period };
       expect(notified).toEqual([
-        { ...about, before: zero, after: seven },
-        { ...about, before: seven, after: zero },
+        { ...about, usage: seven },
+        { ...about, usage: zero },
       ]);
       expect(await windows.read([window])).toEqual([zero]);
       await engine.database.transaction(() => windows.close(window));

@@ -201,8 +201,8 @@ describe('reporting usage', () => {
       period: { startAt: new Date(window.startAt), endAt: new Date(window.endAt) },
     };
     expect(notified).toEqual([
-      { ...moved, before: value(0n), after: value(3n) },
-      { ...moved, before: value(3n), after: value(9n, 2n) },
+      { ...moved, usage: value(3n) },
+      { ...moved, usage: value(9n, 2n) },
     ]);
     fails = true;
     const failed = at('08:40:00', 'eu');

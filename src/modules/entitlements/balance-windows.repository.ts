@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseExact, type Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
-import { Database } from '../../platform/database';
+import { Database, listOfAnyLength } from '../../platform/database';
 import type { ChangedWindow } from '../metering';
 import type { DueTable } from '../test-clocks';
 import { toNumeric } from './decimal-column';
@@ -34,8 +34,10 @@ const windowSpans = (startAt: string, endAt: string): string => `
 const LOCK_COUNTED = `
   SELECT moved.used AS moved_to, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS},
     h.access_version = a.version AND h.rules_version = e.rules_version AS is_fresh
-  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::numeric[])
-    AS moved (customer_id, meter_id, start_at, end_at, used)
+  FROM unnest(
+    ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'text')}, ${listOfAnyLength('$3', 'timestamptz')},
+    ${listOfAnyLength('$4', 'timestamptz')}, ${listOfAnyLength('$5', 'numeric')}
+  ) AS moved (customer_id, meter_id, start_at, end_at, used)
   JOIN entitlement e ON e.meter_id = moved.meter_id
   JOIN customer_access a ON a.customer_id = moved.customer_id
   JOIN customer_entitlement h ON h.customer_id = moved.customer_id AND h.entitlement_id = e.id
@@ -73,7 +75,7 @@ export class BalanceWindowsRepository {
       windows.map(({ meterId }) => meterId),
       windows.map(({ period }) => period.startAt),
       windows.map(({ period }) => period.endAt),
-      windows.map(({ after }) => toNumeric(after)),
+      windows.map(({ usage }) => toNumeric(usage)),
     ]);
     return rows.map((row) => ({
       record: toBalanceRecord(row),

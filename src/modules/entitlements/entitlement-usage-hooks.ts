@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { compare } from '../../core/decimal';
 import { Clock } from '../../platform/clock';
 import { type ChangedWindow, UsageHooks } from '../metering';
 import { TestClocksService } from '../test-clocks';
@@ -31,7 +32,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
       const now = times.get(testClockId ?? '') ?? (await this.nowOf(testClockId));
       times.set(testClockId ?? '', now);
       if (isCurrent) {
-        moved.push({ record, used, now });
+        if (compare(used, record.row.used) !== 0) moved.push({ record, used, now });
         continue;
       }
       // The allowance is outdated. The recalculation also reads the usage.

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/** A registered window whose usage changed; over all groups, without what a recurring meter carried over. */
+/** A registered window whose usage may have changed. */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
   readonly period: Period;
-  readonly before: Rational;
-  readonly after: Rational;
+  /** Usage now, over all groups, without what a recurring meter carried over. */
+  readonly usage: Rational;
 }
 
 /** Called in the transaction that stores or voids events, which has locked their streams. */

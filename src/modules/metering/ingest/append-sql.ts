@@ -151,8 +151,16 @@ const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${lis
 /** Ids of the streams of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
+/** Properties of events that decide which statement of the fast path stores them. */
+export interface FastPathNeeds {
+  /** True if a key may be that of an archived event. */
+  readonly hasArchive: boolean;
+  /** True if events may be in registered windows. */
+  readonly hasWindows: boolean;
+}
+
 /**
- * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Stores
+ * Fast path: stores and counts events of streams whose cached version is current. Stores
  * nothing of the other streams, and with SKIP LOCKED nothing of those that another transaction has locked. If an event was not
  * stored, returns the former last position of each stream, null for those; then also the numbers of the streams whose version
  * is current. A stream that changed after the snapshot of this statement has another version by the time it is locked, and is
@@ -162,7 +170,7 @@ const STREAMS = listOfAnyLength('$2', 'bigint');
  * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the
  * nth position after the last one of its stream.
  */
-const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
+const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
     SELECT cached.number, stream.id, stream.last_position, cached.event_name
     FROM unnest(${STREAMS}, ${listOfAnyLength('$3', 'bigint')}, ${listOfAnyLength('$9', 'text')})
@@ -187,16 +195,16 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
       ),
       jsonb_array_elements(${ifAnyLocked('$8::jsonb')})
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
-    WHERE known.positions[number] IS NOT NULL ${checksArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
+    WHERE known.positions[number] IS NOT NULL ${hasArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
   ${advancedStreams(STREAMS)},
-  counted AS NOT MATERIALIZED (${countedOf(`
+  counted AS ${hasWindows ? '' : 'NOT'} MATERIALIZED (${countedOf(`
     fresh AS event
     JOIN locked AS stream ON stream.id = event.stream_id
     JOIN meter ON meter.event_name = stream.event_name`)}),
-  ${ADD_TO_HOURS}
+  ${hasWindows ? ADD_TO_BUCKETS : ADD_TO_HOURS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     CASE WHEN (SELECT count(*) FROM fresh) < cardinality($4::int[]) THEN (SELECT positions::text[] FROM known) END AS positions,
@@ -207,17 +215,22 @@ const fastPathSql = (onBusy: OnBusy, checksArchive: boolean): string => `
       WHERE stream.id = ANY (${STREAMS})
     ) END AS current`;
 
-/** Statements of the fast path, by what they do about locked streams. */
-export const FAST_PATH_APPEND: Readonly<Record<OnBusy, string>> = {
-  skip: fastPathSql('skip', false),
-  wait: fastPathSql('wait', false),
-};
+const fastPathStatements = new Map<string, string>();
 
-/** Statements of the fast path for databases with archived events, by what they do about locked streams. */
-export const FAST_PATH_APPEND_BESIDE_ARCHIVE: Readonly<Record<OnBusy, string>> = {
-  skip: fastPathSql('skip', true),
-  wait: fastPathSql('wait', true),
-};
+/** Returns the statement of the fast path, with its name as a prepared statement. */
+export function fastPathAppend(
+  onBusy: OnBusy,
+  needs: FastPathNeeds,
+): { readonly name: string; readonly sql: string } {
+  const [archive, windows] = [
+    needs.hasArchive ? '-archive' : '',
+    needs.hasWindows ? '-windows' : '',
+  ];
+  const name = `usage-fast-path-${onBusy}${archive}${windows}`;
+  const sql = fastPathStatements.get(name) ?? fastPathSql(onBusy, needs);
+  fastPathStatements.set(name, sql);
+  return { name, sql };
+}
 
 /**
  * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have

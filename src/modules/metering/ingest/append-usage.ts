@@ -80,9 +80,8 @@ export class AppendUsage {
     const now = this.clock.now();
     const parameters = [now, staged.earliestAt, ...staged.parameters(streams, requestOf)];
     const { earliestAt, latestAt } = staged;
-    const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
-      this.store(staged, parameters),
-    );
+    const recorded = await this.store(staged, parameters);
+    if (recorded.accepted > 0) await this.windows.report({ customers, earliestAt, latestAt });
     await this.late.write(toLateUsage(recorded, customers), now);
     const missing = staged.length - recorded.accepted;
     if (missing === 0) return { accepted: recorded.accepted, notStored: [] };

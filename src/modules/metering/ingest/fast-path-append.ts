@@ -3,19 +3,20 @@ import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import type { OnBusy } from '../store/usage-streams';
+import { WindowChanges } from '../store/window-changes';
 import {
   type AppendOutcome,
   type FastPathOutcome,
   splitByRequest,
   withoutBusy,
 } from './append-outcome';
-import { FAST_PATH_APPEND, FAST_PATH_APPEND_BESIDE_ARCHIVE, ON_PARAMETERS } from './append-sql';
+import { fastPathAppend, ON_PARAMETERS } from './append-sql';
 import { FastPathBatch, type FastPathRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 
 const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 
-/** Result of {@link FAST_PATH_APPEND}. */
+/** Result of {@link fastPathAppend}. */
 interface FastPathResult {
   readonly accepted: number;
   /** Last position of each stream before the append, null if the stream was not tried. Null if all events were stored. */
@@ -26,12 +27,16 @@ interface FastPathResult {
 
 type NotStored = AppendOutcome['notStored'];
 
-/** Fast path of ingest: stores and counts events with one autocommitted statement, based on cached stream state. */
+/**
+ * Fast path of ingest: stores and counts events with one statement, based on cached stream state. It commits by itself, or with the
+ * usage hooks if events may be in registered windows.
+ */
 @Injectable()
 export class FastPathAppend {
   constructor(
     private readonly database: Database,
     private readonly cache: StreamCache,
+    private readonly windows: WindowChanges,
     private readonly clock: Clock,
   ) {}
 
@@ -45,14 +50,9 @@ export class FastPathAppend {
   ): Promise<readonly FastPathOutcome[]> {
     const batch = new FastPathBatch(requests);
     const now = this.clock.now();
-    const [result] = await this.database.autocommit(() =>
-      this.database.prepared<FastPathResult>(
-        `usage-fast-path-${onBusy}${batch.hasArchive ? '-archive' : ''}`,
-        (batch.hasArchive ? FAST_PATH_APPEND_BESIDE_ARCHIVE : FAST_PATH_APPEND)[onBusy],
-        batch.appendParameters(now),
-      ),
-    );
-    invariant(result !== undefined, 'The statement that stores usage returns a row.');
+    const result = await (batch.hasWindows
+      ? this.database.transaction(() => this.storeInWindows(batch, now, onBusy))
+      : this.database.autocommit(() => this.store(batch, now, onBusy)));
     const notStored = await this.notStored(batch, now, result);
     const outcomes = splitByRequest(requests, notStored);
     if (result.current === null) return outcomes;
@@ -62,6 +62,27 @@ export class FastPathAppend {
       const reason = batch.isWithin(index, current) ? 'busy' : 'outdated';
       return withoutBusy(request.events, outcomes[index] ?? NOTHING_STORED, reason);
     });
+  }
+
+  private async store(batch: FastPathBatch, now: Date, onBusy: OnBusy): Promise<FastPathResult> {
+    const { name, sql } = fastPathAppend(onBusy, batch);
+    const [result] = await this.database.prepared<FastPathResult>(
+      name,
+      sql,
+      batch.appendParameters(now),
+    );
+    invariant(result !== undefined, 'The statement that stores usage returns a row.');
+    return result;
+  }
+
+  private async storeInWindows(
+    batch: FastPathBatch,
+    now: Date,
+    onBusy: OnBusy,
+  ): Promise<FastPathResult> {
+    const result = await this.store(batch, now, onBusy);
+    if (result.accepted > 0) await this.windows.report(batch.changedStreams(result.positions));
+    return result;
   }
 
   private async notStored(

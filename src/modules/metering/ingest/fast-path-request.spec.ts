@@ -17,12 +17,16 @@ function event(index: number, customer: number, key = String(index), at = NOW): 
 }
 
 describe('events of a list', () => {
-  /** Caches the streams of customers below 10; those of customers from 5 on are billed until now. */
+  /**
+   * Caches the streams of customers below 10. Those of customers from 5 on are billed until now; that of customer 4 has a registered
+   * window that ends now.
+   */
   const cachedOf = ({ customerId }: StreamName) => {
     const customer = Number(customerId.slice(4));
     if (customer >= 10) return undefined;
-    const plainFromMs = customer < 5 ? 0 : NOW.getTime();
-    return { id: String(customer), version: '1', plainFromMs, hasArchive: false };
+    const openFromMs = customer < 5 ? 0 : NOW.getTime();
+    const windowsEndMs = customer === 4 ? NOW.getTime() : 0;
+    return { id: String(customer), version: '1', openFromMs, windowsEndMs, hasArchive: false };
   };
 
   /** Returns the indexes of the events of each part, and of the rest. */
@@ -47,6 +51,16 @@ describe('events of a list', () => {
       'of a stream with an event in the future are the rest',
       [event(0, 1), event(1, 2), event(2, 1, '2', later)],
       [[[1]], [0, 2]],
+    ],
+    [
+      'of a stream with an event in a registered window are a part of their own',
+      [event(0, 4), event(1, 2), event(2, 4, '2', before)],
+      [[[0, 2], [1]], []],
+    ],
+    [
+      'after the registered windows of their stream are a part with others',
+      [event(0, 4), event(1, 2)],
+      [[[0, 1]], []],
     ],
     [
       'of several streams are the rest if a key is repeated',

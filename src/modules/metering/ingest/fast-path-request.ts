@@ -1,6 +1,7 @@
 import { Instants, Integers, Texts, Uuids } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import { streamKey, type StreamName } from '../store/usage-streams';
+import type { ChangedStreams } from '../store/window-changes';
 import { keyDigest } from './key-digest';
 import type { CachedStream } from './stream-cache';
 
@@ -13,6 +14,8 @@ interface RequestStream {
 interface StreamEvents {
   readonly cached: CachedStream | undefined;
   isPlain: boolean;
+  /** True if an event may be in a registered window. */
+  hasWindow: boolean;
   /** Part that the events belong to, and the index of the stream in that part. Null: not determined yet. */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
@@ -37,10 +40,14 @@ export class FastPathRequest {
   /** As JSON. */
   readonly properties: string[] = [];
 
-  private constructor(readonly shard: number) {}
+  private constructor(
+    readonly shard: number,
+    /** True if the events may be in registered windows. */
+    readonly hasWindows: boolean,
+  ) {}
 
   /**
-   * Splits a request into at most one part per shard, and the rest. If a key occurs twice and there are several streams,
+   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key occurs twice and there are several streams,
    * everything is in the rest: the first occurrence in the request is to be stored, and its stream may be set aside.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
@@ -52,7 +59,7 @@ export class FastPathRequest {
     lastInstant: Date,
   ): SplitRequest {
     const streams = streamsOf(events, cachedOf, lastInstant);
-    const parts = new Map<number, FastPathRequest>();
+    const parts = new Map<string, FastPathRequest>();
     const rest: IncomingEvent[] = [];
     for (const [at, event] of events.entries()) {
       const stream = streams[at];
@@ -68,14 +75,15 @@ export class FastPathRequest {
   private static targetOf(
     stream: StreamEvents,
     event: IncomingEvent,
-    parts: Map<number, FastPathRequest>,
+    parts: Map<string, FastPathRequest>,
     shards: number,
   ): StreamEvents['target'] {
-    const { cached } = stream;
+    const { cached, hasWindow } = stream;
     if (stream.target !== null || cached === undefined) return stream.target;
     const shard = Number(BigInt(cached.id) % BigInt(shards));
-    const request = parts.get(shard) ?? new FastPathRequest(shard);
-    parts.set(shard, request);
+    const part = `${shard} ${hasWindow}`;
+    const request = parts.get(part) ?? new FastPathRequest(shard, hasWindow);
+    parts.set(part, request);
     stream.target = { request, stream: request.addStream(cached, event) };
     return stream.target;
   }
@@ -129,7 +137,33 @@ export class FastPathBatch {
     return this.requests.some(({ streams }) => streams.some(({ cached }) => cached.hasArchive));
   }
 
-  /** Returns the parameters of `FAST_PATH_APPEND`. */
+  /** True if events may be in registered windows. */
+  get hasWindows(): boolean {
+    return this.requests.some(({ hasWindows }) => hasWindows);
+  }
+
+  /**
+   * Returns the streams whose events may be in registered windows, except those that were not tried.
+   * @param positions as in {@link notTried}; null if all streams were tried
+   */
+  changedStreams(positions: readonly (string | null)[] | null): ChangedStreams {
+    const customers = new Map<string, string>();
+    let [earliestMs, latestMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const [request, { hasWindows, streams, events }] of this.requests.entries()) {
+      if (!hasWindows) continue;
+      for (const [stream, { cached, name }] of streams.entries()) {
+        const number = this.numbers[request]?.[stream] ?? 0;
+        if (positions?.[number - 1] !== null) customers.set(cached.id, name.customerId);
+      }
+      for (const { timestamp } of events) {
+        earliestMs = Math.min(earliestMs, timestamp.getTime());
+        latestMs = Math.max(latestMs, timestamp.getTime());
+      }
+    }
+    return { customers, earliestAt: new Date(earliestMs), latestAt: new Date(latestMs) };
+  }
+
+  /** Returns the parameters of `fastPathAppend`. */
   appendParameters(now: Date): readonly unknown[] {
     const numbers = new Integers(this.length);
     this.eachEvent((number) => numbers.add(number));
@@ -250,13 +284,13 @@ function streamsOf(
     let stream = streams.get(key);
     if (stream === undefined) {
       const cached = cachedOf(event);
-      stream = { cached, isPlain: cached !== undefined, target: null };
+      stream = { cached, isPlain: cached !== undefined, hasWindow: false, target: null };
       streams.set(key, stream);
     }
-    const plainFromMs = stream.cached?.plainFromMs ?? Infinity;
-    if (event.timestamp.getTime() < plainFromMs || event.timestamp > lastInstant) {
-      stream.isPlain = false;
-    }
+    const { openFromMs = Infinity, windowsEndMs = Infinity } = stream.cached ?? {};
+    const atMs = event.timestamp.getTime();
+    if (atMs < openFromMs || event.timestamp > lastInstant) stream.isPlain = false;
+    if (atMs < windowsEndMs) stream.hasWindow = true;
     return stream;
   });
 }

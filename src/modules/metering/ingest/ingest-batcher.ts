@@ -42,7 +42,9 @@ interface Queues {
 @Injectable()
 export class IngestBatcher {
   private readonly slowPath: Queues;
-  private readonly fastPath: Queues;
+  /** Queues of the fast path: for events in registered windows, and for others, which are stored with fewer statements. */
+  private readonly inWindows = this.fastPathQueues();
+  private readonly outsideWindows = this.fastPathQueues();
   private readonly streamQueues = new Map<string, WriteQueue>();
   private readonly singleWaits = new ConcurrencyLimiter(MAX_WAITING);
   private readonly listWaits = new ConcurrencyLimiter(MAX_WAITING);
@@ -68,21 +70,6 @@ export class IngestBatcher {
         },
       ),
     };
-    this.fastPath = {
-      singles: new WriteQueue(
-        (group) => this.appendOnFastPath(group),
-        (request, reason) => this.retry(request, reason),
-      ),
-      lists: new WriteQueue(
-        (group) => this.appendOnFastPath(group),
-        (request, reason) => {
-          if (reason === 'busy') return this.addToBusy(request);
-          this.slowPath.lists.add(request);
-          return undefined;
-        },
-        SHARDS,
-      ),
-    };
   }
 
   /** Stores events and returns their outcome once it is committed. */
@@ -90,7 +77,7 @@ export class IngestBatcher {
     if (events.length === 0) return { accepted: 0, notStored: [] };
     const { parts, rest } = await this.splitCached(events);
     const which = events.length > 1 ? 'lists' : 'singles';
-    const outcomes = parts.map((part) => this.fastPath[which].put(part.events, part));
+    const outcomes = parts.map((part) => this.queuesOf(part)[which].put(part.events, part));
     if (rest.length > 0) outcomes.push(this.slowPath[which].put(rest, null));
     return mergeParts(await Promise.all(outcomes));
   }
@@ -112,11 +99,34 @@ export class IngestBatcher {
     return FastPathRequest.split(events, shards, (name) => this.cache.get(name), lastInstant);
   }
 
+  private fastPathQueues(): Queues {
+    return {
+      singles: new WriteQueue(
+        (group) => this.appendOnFastPath(group),
+        (request, reason) => this.retry(request, reason),
+      ),
+      lists: new WriteQueue(
+        (group) => this.appendOnFastPath(group),
+        (request, reason) => {
+          if (reason === 'busy') return this.addToBusy(request);
+          this.slowPath.lists.add(request);
+          return undefined;
+        },
+        SHARDS,
+      ),
+    };
+  }
+
+  private queuesOf({ hasWindows }: FastPathRequest): Queues {
+    return hasWindows ? this.inWindows : this.outsideWindows;
+  }
+
   /** Retries a locked stream: another process locks it for one commit, so the next attempt mostly succeeds. */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;
-    if (reason === 'outdated') this.slowPath.singles.add(request);
-    else if (request.retries <= MAX_RETRIES) this.fastPath.singles.add(request);
+    const { fastPath } = request;
+    if (reason === 'outdated' || fastPath === null) this.slowPath.singles.add(request);
+    else if (request.retries <= MAX_RETRIES) this.queuesOf(fastPath).singles.add(request);
     else this.streamQueueOf(request).add(request);
   }
 

@@ -8,8 +8,10 @@ import { streamKey, type StreamName } from '../store/usage-streams';
 export interface CachedStream {
   readonly id: string;
   readonly version: string;
-  /** Events from this instant on are in no billed period, registered window or archived month; milliseconds since 1970. */
-  readonly plainFromMs: number;
+  /** Events from this instant on are in no billed period or archived month; milliseconds since 1970. */
+  readonly openFromMs: number;
+  /** Events from this instant on are in no registered window; milliseconds since 1970. */
+  readonly windowsEndMs: number;
   /**
    * True if there were archived events when it was read. An archived event is removed 15 minutes later at the earliest, long after
    * this entry expires: until then its key is found among the stored events.
@@ -24,7 +26,8 @@ interface Entry extends CachedStream {
 interface CachedStreamRow extends StreamName {
   readonly id: string;
   readonly version: string;
-  readonly plainFromMs: number | null;
+  readonly openFromMs: number | null;
+  readonly windowsEndMs: number | null;
   readonly hasArchive: boolean;
 }
 
@@ -36,10 +39,9 @@ interface CachedStreamRow extends StreamName {
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
     (extract(epoch FROM greatest(
-      (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id),
-      (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id),
-      stream.closed_before
-    )) * 1000)::float8 AS "plainFromMs",
+      (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id), stream.closed_before
+    )) * 1000)::float8 AS "openFromMs",
+    (extract(epoch FROM (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)) * 1000)::float8 AS "windowsEndMs",
     EXISTS (SELECT FROM usage_archive_file) AS "hasArchive"
   FROM usage_stream AS stream
   WHERE (customer_id, event_name) IN (
@@ -51,7 +53,7 @@ const READ = `
 
 /** Entries of a generation, about 300 bytes each. Two generations are kept. */
 const MAX_ENTRIES = 150_000;
-/** Entries expire because closing a registered window does not change the version. */
+/** Entries expire because the first archived event changes no version. */
 const EXPIRES_AFTER_MS = 60_000;
 
 /**
@@ -87,11 +89,12 @@ export class StreamCache {
     const inRealTime = await this.customers.inRealTime(customerIds);
     const readAtMs = performance.now();
     for (const row of rows) {
-      const { id, version, plainFromMs, hasArchive } = row;
+      const { id, version, openFromMs, windowsEndMs, hasArchive } = row;
       this.put(streamKey(row), {
         id,
         version,
-        plainFromMs: inRealTime.has(row.customerId) ? (plainFromMs ?? -Infinity) : Infinity,
+        openFromMs: inRealTime.has(row.customerId) ? (openFromMs ?? -Infinity) : Infinity,
+        windowsEndMs: windowsEndMs ?? -Infinity,
         hasArchive,
         readAtMs,
       });

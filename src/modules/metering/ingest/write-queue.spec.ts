@@ -120,7 +120,13 @@ describe('a write queue', () => {
         timestamp: new Date(0),
         properties: {},
       }));
-      const cached = { id: String(stream), version: '1', plainFromMs: 0, hasArchive: false };
+      const cached = {
+        id: String(stream),
+        version: '1',
+        openFromMs: 0,
+        windowsEndMs: 0,
+        hasArchive: false,
+      };
       const [request] = FastPathRequest.split(events, 2, () => cached, new Date(0)).parts;
       if (request === undefined) throw new Error('The events are plain.');
       return request;

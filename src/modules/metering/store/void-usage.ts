@@ -74,19 +74,17 @@ export class VoidUsage {
     const after = { ...before, voidedAt: now };
     const { customerId, timestamp } = before;
     const customers = new Map([[stream, customerId]]);
-    const changed = { customers, earliestAt: timestamp, latestAt: timestamp };
-    return this.windows.around(changed, async () => {
-      const [taken] = await this.database.query<{ position: string }>(TAKE_POSITION, [stream]);
-      invariant(taken !== undefined, 'A locked stream exists.');
-      await this.database.query(VOID, [before.idempotencyKey, now, taken.position]);
-      for (const one of counts) await this.counts.recount(stream, before, one);
-      await this.outbox.record(usageVoided, { after, before, occurredAt: now });
-      await this.late.write(
-        late.map((billed) => lateUsageOf(billed, before)),
-        now,
-      );
-      return after;
-    });
+    const [taken] = await this.database.query<{ position: string }>(TAKE_POSITION, [stream]);
+    invariant(taken !== undefined, 'A locked stream exists.');
+    await this.database.query(VOID, [before.idempotencyKey, now, taken.position]);
+    for (const one of counts) await this.counts.recount(stream, before, one);
+    await this.outbox.record(usageVoided, { after, before, occurredAt: now });
+    await this.late.write(
+      late.map((billed) => lateUsageOf(billed, before)),
+      now,
+    );
+    await this.windows.report({ customers, earliestAt: timestamp, latestAt: timestamp });
+    return after;
   }
 
   /** @throws {ProblemError} `usage_late` if a meter rejects changes of billed periods */

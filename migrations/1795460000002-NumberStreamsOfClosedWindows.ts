@@ -1,0 +1,34 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * A registered window that is closed increments the version of its stream, like one that is opened. The statement that stores events
+ * reads the windows before it locks the stream, so it must not find a window that was closed in between.
+ */
+export class NumberStreamsOfClosedWindows1795460000002 implements MigrationInterface {
+  readonly name = 'NumberStreamsOfClosedWindows1795460000002';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      CREATE FUNCTION "usage_window_outdate_streams_of_closed"() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        UPDATE usage_stream SET version = version + 1 WHERE id IN (
+          SELECT id FROM usage_stream WHERE id IN (SELECT stream_id FROM closed) ORDER BY id FOR UPDATE
+        );
+        RETURN NULL;
+      END
+      $$
+    `);
+    await queryRunner.query(`
+      CREATE TRIGGER "usage_window_outdate_streams_of_closed" AFTER DELETE ON "usage_window"
+      REFERENCING OLD TABLE AS closed
+      FOR EACH STATEMENT EXECUTE FUNCTION "usage_window_outdate_streams_of_closed"()
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(
+      'DROP TRIGGER "usage_window_outdate_streams_of_closed" ON "usage_window"',
+    );
+    await queryRunner.query('DROP FUNCTION "usage_window_outdate_streams_of_closed"');
+  }
+}
