@@ -17,6 +17,7 @@ import {
   type StoredCreditGrant,
   usedByInvoices,
 } from './domain/credit-grant';
+import { type Gone, NOTHING_GONE } from './domain/given-back';
 
 /** Money of a payment that becomes credit of its customer, in minor units. */
 export interface PaymentCredit {
@@ -111,14 +112,15 @@ export class CreditBalanceService {
     };
   }
 
-  /** Returns the credit that refunds of payments gave back or have reserved, and that disputes took, in minor units by payment id. */
-  async refundedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    const own = await this.grants.refundedOf(paymentIds);
+  /** Returns the credit that refunds of payments gave back or have reserved, and that disputes took, by payment id. */
+  async goneOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, Gone>> {
+    const own = await this.grants.goneOf(paymentIds);
     const paidOut = await this.payouts.byPayment(paymentIds);
     return new Map(
       paymentIds.map((id) => {
+        const { refundedMinor, lostMinor } = own.get(id) ?? NOTHING_GONE;
         const { reserved, refunded } = paidOut.get(id) ?? NOTHING_PAID_OUT;
-        return [id, (own.get(id) ?? 0n) + reserved + refunded];
+        return [id, { refundedMinor: refundedMinor + reserved + refunded, lostMinor }];
       }),
     );
   }

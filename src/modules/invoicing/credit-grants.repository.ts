@@ -4,6 +4,7 @@ import type { AppliedCredit } from '../../core/invoice';
 import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
 import type { StoredCreditGrant } from './domain/credit-grant';
+import type { Gone } from './domain/given-back';
 
 /** The constraint and the condition hold the limit together, whatever the caller read before. */
 const MOVE = `
@@ -67,8 +68,8 @@ const RELEASE_RESERVED = `
   WHERE source_id = $1`;
 
 /** Reads how much credit refunds took or reserved, and lost disputes took, by source. */
-const REFUNDED = `
-  SELECT source_id, (refunded + reserved + lost)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
+const GONE = `
+  SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
 
 const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
 
@@ -136,13 +137,19 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /** Returns what refunds gave back or have reserved, and disputes took, of the credit of sources, in minor units by source. */
-  async refundedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  /** Returns what went back of the credit of sources, by source. */
+  async goneOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, Gone>> {
     if (sourceIds.length === 0) return new Map();
-    const rows = await this.database.query<{ source_id: string; amount: string }>(REFUNDED, [
-      sourceIds,
-    ]);
-    return new Map(rows.map(({ source_id: id, amount }) => [id, BigInt(amount)]));
+    const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
+      GONE,
+      [sourceIds],
+    );
+    return new Map(
+      rows.map(({ source_id: id, refunded, lost }) => [
+        id,
+        { refundedMinor: BigInt(refunded), lostMinor: BigInt(lost) },
+      ]),
+    );
   }
 
   /** Reserves as much of the credit of a source as is left, up to an amount. Returns the credit; null where there is none. */

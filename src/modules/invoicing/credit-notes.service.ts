@@ -20,9 +20,11 @@ import {
   type CreditNoteOrder,
   type GivenBack,
   mostOfNote,
+  mostToRefund,
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
+import { type Gone, NOTHING_GONE } from './domain/given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
@@ -42,6 +44,8 @@ import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.eve
 export interface Issued {
   readonly note: CreditNote;
   readonly invoice: Invoice;
+  /** The most that further notes could leave to be refunded, in minor units. */
+  readonly leftToRefund: bigint;
 }
 
 /** Takes parts of finalized invoices back. */
@@ -74,24 +78,19 @@ export class CreditNotesService {
   /**
    * Issues a credit note on a locked invoice, in the caller's transaction: net as asked for and the tax that belongs to it.
    * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
-   * @param refundedMinor what refunds gave back, or have reserved, of the payments of the invoice
+   * @param gone what went back of the payments of the invoice
    * @returns the note, and the invoice as it is then
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_given_back_already`
    */
-  async issue(
-    order: CreditNoteOrder,
-    invoice: Invoice,
-    refundedMinor: bigint,
-    now: Date,
-  ): Promise<Issued> {
+  async issue(order: CreditNoteOrder, invoice: Invoice, gone: Gone, now: Date): Promise<Issued> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
     const counted = await this.counted(invoice);
     assertCreditable(order, counted, await this.together.elsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
-    const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor, held };
+    const given = { ...(await this.notes.givenOf(invoice.id)), ...gone, held };
     const credited = creditNote(order.lines, counted.lines.map(toCreditable));
     return this.issueOf(invoice, credited, order, now, given);
   }
@@ -153,7 +152,8 @@ export class CreditNotesService {
     const { totalMinor } = credited;
     const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
     if (totalMinor > most) throw creditGivenBackAlready(totalMinor, most);
-    const settled = settlementOf(invoice, totalMinor, settle, given ?? { toRefundMinor: 0n });
+    const before = given ?? { toRefundMinor: 0n, ...NOTHING_GONE };
+    const settled = settlementOf(invoice, totalMinor, settle, before);
     const note: CreditNote = {
       id: newId('cn'),
       version: 1,
@@ -177,7 +177,8 @@ export class CreditNotesService {
       createdAt: now,
       updatedAt: now,
     };
-    return { note, invoice: await this.apply(note, invoice, now) };
+    const leftToRefund = mostToRefund(invoice, before) - note.toRefund;
+    return { note, invoice: await this.apply(note, invoice, now), leftToRefund };
   }
 
   private async apply(note: CreditNote, before: Invoice, now: Date): Promise<Invoice> {

@@ -2,7 +2,7 @@ export type { EarnedPeriod } from './domain/earned-period';
 export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditOrder } from './domain/line-order';
-export type { RefundedOf } from './domain/given-back';
+export { type Gone, NOTHING_GONE, type RefundedOf } from './domain/given-back';
 export type { BillingPeriods, GivenBackTerms, InvoiceOrder } from './domain/order';
 export { GivenBackService } from './given-back.service';
 export {

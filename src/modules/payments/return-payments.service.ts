@@ -1,12 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
-import { CreditBalanceService, type RefundedOf } from '../invoicing';
+import { CreditBalanceService, type Gone, NOTHING_GONE, type RefundedOf } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
 import { goneOf, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
+
+/** Money that went back of what paid an invoice, in minor units. */
+export interface GoneOfInvoice extends Gone {
+  /** Part of the rest that cannot be refunded while a dispute is open. */
+  readonly disputedMinor: bigint;
+  /** A payment with such a dispute; null: none has one. */
+  readonly disputedId: string | null;
+}
 
 /** Takes payments off invoices that are withdrawn: as money that comes too late, they are the customer's credit. */
 @Injectable()
@@ -33,16 +41,54 @@ export class ReturnPaymentsService {
     return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
   }
 
+  /**
+   * Returns what went back of the money that paid an invoice, and what open disputes keep from being refunded. Locks the payments
+   * as {@link lockRefunded} does.
+   */
+  async lockGone(invoiceId: string): Promise<GoneOfInvoice> {
+    const payments = await this.payments.lockAppliedTo([invoiceId]);
+    const gone = await this.goneOfApplied(payments);
+    return gone.reduce<GoneOfInvoice>(
+      (sum, { payment, refundedMinor, lostMinor }) => {
+        const { id, amountApplied, isDisputed } = payment;
+        const leftMinor = amountApplied - refundedMinor - lostMinor;
+        const isKept = isDisputed && leftMinor > 0n;
+        return {
+          refundedMinor: sum.refundedMinor + refundedMinor,
+          lostMinor: sum.lostMinor + lostMinor,
+          disputedMinor: sum.disputedMinor + (isKept ? leftMinor : 0n),
+          disputedId: isKept ? id : sum.disputedId,
+        };
+      },
+      { ...NOTHING_GONE, disputedMinor: 0n, disputedId: null },
+    );
+  }
+
   private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
-    const refunded = payments.filter((payment) => goneOf(payment) > 0n);
-    const ofCredit = await this.credit.refundedOf(refunded.map(({ id }) => id));
     const sums = new Map<string, bigint>();
-    for (const { id, invoiceId, ...payment } of refunded) {
-      if (invoiceId === null) continue;
-      const amountMinor = goneOf(payment) - (ofCredit.get(id) ?? 0n);
-      sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + amountMinor);
+    for (const { payment, refundedMinor, lostMinor } of await this.goneOfApplied(payments)) {
+      const { invoiceId } = payment;
+      if (invoiceId === null || refundedMinor + lostMinor === 0n) continue;
+      sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + refundedMinor + lostMinor);
     }
     return sums;
+  }
+
+  /** Returns what went back of payments, besides the credit that they became. */
+  private async goneOfApplied(
+    payments: readonly Payment[],
+  ): Promise<readonly (Gone & { readonly payment: Payment })[]> {
+    const gone = payments.filter((payment) => goneOf(payment) > 0n);
+    const credit = await this.credit.goneOf(gone.map(({ id }) => id));
+    return payments.map((payment) => {
+      const { amountRefunded, amountRefundPending, amountLost } = payment;
+      const ofCredit = credit.get(payment.id) ?? NOTHING_GONE;
+      return {
+        payment,
+        refundedMinor: amountRefunded + amountRefundPending - ofCredit.refundedMinor,
+        lostMinor: amountLost - ofCredit.lostMinor,
+      };
+    });
   }
 
   /** Takes the payments of an invoice off it, in the caller's transaction: their money becomes credit of the customer. */

@@ -14,6 +14,7 @@ import {
   toCreditNoteDto,
   toCreditNoteOrder,
 } from '../../invoicing';
+import { paymentDisputed } from '../../payments';
 import { testClockAdvancing, testClockFailed } from '../../test-clocks';
 import { IssueCreditNoteWorkflow } from './issue-credit-note.workflow';
 import { VoidCreditNoteWorkflow } from './void-credit-note.workflow';
@@ -43,6 +44,7 @@ export class CreditNoteCommandsController {
       invoiceNotCreditable,
       creditExceedsLine,
       creditGivenBackAlready,
+      paymentDisputed,
       testClockAdvancing,
       testClockFailed,
     ],

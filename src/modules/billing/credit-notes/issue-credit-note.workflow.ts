@@ -7,7 +7,7 @@ import {
   CreditNotesService,
   InvoicesService,
 } from '../../invoicing';
-import { LostCreditService, ReturnPaymentsService } from '../../payments';
+import { LostCreditService, paymentDisputed, ReturnPaymentsService } from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
@@ -15,10 +15,12 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice, and the disputed ones whose credit it used, and reads what refunds gave back of them, so that no money is given back twice.
+ * 2. Locks the payments of the invoice, and the disputed ones whose credit it used, and reads what refunds gave back and disputes took
+ *    of them, so that no money is given back twice.
  * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. Lost disputes take the credit
  *    that their payments had paid of the invoice.
- * 4. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
+ * 4. Refuses a note that leaves money to be refunded which only a payment with an open dispute holds.
+ * 5. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()
 export class IssueCreditNoteWorkflow {
@@ -34,7 +36,7 @@ export class IssueCreditNoteWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
    */
   issue(order: CreditNoteOrder): Promise<CreditNote> {
     const { invoiceId } = order;
@@ -44,9 +46,12 @@ export class IssueCreditNoteWorkflow {
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
       const lost = await this.losses.lockLost([before]);
-      const paidIds = before.amountPaid === 0n ? [] : [before.id];
-      const refundedMinor = (await this.payments.lockRefunded(paidIds)).get(before.id) ?? 0n;
-      const { note, invoice } = await this.notes.issue(order, before, refundedMinor, now);
+      const gone = await this.payments.lockGone(before.id);
+      const { note, invoice, leftToRefund } = await this.notes.issue(order, before, gone, now);
+      const { disputedMinor, disputedId } = gone;
+      if (disputedId !== null && note.toRefund > 0n && leftToRefund < disputedMinor) {
+        throw paymentDisputed(disputedId);
+      }
       await this.losses.takeOfNote(lost, before, note, now);
       if (invoice.status !== before.status) {
         await this.firstPayments.endInvoice(invoice, subscription, now);

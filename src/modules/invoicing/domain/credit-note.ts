@@ -2,7 +2,7 @@ import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../..
 import { type AmountRange, lesser } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
-import { type HeldByInvoice, mostCredited } from './given-back';
+import type { Gone, HeldByInvoice } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
@@ -144,46 +144,67 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 }
 
 /** Amounts already given back of an invoice, in minor units. */
-export interface GivenBack {
+export interface GivenBack extends Gone {
   /** Amounts of issued credit notes: off what was owed, as credit, and to be refunded. */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
   readonly toRefundMinor: bigint;
-  /** By refunds of its payments, pending ones included. They fulfil the notes that are settled as a refund. */
-  readonly refundedMinor: bigint;
   readonly held: HeldByInvoice;
 }
 
 /**
+ * Returns the most that notes may leave to be refunded beside earlier ones: what was paid in money less what lost disputes took,
+ * but at least what was refunded already.
+ */
+export function mostToRefund(
+  { amountPaid }: Pick<Invoice, 'amountPaid'>,
+  given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
+): bigint {
+  const most = amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor;
+  return most > 0n ? most : 0n;
+}
+
+/** Returns the part of what was paid that lost disputes took and no refund gave back. */
+function lostForRefunds(paidMinor: bigint, { refundedMinor, lostMinor }: Gone): bigint {
+  return refundedMinor < paidMinor ? lesser(lostMinor, paidMinor - refundedMinor) : 0n;
+}
+
+/**
  * Splits the total of a note: first it lowers what is owed, the rest is credit or a refund. A refund never exceeds what was
- * paid in money: what credit paid returns as credit.
+ * paid in money and not lost: what credit paid returns as credit.
  */
 export function settlementOf(
   invoice: Invoice,
   totalMinor: bigint,
   settle: Settlement,
-  given: Pick<GivenBack, 'toRefundMinor'>,
+  given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
   const toReceivable = lesser(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;
-  const paidMinor = invoice.amountPaid - given.toRefundMinor;
-  const toRefund = settle === 'refund' ? lesser(rest, paidMinor > 0n ? paidMinor : 0n) : 0n;
+  const toRefund = settle === 'refund' ? lesser(rest, mostToRefund(invoice, given)) : 0n;
   return { toReceivable, toCredit: rest - toRefund, toRefund };
 }
 
 /**
  * Returns the largest total, with tax, of a further note: what is owed, and what was paid and is not given back yet. Credit
  * of later invoices gave back their part of it. Credit of a later invoice that lowered this one counts as paid. A refund
- * without a note gave its amount back, unless the note documents that refund.
+ * without a note gave its amount back, unless the note documents that refund, and so did a lost dispute.
  */
 export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
-  const { toReceivableMinor, toCreditMinor, toRefundMinor, refundedMinor, held } = given;
-  const isMet = settle === 'refund' || refundedMinor < toRefundMinor;
-  const givenMinor = toCreditMinor + (isMet ? toRefundMinor : refundedMinor);
+  const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
+  const beyondMinor = beyondNotes(invoice, settle, given);
   const loweredMinor = invoice.amountCredited - toReceivableMinor;
-  const left = invoice.amountPaid + invoice.creditApplied + loweredMinor - givenMinor;
-  const most = owedOf(invoice) + (left > 0n ? left : 0n);
-  return lesser(most, mostCredited(held, isMet ? 0n : refundedMinor));
+  const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
+  const left = paidMinor - toCreditMinor - toRefundMinor - beyondMinor;
+  const most = lesser(owedOf(invoice) + (left > 0n ? left : 0n), held.heldMinor - beyondMinor);
+  return most > 0n ? most : 0n;
+}
+
+/** Returns what went back without a note: lost to disputes, and refunded if the new note does not document it. */
+function beyondNotes({ amountPaid }: Invoice, settle: Settlement, given: GivenBack): bigint {
+  if (settle === 'refund') return lostForRefunds(amountPaid, given);
+  const beyondMinor = given.refundedMinor + given.lostMinor - given.toRefundMinor;
+  return beyondMinor > 0n ? beyondMinor : 0n;
 }
 
 function owedOf(invoice: Invoice): bigint {

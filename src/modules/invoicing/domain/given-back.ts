@@ -4,6 +4,16 @@ import { allocate } from '../../../core/money';
 /** Amounts refunded of invoices, pending refunds included, in minor units by invoice id; none for an invoice left out. */
 export type RefundedOf = ReadonlyMap<string, bigint>;
 
+/** Money that went back of what a customer paid, in minor units. */
+export interface Gone {
+  /** By refunds, pending ones included. */
+  readonly refundedMinor: bigint;
+  /** By disputes that were lost. */
+  readonly lostMinor: bigint;
+}
+
+export const NOTHING_GONE: Gone = { refundedMinor: 0n, lostMinor: 0n };
+
 /** Amounts left of an invoice to give back, in minor units. */
 export interface HeldByInvoice {
   /** Its charges with tax, less what later invoices and credit notes credited of them. */

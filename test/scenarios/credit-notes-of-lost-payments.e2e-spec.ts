@@ -1,0 +1,236 @@
+import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { verifyLedger } from '../support/ledger';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+
+interface Paid {
+  readonly customer: string;
+  readonly invoice: string;
+  readonly line: string;
+  readonly payment: string;
+}
+
+/** An invoice of 1,000 without tax, paid through Stripe. */
+describe('a credit note that is settled as a refund', () => {
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  beforeEach(() => {
+    story.reset();
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(story.engine)).toMatchObject({ ok: true });
+  });
+
+  afterAll(() => story.close());
+
+  async function invoiced(customer: string): Promise<Omit<Paid, 'payment'>> {
+    const invoice = await story.invoice(customer, 1_000);
+    const { lines } = await story.get<{ lines: { id: string }[] }>(`/v1/invoices/${invoice}`);
+    return { customer, invoice, line: lines[0]?.id ?? '' };
+  }
+
+  async function paid(token = 'pm_card_visa'): Promise<Paid> {
+    const { customer } = await story.customerWith(token);
+    const sold = await invoiced(customer);
+    return { ...sold, payment: (await story.post(`/v1/invoices/${sold.invoice}/pay`)).id };
+  }
+
+  /** Pays 400 and 600 of the invoice: a credit note lowers it while the first payment begins, and is void once it is pending. */
+  async function paidTwice(): Promise<Paid & { readonly second: string }> {
+    const { customer } = await story.customerWith('pm_card_authenticationRequired');
+    const sold = await invoiced(customer);
+    const { body } = await note(sold, 600, 'credit');
+    const { id: payment } = await story.post(`/v1/invoices/${sold.invoice}/pay`);
+    await story.engine.http
+      .post(`/v1/credit-notes/${idOf(body)}/void`)
+      .send({})
+      .expect(200);
+    story.stripe.authenticate(story.intentOf(payment), true);
+    await story.notified();
+    const method = { provider: 'stripe', token: 'pm_card_visa' };
+    const { id } = await story.post(`/v1/customers/${customer}/payment-methods`, method);
+    const choice = { payment_method_id: id };
+    const { id: second } = await story.post(`/v1/invoices/${sold.invoice}/pay`, choice);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_applied: 400 });
+    expect(await story.get(`/v1/payments/${second}`)).toMatchObject({ amount_applied: 600 });
+    return { ...sold, payment, second };
+  }
+
+  const idOf = (body: unknown): string => (body as { id: string }).id;
+
+  const note = (
+    { invoice, line }: Pick<Paid, 'invoice' | 'line'>,
+    amount: number,
+    settle = 'refund',
+    key?: string,
+  ) => {
+    const request = story.engine.http.post('/v1/credit-notes');
+    if (key !== undefined) request.set('Idempotency-Key', key);
+    return request.send({
+      invoice_id: invoice,
+      reason: 'Agreed.',
+      settle,
+      lines: [{ invoice_line_id: line, amount }],
+    });
+  };
+
+  const refund = (payment: string, body: object = {}) =>
+    story.engine.http.post(`/v1/refunds/payment/${payment}`).send(body);
+
+  /** Opens a dispute, and returns its id at Stripe. */
+  async function dispute(payment: string, amount?: number): Promise<string> {
+    const { id } = story.stripe.openDispute(story.intentOf(payment), 'fraudulent', amount);
+    await story.notified();
+    return id;
+  }
+
+  async function lose(payment: string, amount?: number): Promise<void> {
+    story.stripe.closeDispute(await dispute(payment, amount), 'lost');
+    await story.notified();
+  }
+
+  const notesOf = async ({ invoice }: Pick<Paid, 'invoice'>) =>
+    (
+      await story.get<{ data: { id: string; status: string }[] }>(
+        `/v1/credit-notes?invoice_id=${invoice}`,
+      )
+    ).data.filter(({ status }) => status === 'issued');
+
+  async function accountsOf({ customer }: Pick<Paid, 'customer'>) {
+    const path = `/v1/ledger/accounts?customer_id=${customer}`;
+    const { data } = await story.get<{ data: { account: string; balance: string }[] }>(path);
+    return Object.fromEntries(data.map(({ account, balance }) => [account, balance]));
+  }
+
+  const tooMuch = (most: number) => ({
+    status: 422,
+    code: 'credit_given_back_already',
+    creditable_total: most,
+  });
+
+  it.each(['refund', 'credit'])(
+    'or as a %s is refused after its payment was lost',
+    async (settle) => {
+      const sold = await paid();
+      await lose(sold.payment);
+      const key = `lost-${sold.invoice}`;
+      const answers = await Promise.all([
+        note(sold, 1_000, settle, key),
+        note(sold, 1_000, settle, key),
+        note(sold, 1, settle),
+      ]);
+      for (const { body } of answers) expect(body).toMatchObject(tooMuch(0));
+      expect(answers[0].text).toBe(answers[1].text);
+      expect(await notesOf(sold)).toEqual([]);
+      expect(await accountsOf(sold)).toMatchObject({ revenue: '-1000', dispute_losses: '1000' });
+      expect(await accountsOf(sold)).not.toHaveProperty('refunds');
+      const answer = await refund(sold.payment, {
+        credit_note: { reason: 'Agreed.', lines: [{ invoice_line_id: sold.line, amount: 100 }] },
+      });
+      expect(answer.body).toMatchObject(tooMuch(0));
+    },
+  );
+
+  it('takes what the bank left of a payment that was lost in part', async () => {
+    const sold = await paid();
+    await lose(sold.payment, 300);
+    expect((await note(sold, 701)).body).toMatchObject(tooMuch(700));
+    const answers = await Promise.all([note(sold, 500), note(sold, 500)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+    expect((await note(sold, 201)).body).toMatchObject(tooMuch(200));
+    expect((await note(sold, 200)).body).toMatchObject({ to_refund: 200, credited_to_balance: 0 });
+    expect(await story.get(`/v1/payments/${sold.payment}`)).toMatchObject({ amount_lost: 300 });
+    expect(await accountsOf(sold)).toMatchObject({ refunds: '-700', dispute_losses: '300' });
+  });
+
+  it('takes what is left of two payments of which one was lost', async () => {
+    const sold = await paidTwice();
+    await lose(sold.payment);
+    expect((await note(sold, 601)).body).toMatchObject(tooMuch(600));
+    const creditNote = { reason: 'Agreed.', lines: [{ invoice_line_id: sold.line, amount: 600 }] };
+    expect((await refund(sold.payment, { credit_note: creditNote })).body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 0,
+    });
+    expect(await notesOf(sold)).toEqual([]);
+    expect((await note(sold, 600)).body).toMatchObject({ to_refund: 600 });
+    expect((await refund(sold.second)).body).toMatchObject({ amount: 600, status: 'succeeded' });
+    expect(await accountsOf(sold)).toMatchObject({ refunds: '0', dispute_losses: '400' });
+    expect((await note(sold, 1)).body).toMatchObject(tooMuch(0));
+  });
+
+  it('documents a refund that was made before the payment was lost', async () => {
+    const sold = await paid();
+    expect((await refund(sold.payment, { amount: 100 })).body).toMatchObject({ amount: 100 });
+    await lose(sold.payment, 1_000);
+    expect((await note(sold, 101)).body).toMatchObject(tooMuch(100));
+    expect((await note(sold, 100)).body).toMatchObject({ to_refund: 100 });
+    expect(await accountsOf(sold)).toMatchObject({ refunds: '0' });
+  });
+
+  it('can be voided if its payment is lost before the refund', async () => {
+    const sold = await paid();
+    const { body } = await note(sold, 800).expect(201);
+    await lose(sold.payment);
+    expect((await refund(sold.payment, { amount: 800 })).body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 0,
+    });
+    expect((await note(sold, 200)).body).toMatchObject(tooMuch(0));
+    await story.engine.http
+      .post(`/v1/credit-notes/${idOf(body)}/void`)
+      .send({})
+      .expect(200);
+    expect((await note(sold, 1)).body).toMatchObject(tooMuch(0));
+    expect(await accountsOf(sold)).toMatchObject({ refunds: '0', revenue: '-1000' });
+  });
+
+  it('is refused while its payment is disputed, except for what was refunded before', async () => {
+    const sold = await paid();
+    await refund(sold.payment, { amount: 300 }).expect(201);
+    const reference = await dispute(sold.payment, 700);
+    const { body } = await note(sold, 301);
+    expect(body).toMatchObject({ status: 409, code: 'payment_disputed' });
+    expect(await notesOf(sold)).toEqual([]);
+    await note(sold, 300).expect(201);
+    story.stripe.closeDispute(reference, 'won');
+    await story.notified();
+    await note(sold, 700).expect(201);
+    expect((await refund(sold.payment)).body).toMatchObject({ amount: 700 });
+    expect(await accountsOf(sold)).toMatchObject({ refunds: '0', revenue: '0' });
+  });
+
+  it('takes what an undisputed payment carries', async () => {
+    const sold = await paidTwice();
+    await dispute(sold.payment);
+    expect((await note(sold, 601)).body).toMatchObject({ code: 'payment_disputed' });
+    await note(sold, 600).expect(201);
+  });
+
+  it('and the loss of its payment at one instant leave nothing to refund', async () => {
+    const sold = await paid();
+    const loss = story.engine.app.get(DisputesService).record(sold.payment, {
+      providerReference: 'dp_at_once',
+      status: 'lost',
+      reason: 'fraudulent',
+      amount: 1_000n,
+      amountWithdrawn: 1_000n,
+      amountReinstated: 0n,
+      isRefundable: false,
+      evidenceDueAt: null,
+    });
+    const [answer] = await Promise.all([note(sold, 1_000), loss]);
+    if (answer.status !== 201) expect(answer.body).toMatchObject(tooMuch(0));
+    expect((await refund(sold.payment, { amount: 1 })).body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+    });
+    for (const { id } of await notesOf(sold)) {
+      await story.engine.http.post(`/v1/credit-notes/${id}/void`).send({}).expect(200);
+    }
+    expect(await accountsOf(sold)).toMatchObject({ revenue: '-1000', dispute_losses: '1000' });
+  });
+});
