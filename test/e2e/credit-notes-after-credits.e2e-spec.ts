@@ -155,6 +155,48 @@ describe('credit notes for a line whose unused part was credited', () => {
     await sale.story.verify();
   });
 
+  it('say which lines of the invoice itself gave a part back', async () => {
+    const sale = await sold();
+    const { story, id } = sale;
+    await pay(sale.invoice);
+    await story.advance('2026-04-16T00:00:00.000Z');
+    await story.command(id, 'change', { when: 'now', quantity: '2' });
+    expect((await story.amounts())[1]).toEqual([3_000, -1_500]);
+    const changed = (await story.invoices())[1];
+    if (changed === undefined) return;
+    const payment = await pay(changed);
+    const credit_note = {
+      lines: [{ invoice_line_id: changed.lines[0]?.id, amount: 3_000 }],
+      reason: 'Outage',
+    };
+    const refund = () => engine.http.post(`/v1/refunds/payment/${payment}`).send({ credit_note });
+    const expected = {
+      status: 422,
+      code: 'credit_given_back_already',
+      creditable_total: 1_500,
+      detail:
+        `The note would be 3000 minor units with tax, but only 1500 of the invoice ${changed.id} can still be credited: ` +
+        '3000 were charged, 1500 were credited by lines of the same invoice. Lower the lines until they total at most 1500 with tax.',
+    };
+    expect((await issue(changed, 3_000)).body).toMatchObject({
+      ...expected,
+      errors: [{ pointer: '/lines' }],
+    });
+    expect((await refund()).body).toMatchObject({
+      ...expected,
+      errors: [{ pointer: '/credit_note/lines' }],
+    });
+    await issue(changed, 1_500).expect(201);
+    expect((await issue(changed, 1)).body).toMatchObject({
+      creditable_total: 0,
+      detail: expect.stringContaining(
+        '3000 were charged, 1500 were credited by lines of the same invoice, 1500 were credited by other credit notes. Nothing is left to credit.',
+      ) as unknown,
+    });
+    expect(await balanceOf(story)).toBe(1_500);
+    await story.verify();
+  });
+
   it('for an older invoice that the credit of a later one paid give that credit back', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
     const { id } = await story.subscribe(await story.seats('3100'));

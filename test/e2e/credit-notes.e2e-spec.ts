@@ -282,8 +282,20 @@ describe('credit notes', () => {
         status: 422,
         code: 'credit_given_back_already',
         creditable_total: 300,
+        detail:
+          `The note would be 301 minor units with tax, but only 300 of the invoice ${invoice.id} can still be credited: ` +
+          '1000 were charged, 700 were refunded without a credit note. Lower the lines until they total at most 300 with tax. ' +
+          'To document a refund that was made, issue the note with settle "refund".',
+        errors: [
+          { pointer: '/lines', code: 'given_back_already', message: 'must total at most 300' },
+        ],
       });
       await issue(invoice, 300).expect(201);
+      expect((await issue(invoice, 1)).body).toMatchObject({
+        detail: expect.stringMatching(
+          /1000 were charged, 300 were credited by other credit notes, 700 were refunded without a credit note. Nothing is left to credit. To document/,
+        ) as unknown,
+      });
       await issue(invoice, 700, { settle: 'refund' }).expect(201);
       expect(await accountsOf(story)).toMatchObject({ refunds: '0', customer_credit: '-300' });
       await story.verify();

@@ -221,6 +221,9 @@ describe('credit for charges that were refunded', () => {
     const line = renewal?.lines.find(({ type }) => type === 'usage');
     expect((await note(renewal?.id ?? '', line?.id ?? '', 1, 'credit')).body).toMatchObject({
       code: 'credit_given_back_already',
+      detail: expect.stringContaining(
+        '4000 were charged, 1400 were credited by later invoices, 2600 were refunded without a credit note. Nothing is left to credit.',
+      ) as unknown,
     });
   });
 

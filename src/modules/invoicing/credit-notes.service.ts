@@ -19,7 +19,6 @@ import {
   type CreditNoteFilter,
   type CreditNoteOrder,
   type GivenBack,
-  mostOfNote,
   mostToRefund,
   settlementOf,
   toCreditable,
@@ -27,6 +26,7 @@ import {
 import { type Gone, NOTHING_GONE } from './domain/given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
+import { limitOfNote } from './domain/note-limit';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
@@ -92,6 +92,15 @@ export class CreditNotesService {
     const held = await this.held.heldByOne(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...gone, held };
     const credited = creditNote(order.lines, counted.lines.map(toCreditable));
+    const limit = limitOfNote(invoice, order.settle, given);
+    if (credited.totalMinor > limit.mostMinor) {
+      throw creditGivenBackAlready(
+        `${order.pointer}/lines`,
+        invoice.id,
+        credited.totalMinor,
+        limit,
+      );
+    }
     return this.issueOf(invoice, credited, order, now, given);
   }
 
@@ -101,7 +110,8 @@ export class CreditNotesService {
     const lines = allOf(counted, await this.together.elsewhere(invoice.id));
     const credited = creditNote(lines, counted.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
-    return (await this.issueOf(invoice, credited, terms, now, null)).note;
+    const given = { toRefundMinor: 0n, ...NOTHING_GONE };
+    return (await this.issueOf(invoice, credited, terms, now, given)).note;
   }
 
   /**
@@ -141,19 +151,14 @@ export class CreditNotesService {
     return countCredits(invoice, await this.invoices.findLines(credits));
   }
 
-  /** @param given null where all that was paid is given back already */
   private async issueOf(
     invoice: Invoice,
     credited: CreditNoteAmounts,
     { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
     now: Date,
-    given: GivenBack | null,
+    given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
   ): Promise<Issued> {
-    const { totalMinor } = credited;
-    const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
-    if (totalMinor > most) throw creditGivenBackAlready(totalMinor, most);
-    const before = given ?? { toRefundMinor: 0n, ...NOTHING_GONE };
-    const settled = settlementOf(invoice, totalMinor, settle, before);
+    const settled = settlementOf(invoice, credited.totalMinor, settle, given);
     const note: CreditNote = {
       id: newId('cn'),
       version: 1,
@@ -177,7 +182,7 @@ export class CreditNotesService {
       createdAt: now,
       updatedAt: now,
     };
-    const leftToRefund = mostToRefund(invoice, before) - note.toRefund;
+    const leftToRefund = mostToRefund(invoice, given) - note.toRefund;
     return { note, invoice: await this.apply(note, invoice, now), leftToRefund };
   }
 

@@ -1,4 +1,5 @@
 import { defineNotFound, defineProblem } from '../../platform/errors';
+import { explainLimit, type NoteLimit } from './domain/note-limit';
 
 export const invoiceNotFound = defineNotFound('invoice_not_found', 'an invoice');
 
@@ -173,17 +174,27 @@ export const creditExceedsLine = defineProblem({
   }),
 });
 
+function adviceOn({ mostMinor, refundedMinor }: NoteLimit): string {
+  const lower =
+    mostMinor > 0n
+      ? `Lower the lines until they total at most ${mostMinor} with tax.`
+      : 'Nothing is left to credit.';
+  return refundedMinor > 0n
+    ? `${lower} To document a refund that was made, issue the note with settle "refund".`
+    : lower;
+}
+
 export const creditGivenBackAlready = defineProblem({
   code: 'credit_given_back_already',
   kind: 'rule_broken',
   title: 'The amount was given back already',
   meaning:
-    'Refunds and other credit notes have given back so much of the invoice that less than the amount of this note is left. `creditable_total` is the largest total, with tax, of a further note. To document a refund that was made, issue the note with `settle: refund`.',
-  occurrence: (total: bigint, most: bigint) => ({
-    detail: `The note would be ${total} minor units with tax, but only ${most} of the invoice are left to give back.`,
-    extensions: { creditable_total: Number(most) },
+    'So much of the invoice was given back already that less than the amount of this note is left: by its own credit lines or by later invoices, by other credit notes, refunds and lost disputes. The detail has the amount of each. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
+  occurrence: (pointer: string, invoiceId: string, total: bigint, limit: NoteLimit) => ({
+    detail: `The note would be ${total} minor units with tax, but only ${limit.mostMinor} of the invoice ${invoiceId} can still be credited: ${explainLimit(limit)}. ${adviceOn(limit)}`,
+    extensions: { creditable_total: Number(limit.mostMinor) },
     errors: [
-      { pointer: '/lines', code: 'given_back_already', message: `must total at most ${most}` },
+      { pointer, code: 'given_back_already', message: `must total at most ${limit.mostMinor}` },
     ],
   }),
 });

@@ -165,7 +165,7 @@ export function mostToRefund(
 }
 
 /** Returns the part of what was paid that lost disputes took and no refund gave back. */
-function lostForRefunds(paidMinor: bigint, { refundedMinor, lostMinor }: Gone): bigint {
+export function lostForRefunds(paidMinor: bigint, { refundedMinor, lostMinor }: Gone): bigint {
   return refundedMinor < paidMinor ? lesser(lostMinor, paidMinor - refundedMinor) : 0n;
 }
 
@@ -185,28 +185,7 @@ export function settlementOf(
   return { toReceivable, toCredit: rest - toRefund, toRefund };
 }
 
-/**
- * Returns the largest total, with tax, of a further note: what is owed, and what was paid and is not given back yet. Credit
- * of later invoices gave back their part of it. Credit of a later invoice that lowered this one counts as paid. A refund
- * without a note gave its amount back, unless the note documents that refund, and so did a lost dispute.
- */
-export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
-  const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
-  const beyondMinor = beyondNotes(invoice, settle, given);
-  const loweredMinor = invoice.amountCredited - toReceivableMinor;
-  const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
-  const left = paidMinor - toCreditMinor - toRefundMinor - beyondMinor;
-  const most = lesser(owedOf(invoice) + (left > 0n ? left : 0n), held.heldMinor - beyondMinor);
-  return most > 0n ? most : 0n;
-}
-
-/** Returns what went back without a note: lost to disputes, and refunded if the new note does not document it. */
-function beyondNotes({ amountPaid }: Invoice, settle: Settlement, given: GivenBack): bigint {
-  if (settle === 'refund') return lostForRefunds(amountPaid, given);
-  const beyondMinor = given.refundedMinor + given.lostMinor - given.toRefundMinor;
-  return beyondMinor > 0n ? beyondMinor : 0n;
-}
-
-function owedOf(invoice: Invoice): bigint {
+/** Returns the part of an invoice that is still to be paid. */
+export function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
 }

@@ -1,0 +1,81 @@
+import { greater, lesser } from '../../../core/money';
+import { type GivenBack, lostForRefunds, owedOf, type Settlement } from './credit-note';
+import type { Invoice, InvoiceLine } from './invoice';
+
+/** The largest total of a further credit note, and what lowers it. Minor units with tax. */
+export interface NoteLimit {
+  readonly mostMinor: bigint;
+  /** Charges of the invoice, without its credit lines. */
+  readonly chargedMinor: bigint;
+  /** Credited by lines of the invoice itself. */
+  readonly onInvoiceMinor: bigint;
+  /** Credited by later invoices. */
+  readonly laterMinor: bigint;
+  readonly notedMinor: bigint;
+  /** Refunded beyond the notes that refunds fulfil; 0 for a note that may document it. */
+  readonly refundedMinor: bigint;
+  /** Lost in disputes beyond what refunds and these notes count. */
+  readonly lostMinor: bigint;
+}
+
+/**
+ * Returns the largest total, with tax, of a further note: what is owed, and what was paid and is not given back yet. Credit
+ * of later invoices gave back their part of it. Credit of a later invoice that lowered this one counts as paid. A refund
+ * without a note gave its amount back, unless the note documents that refund, and so did a lost dispute.
+ */
+export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
+  const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
+  const beyondMinor = beyondNotes(invoice, settle, given);
+  const loweredMinor = invoice.amountCredited - toReceivableMinor;
+  const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
+  const left = paidMinor - toCreditMinor - toRefundMinor - beyondMinor;
+  const most = lesser(owedOf(invoice) + greater(left, 0n), held.heldMinor - beyondMinor);
+  const onInvoiceMinor = creditedBy(invoice.lines);
+  const chargedMinor = invoice.total + onInvoiceMinor;
+  const notedMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
+  const refundedMinor = settle === 'refund' ? 0n : greater(given.refundedMinor - toRefundMinor, 0n);
+  return {
+    mostMinor: greater(most, 0n),
+    chargedMinor,
+    onInvoiceMinor,
+    laterMinor: chargedMinor - notedMinor - held.heldMinor,
+    notedMinor,
+    refundedMinor,
+    lostMinor: beyondMinor - refundedMinor,
+  };
+}
+
+/** Returns what went back without a note: lost to disputes, and refunded if the new note does not document it. */
+function beyondNotes({ amountPaid }: Invoice, settle: Settlement, given: GivenBack): bigint {
+  if (settle === 'refund') return lostForRefunds(amountPaid, given);
+  return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);
+}
+
+/** Returns what lines of an invoice credited of other invoices, with tax: credits, and corrections of usage. */
+function creditedBy(lines: readonly InvoiceLine[]): bigint {
+  return lines
+    .filter(
+      ({ creditsLineId, amount, trace }) =>
+        creditsLineId !== null ||
+        (amount < 0n && trace.kind === 'usage' && trace.corrects?.taken !== undefined),
+    )
+    .reduce((sum, { net, tax }) => sum - net - tax, 0n);
+}
+
+/** Returns the charges of the invoice, and each amount that was given back of them, for the detail of an error. */
+export function explainLimit(limit: NoteLimit): string {
+  const { chargedMinor, onInvoiceMinor, laterMinor, notedMinor, refundedMinor, lostMinor } = limit;
+  // Of both kinds of credit the larger one limits the note.
+  const isOnInvoice = onInvoiceMinor >= laterMinor;
+  const parts = [
+    [isOnInvoice ? onInvoiceMinor : 0n, 'credited by lines of the same invoice'],
+    [isOnInvoice ? 0n : laterMinor, 'credited by later invoices'],
+    [notedMinor, 'credited by other credit notes'],
+    [refundedMinor, 'refunded without a credit note'],
+    [lostMinor, 'lost in disputes without a credit note'],
+  ] as const;
+  const taken = parts
+    .filter(([amountMinor]) => amountMinor > 0n)
+    .map(([amountMinor, how]) => `${amountMinor} were ${how}`);
+  return [`${chargedMinor} were charged`, ...taken].join(', ');
+}
