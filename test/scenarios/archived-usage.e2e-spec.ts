@@ -118,6 +118,31 @@ describe('bills of archived usage', () => {
     }
   }
 
+  /** Runs works at once that wait for the stream of the customer, in this order. */
+  async function inOrder(works: readonly (() => Promise<unknown>)[]): Promise<readonly unknown[]> {
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    const running: Promise<unknown>[] = [];
+    try {
+      await holder.query('BEGIN');
+      const stream = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
+      expect((await holder.query(stream, [customerId])).rowCount).toBe(1);
+      for (const [index, work] of works.entries()) {
+        running.push(work());
+        await until(`${index + 1} wait`, async () => {
+          const waiting = await engine.database.query(
+            `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+          );
+          return waiting.length === index + 1;
+        });
+      }
+      await holder.query('ROLLBACK');
+    } finally {
+      await holder.end();
+    }
+    return Promise.all(running);
+  }
+
   async function archive(): Promise<void> {
     for (let pass = 0; pass < 2; pass += 1) {
       engine.clock.advanceMs(86_400_000);
@@ -219,13 +244,108 @@ describe('bills of archived usage', () => {
     const last = (await invoices()).at(-1);
     // One event late and one voided: the second period is corrected by nothing.
     expect(last?.lines.map(({ quantity }) => quantity)).toEqual(['2']);
-    const [first] = await invoices();
-    await engine.http.post(`/v1/invoices/${first?.id ?? ''}/void`).expect(200);
-    const regenerated = await engine.http
-      .post(`/v1/invoices/${first?.id ?? ''}/reissue`)
-      .set('Idempotency-Key', 'again');
-    expect(regenerated.body).toMatchObject({ status: 409, code: 'usage_archived' });
   });
+
+  const command = (invoice: Invoice | undefined, name: string, key?: string) => {
+    const request = engine.http.post(`/v1/invoices/${invoice?.id ?? ''}/${name}`);
+    return key === undefined ? request : request.set('Idempotency-Key', key);
+  };
+
+  const verify = async () =>
+    expect(await get<{ ok: boolean }>('/v1/ledger/verify')).toMatchObject({ ok: true });
+
+  it('are not voided, because their usage could not be billed again: they are credited', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    const [first, second, third] = await invoices();
+    expect(second?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await archive();
+    const refused = {
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringMatching(
+        /^Events before 2026-03-10T10:20:00.000Z are archived: .* cannot be voided.* Issue a credit note/,
+      ) as unknown,
+    };
+    for (const invoice of [first, second]) {
+      const answers = await Promise.all([
+        command(invoice, 'void', `void-${invoice?.id ?? ''}`),
+        command(invoice, 'void', `void-${invoice?.id ?? ''}`),
+        command(invoice, 'void'),
+      ]);
+      for (const { body } of answers) expect(body).toMatchObject(refused);
+      const { status, total, lines = [] } = invoice ?? {};
+      expect(await get(`/v1/invoices/${invoice?.id ?? ''}`)).toMatchObject({ status, total });
+      const note = {
+        invoice_id: invoice?.id,
+        lines: lines.map(({ id, amount }) => ({ invoice_line_id: id, amount })),
+        reason: 'Not owed',
+        settle: 'credit',
+      };
+      await create('/v1/credit-notes', note);
+      const credited = { status: 'paid', amount_remaining: 0 };
+      expect(await get(`/v1/invoices/${invoice?.id ?? ''}`)).toMatchObject(credited);
+    }
+    await command(third, 'void').expect(200);
+    await command(third, 'reissue').expect(201);
+    await verify();
+  });
+
+  it('are not archived while a void correction waits for the next invoice', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    const [, second] = await invoices();
+    await command(second, 'void').expect(200);
+    await archive();
+    expect(await archivedMonths()).toEqual([]);
+    await goTo('2026-07-11T12:00:00Z');
+    expect((await invoices()).at(-1)?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    await verify();
+  });
+
+  it('that were void before are not regenerated: the refusal says what to do', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    const [first] = await invoices();
+    await command(first, 'void').expect(200);
+    await archive();
+    const { body } = await command(first, 'reissue');
+    expect(body).toMatchObject({
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringMatching(/cannot be regenerated.* Create an invoice/) as unknown,
+    });
+    const [line] = first?.lines ?? [];
+    expect(await get(`/v1/invoices/${first?.id ?? ''}`)).toMatchObject({
+      status: 'void',
+      lines: [{ quantity: line?.quantity, amount: line?.amount }],
+    });
+    await verify();
+  });
+
+  it.each(['void', 'archive'])(
+    'are voided before their month is archived or not at all, if both wait for a stream, the %s first',
+    async (first) => {
+      await goTo('2026-06-30T12:00:00Z');
+      const [invoice] = await invoices();
+      const answer = command(invoice, 'void');
+      const works = {
+        void: async () => (await answer).status,
+        archive: async () => {
+          engine.clock.advanceMs(86_400_000);
+          while (await engine.app.get(DueUsageArchive).runDue()) continue;
+          return archivedMonths();
+        },
+      };
+      const order = first === 'archive' ? ['archive', 'void'] : ['void', 'archive'];
+      const [one, other] = await inOrder(order.map((name) => works[name as keyof typeof works]));
+      expect([one, other]).toEqual(first === 'archive' ? [['2026-02'], 409] : [200, ['2026-02']]);
+      await verify();
+    },
+  );
 
   it('are made from stored events: an open period keeps its month', async () => {
     await goTo('2026-03-12T00:00:00Z');
@@ -307,27 +427,7 @@ describe('bills of archived usage', () => {
         },
       };
       const order = first === 'archive' ? ['archive', 'subscription'] : ['subscription', 'archive'];
-      const holder = new Client({ connectionString: engine.databaseUrl });
-      await holder.connect();
-      const running: Promise<unknown>[] = [];
-      try {
-        await holder.query('BEGIN');
-        const stream = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
-        expect((await holder.query(stream, [customerId])).rowCount).toBe(1);
-        for (const [index, name] of order.entries()) {
-          running.push(works[name as keyof typeof works]());
-          await until(`${index + 1} wait`, async () => {
-            const waiting = await engine.database.query(
-              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-            );
-            return waiting.length === index + 1;
-          });
-        }
-        await holder.query('ROLLBACK');
-      } finally {
-        await holder.end();
-      }
-      const [one, other] = await Promise.all(running);
+      const [one, other] = await inOrder(order.map((name) => works[name as keyof typeof works]));
       expect([one, other]).toEqual(first === 'archive' ? [['2026-02'], 409] : [201, []]);
     },
   );

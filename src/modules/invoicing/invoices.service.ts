@@ -60,7 +60,7 @@ export class InvoicesService {
   /**
    * Voids a locked invoice, in the caller's transaction: nothing is owed for it, the credit it used returns, and what it
    * credited is owed again.
-   * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`
+   * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     assertMayBecome(before, 'void');

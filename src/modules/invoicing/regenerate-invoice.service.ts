@@ -60,7 +60,10 @@ export class RegenerateInvoiceService {
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
     if (isOvertaken(voided, standing)) throw invoiceOvertaken(id);
-    await this.usage.requireOpen(voided);
+    await this.usage.requireOpen(
+      voided,
+      `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,
+    );
     const order = {
       ...voided,
       lines: [],

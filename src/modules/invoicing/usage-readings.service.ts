@@ -125,11 +125,12 @@ export class UsageReadingsService {
   }
 
   /**
-   * Requires that the usage of a void invoice can be corrected, and blocks its events until the transaction ends.
+   * Requires that the usage of an invoice can be billed again, and blocks its events until the transaction ends.
+   * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(invoice: Invoice): Promise<void> {
-    await this.billing.requireOpen(usagePeriodsOf(invoice));
+  async requireOpen(invoice: Invoice, otherwise: string): Promise<void> {
+    await this.billing.requireOpen(usagePeriodsOf(invoice), otherwise);
   }
 
   /** Reopens the usage of a void invoice, and returns it: what is not billed of it is late until an invoice bills it. */
@@ -144,14 +145,9 @@ export class UsageReadingsService {
     );
   }
 
-  /**
-   * Lets the next invoice bill the corrections of an invoice that is declared void. Corrections of archived months are lost, because
-   * these cannot be rated again.
-   */
+  /** Lets the next invoice bill the corrections of an invoice that is declared void. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
-    await this.billing.reopenStored(
-      usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }),
-    );
+    await this.billing.reopen(usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }));
   }
 
   /** Reads the usage of an item in its period. */

@@ -34,9 +34,14 @@ export class VoidInvoiceService {
    * Voids a locked invoice in the caller's transaction. Returns the credit and the coupons that it used, charges again what it
    * credited, and takes back what its credits returned to coupons. The next invoice bills its corrections of usage. None of its lines may
    * be credited, and payments must be taken off it.
+   * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
+    await this.usage.requireOpen(
+      before,
+      `The invoice ${before.id} billed some of them, and cannot be voided, because they cannot be billed again. Issue a credit note for what is not owed, or write the invoice off.`,
+    );
     await this.usage.reopenCorrections(before);
     for (const { creditId, amountMinor } of before.credits) {
       await this.grants.use(creditId, -amountMinor);

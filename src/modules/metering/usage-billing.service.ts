@@ -69,22 +69,18 @@ export class UsageBillingService {
   /**
    * Requires that periods can be reopened, which rates them again from their events. Their months are not archived until the
    * transaction ends.
+   * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(periods: readonly BilledPeriod[]): Promise<void> {
-    await this.archived.requireOpen(periods);
+  async requireOpen(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
+    await this.archived.requireOpen(periods, otherwise);
   }
 
   /** Reopens periods: the next invoice corrects what changed since they were billed. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
+    if (periods.length === 0) return;
     await this.billed.mark(periods, true);
     await this.finalUsage.planForPeriods(periods);
-  }
-
-  /** Reopens those of these periods whose events are stored. Usage of archived months stays as it was billed. */
-  async reopenStored(periods: readonly BilledPeriod[]): Promise<void> {
-    const open = await this.archived.open(periods);
-    if (open.length > 0) await this.reopen(open);
   }
 
   /**

@@ -61,11 +61,12 @@ export class InvoiceCommandsController {
       'payment of it becomes credit of the customer when it succeeds. A subscription that waits for its payment expires. ' +
       'Refused if lines of the invoice were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): ' +
       'issue a credit note for the rest. Such a note activates a subscription that waits for the rest. To end that ' +
-      'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit.',
+      'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit. ' +
+      'Also refused if it billed usage of archived months (`usage_archived`).',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
-    problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
+    problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid, usageArchived],
   })
   async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
     return toInvoiceDto(await this.voiding.void(id));

@@ -11,10 +11,11 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Voids invoices.
  *
  * 1. Locks the customer, the subscription and the invoice, and what the subscription gives back if it ends with this invoice.
- * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Lost
+ * 2. Refuses an invoice that billed usage of archived months, which could not be billed again.
+ * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Lost
  *    disputes take the returned credit of their payments, which are locked before. A coupon of an ended subscription that is
  *    free again ends with it.
- * 3. Ends the subscription if it waited for this invoice as its first payment.
+ * 4. Ends the subscription if it waited for this invoice as its first payment.
  */
 @Injectable()
 export class VoidInvoiceWorkflow {
@@ -29,7 +30,7 @@ export class VoidInvoiceWorkflow {
 
   /**
    * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`
    */
   void(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {

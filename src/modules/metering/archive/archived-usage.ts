@@ -95,28 +95,19 @@ export class ArchivedUsage {
     if (since < before) throw usageArchived(before, 'Metered prices can start from then on.');
   }
 
-  /** Returns those of these billed periods of which no event is archived. This stays so until the transaction ends. */
-  async open(periods: readonly BilledPeriod[]): Promise<readonly BilledPeriod[]> {
-    if (periods.length === 0 || (await this.months.lockBilled(periods)) === null) return periods;
-    const open: BilledPeriod[] = [];
-    for (const period of periods) {
-      if ((await this.months.lockBilled([period])) === null) open.push(period);
-    }
-    return open;
-  }
-
   /**
    * Requires that no event of these billed periods is archived, until the transaction ends.
+   * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(periods: readonly BilledPeriod[]): Promise<void> {
-    refuse(await this.months.lockBilled(periods));
+  async requireOpen(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
+    if (periods.length > 0) refuse(await this.months.lockBilled(periods), otherwise);
   }
 }
 
 /** @throws {ProblemError} `usage_archived`, if events before an instant are needed */
-function refuse(archivedBefore: Date | null): void {
-  if (archivedBefore !== null) throw usageArchived(archivedBefore);
+function refuse(archivedBefore: Date | null, otherwise?: string): void {
+  if (archivedBefore !== null) throw usageArchived(archivedBefore, otherwise);
 }
 
 function toMonth({ streamId, ...month }: MonthRow): ArchivedMonth {
