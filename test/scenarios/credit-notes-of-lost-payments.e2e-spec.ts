@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
 import { verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { until } from '../support/until';
 
 interface Paid {
   readonly customer: string;
@@ -62,6 +64,11 @@ describe('a credit note that is settled as a refund', () => {
 
   const idOf = (body: unknown): string => (body as { id: string }).id;
 
+  const noteOf = ({ line }: Pick<Paid, 'line'>, amount: number) => ({
+    reason: 'Agreed.',
+    lines: [{ invoice_line_id: line, amount }],
+  });
+
   const note = (
     { invoice, line }: Pick<Paid, 'invoice' | 'line'>,
     amount: number,
@@ -70,12 +77,7 @@ describe('a credit note that is settled as a refund', () => {
   ) => {
     const request = story.engine.http.post('/v1/credit-notes');
     if (key !== undefined) request.set('Idempotency-Key', key);
-    return request.send({
-      invoice_id: invoice,
-      reason: 'Agreed.',
-      settle,
-      lines: [{ invoice_line_id: line, amount }],
-    });
+    return request.send({ invoice_id: invoice, settle, ...noteOf({ line }, amount) });
   };
 
   const refund = (payment: string, body: object = {}) =>
@@ -156,8 +158,7 @@ describe('a credit note that is settled as a refund', () => {
     const sold = await paidTwice();
     await lose(sold.payment);
     expect((await note(sold, 601)).body).toMatchObject(tooMuch(600));
-    const creditNote = { reason: 'Agreed.', lines: [{ invoice_line_id: sold.line, amount: 600 }] };
-    expect((await refund(sold.payment, { credit_note: creditNote })).body).toMatchObject({
+    expect((await refund(sold.payment, { credit_note: noteOf(sold, 600) })).body).toMatchObject({
       code: 'refund_amount_exceeds_refundable',
       refundable_amount: 0,
     });
@@ -216,26 +217,106 @@ describe('a credit note that is settled as a refund', () => {
     await note(sold, 600).expect(201);
   });
 
-  it('and the loss of its payment at one instant leave nothing to refund', async () => {
+  it.each(['note', 'loss'])(
+    'and the loss of its payment wait for each other, the %s first',
+    async (first) => {
+      const sold = await paid();
+      const works = {
+        note: async () => (await note(sold, 1_000)).body as object,
+        loss: () =>
+          story.engine.app.get(DisputesService).record(sold.payment, {
+            providerReference: `dp_${sold.payment}`,
+            status: 'lost',
+            reason: 'fraudulent',
+            amount: 1_000n,
+            amountWithdrawn: 1_000n,
+            amountReinstated: 0n,
+            isRefundable: false,
+            evidenceDueAt: null,
+          }),
+      };
+      const holder = new Client({ connectionString: story.engine.databaseUrl });
+      await holder.connect();
+      const running: Promise<unknown>[] = [];
+      try {
+        await holder.query('BEGIN');
+        await holder.query('SELECT FROM payment WHERE id = $1 FOR UPDATE', [sold.payment]);
+        for (const name of first === 'note'
+          ? (['note', 'loss'] as const)
+          : (['loss', 'note'] as const)) {
+          running.push(works[name]());
+          await until(`${running.length} wait`, async () => {
+            const waiting = await story.engine.database.query(
+              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+            );
+            return waiting.length === running.length;
+          });
+        }
+        await holder.query('ROLLBACK');
+      } finally {
+        await holder.end();
+      }
+      const answers = await Promise.all(running);
+      expect(await story.get(`/v1/payments/${sold.payment}`)).toMatchObject({ amount_lost: 1_000 });
+      if (first === 'loss') expect(answers[1]).toMatchObject(tooMuch(0));
+      else expect(answers[0]).toMatchObject({ status: 'issued', to_refund: 1_000 });
+      expect((await refund(sold.payment, { amount: 1 })).body).toMatchObject({
+        code: 'refund_amount_exceeds_refundable',
+      });
+      for (const { id } of await notesOf(sold)) {
+        await story.engine.http.post(`/v1/credit-notes/${id}/void`).send({}).expect(200);
+      }
+      expect(await accountsOf(sold)).toMatchObject({ revenue: '-1000', dispute_losses: '1000' });
+    },
+  );
+
+  it('stays with a refund that the provider refuses for a dispute that is not known here, and can be voided', async () => {
     const sold = await paid();
-    const loss = story.engine.app.get(DisputesService).record(sold.payment, {
-      providerReference: 'dp_at_once',
-      status: 'lost',
-      reason: 'fraudulent',
-      amount: 1_000n,
-      amountWithdrawn: 1_000n,
-      amountReinstated: 0n,
-      isRefundable: false,
-      evidenceDueAt: null,
-    });
-    const [answer] = await Promise.all([note(sold, 1_000), loss]);
-    if (answer.status !== 201) expect(answer.body).toMatchObject(tooMuch(0));
-    expect((await refund(sold.payment, { amount: 1 })).body).toMatchObject({
-      code: 'refund_amount_exceeds_refundable',
-    });
-    for (const { id } of await notesOf(sold)) {
-      await story.engine.http.post(`/v1/credit-notes/${id}/void`).send({}).expect(200);
+    story.stripe.webhooks.fate = () => 'lose';
+    const { id: reference } = story.stripe.openDispute(story.intentOf(sold.payment));
+    const body = { idempotencyKey: `refund-${sold.payment}`, credit_note: noteOf(sold, 1_000) };
+    const answers = await Promise.all([refund(sold.payment, body), refund(sold.payment, body)]);
+    for (const answer of answers) {
+      expect(answer.body).toMatchObject({ status: 'failed', failure_code: 'refund_declined' });
     }
-    expect(await accountsOf(sold)).toMatchObject({ revenue: '-1000', dispute_losses: '1000' });
+    const notes = await notesOf(sold);
+    expect(notes).toHaveLength(1);
+    story.stripe.webhooks.fate = () => 'deliver';
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    await story.engine.http
+      .post(`/v1/credit-notes/${notes[0]?.id ?? ''}/void`)
+      .send({})
+      .expect(200);
+    expect((await note(sold, 1)).body).toMatchObject(tooMuch(0));
+    expect(await accountsOf(sold)).toMatchObject({
+      revenue: '-1000',
+      dispute_losses: '1000',
+      refunds: '0',
+    });
+  });
+
+  it('whose refund is pending when its payment is lost can be voided once the refund has failed', async () => {
+    const sold = await paid('pm_card_pendingRefund');
+    const { body } = await refund(sold.payment, { credit_note: noteOf(sold, 1_000) });
+    expect(body).toMatchObject({ status: 'pending' });
+    await lose(sold.payment);
+    const [issued] = await notesOf(sold);
+    const path = `/v1/credit-notes/${issued?.id ?? ''}/void`;
+    expect((await story.engine.http.post(path).send({})).body).toMatchObject({
+      code: 'credit_note_settled',
+    });
+    for (const { id, metadata } of story.stripe.account.refunds.values()) {
+      if (metadata?.['refund_id'] === idOf(body)) story.stripe.failRefund(id);
+    }
+    await story.notified();
+    expect(await story.get(`/v1/refunds/${idOf(body)}`)).toMatchObject({ status: 'failed' });
+    await story.engine.http.post(path).send({}).expect(200);
+    expect((await note(sold, 1)).body).toMatchObject(tooMuch(0));
+    expect(await accountsOf(sold)).toMatchObject({
+      revenue: '-1000',
+      dispute_losses: '1000',
+      refunds: '0',
+    });
   });
 });
