@@ -292,6 +292,20 @@ describe('bills of archived usage', () => {
     await verify();
   });
 
+  it('are not voided either once they are written off, and can be paid', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    await archive();
+    const [first] = await invoices();
+    await command(first, 'mark-uncollectible').expect(200);
+    expect((await command(first, 'void')).body).toMatchObject({
+      code: 'usage_archived',
+      detail: expect.stringContaining('It is written off already.') as unknown,
+    });
+    await command(first, 'pay').send({ provider: 'manual' }).expect(201);
+    expect(await get(`/v1/invoices/${first?.id ?? ''}`)).toMatchObject({ status: 'paid' });
+    await verify();
+  });
+
   it('are not archived while a void correction waits for the next invoice', async () => {
     await goTo('2026-03-10T12:00:00Z');
     await report('late', '2026-03-10T10:19:00Z').expect(200);

@@ -38,10 +38,7 @@ export class VoidInvoiceService {
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
-    await this.usage.requireOpen(
-      before,
-      `The invoice ${before.id} billed some of them, and cannot be voided, because they cannot be billed again. Issue a credit note for what is not owed, or write the invoice off.`,
-    );
+    await this.usage.requireOpen(before, cannotBeVoided(before));
     await this.usage.reopenCorrections(before);
     for (const { creditId, amountMinor } of before.credits) {
       await this.grants.use(creditId, -amountMinor);
@@ -97,4 +94,12 @@ export class VoidInvoiceService {
       return { ...one, endsAt: endOf({ months }, first, timeZoneOf(lines)) };
     });
   }
+}
+
+function cannotBeVoided({ id, status }: Invoice): string {
+  const instead =
+    status === 'uncollectible'
+      ? 'It is written off already.'
+      : 'Issue a credit note for what is not owed, or write the invoice off.';
+  return `The invoice ${id} billed some of them, and cannot be voided, because they cannot be billed again. ${instead}`;
 }
