@@ -1,4 +1,7 @@
+import { Client } from 'pg';
+import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 interface Operation {
   readonly responses: Readonly<
@@ -79,5 +82,65 @@ describe('a service with default settings', () => {
       .send({ customer_id: id, amount: 1000, currency: 'USD' })
       .expect(201);
     await engine.close();
+  });
+});
+
+describe('a refusal', () => {
+  it('waits for another request with its key that runs when it is stored', async () => {
+    const engine = await startTestApp();
+    const clients = [0, 1].map(() => new Client({ connectionString: engine.databaseUrl }));
+    const [row, key] = clients as [Client, Client];
+    for (const client of clients) await client.connect();
+    const waiting = (count: number) =>
+      until(`${count} wait`, async () => {
+        const rows = await engine.database.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rows.length === count;
+      });
+    try {
+      const customer = await createCustomer(engine);
+      const lines = [{ description: 'Work', amount: 1_000 }];
+      const draft = { customer_id: customer, currency: 'USD', lines };
+      const { body } = await engine.http.post('/v1/invoices').send(draft).expect(201);
+      const path = `/v1/invoices/${(body as { id: string }).id}`;
+      await engine.http.post(`${path}/finalize`).expect(200);
+      await engine.http.post(`${path}/void`).expect(200);
+      await row.query('BEGIN');
+      await row.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [customer]);
+      let isAnswered = false;
+      const refused = engine.http
+        .post(`${path}/void`)
+        .set('Idempotency-Key', 'same')
+        .then((answer) => {
+          isAnswered = true;
+          return answer;
+        });
+      await waiting(1);
+      const [lock] = await engine.database.query<{ high: string; low: string }>(
+        `SELECT classid AS high, objid AS low FROM pg_locks
+         WHERE locktype = 'advisory' AND granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock')`,
+      );
+      const taken = key.query('SELECT pg_advisory_lock(($1::bigint << 32) | $2::bigint)', [
+        lock?.high,
+        lock?.low,
+      ]);
+      await waiting(2);
+      await row.query('ROLLBACK');
+      await taken;
+      // The refusal looks for the other request's answer once it finds its key taken.
+      await until('the refusal finds its key taken', async () => {
+        const looked = await engine.database.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+             AND query LIKE '%answer_body%FROM idempotency_key WHERE key%'`,
+        );
+        return isAnswered || looked.length > 0;
+      });
+      await key.query('SELECT pg_advisory_unlock_all()');
+      expect((await refused).body).toMatchObject({ code: 'invalid_transition' });
+    } finally {
+      for (const client of clients) await client.end();
+      await engine.close();
+    }
   });
 });

@@ -126,19 +126,29 @@ export class Idempotency {
     if (!claimed) throw new KeyTaken();
   }
 
+  /**
+   * Runs work unless its key was used before. A refusal is stored in a transaction of its own, because it changed nothing. If another
+   * request with the key comes first, in either, its answer applies to both.
+   */
   private async once(
     request: KeyedRequest,
-    work: KeyedWork,
+    { answerTo }: KeyedWork,
     run: () => Promise<Answer>,
   ): Promise<KeyedOutcome> {
     const givesUpAt = performance.now() + this.longestWaitMs;
+    let act = run;
     let known: KnownKey | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         // A committed claim stays, and reading it takes one query. Claiming again would take a transaction.
-        if (known === null) return { answer: await run(), replayed: false };
+        if (known === null) return { answer: await act(), replayed: false };
       } catch (error) {
-        if (!(error instanceof KeyTaken)) return await this.keepRefusal(request, work, error);
+        if (!(error instanceof KeyTaken)) {
+          const refusal = act === run ? answerTo(error) : null;
+          if (refusal === null) throw error;
+          act = () => this.keep(request, refusal);
+          continue;
+        }
       }
       known = await this.find(request);
       if (isAnswered(known)) return { answer: known.answer, replayed: true };
@@ -147,32 +157,12 @@ export class Idempotency {
     }
   }
 
-  /**
-   * Stores a refusal in its own transaction, because it changed nothing. If another request with the key came first,
-   * its answer applies to both.
-   */
-  private async keepRefusal(
-    request: KeyedRequest,
-    work: KeyedWork,
-    error: unknown,
-  ): Promise<KeyedOutcome> {
-    const answer = work.answerTo(error);
-    if (answer === null) throw error;
-    try {
-      await this.keep(request, answer);
-      return { answer, replayed: false };
-    } catch (failure) {
-      if (!(failure instanceof KeyTaken)) throw failure;
-      const known = await this.find(request);
-      if (!isAnswered(known)) throw this.keyInUse(known);
-      return { answer: known.answer, replayed: true };
-    }
-  }
-
-  private keep(request: KeyedRequest, answer: Answer): Promise<void> {
+  /** Claims the key for an answer that is known already, and stores it. */
+  private keep(request: KeyedRequest, answer: Answer): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
       await this.repository.complete(request.key, answer);
+      return answer;
     });
   }
 
