@@ -60,8 +60,8 @@ export interface CreditOrder {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** `border` if another charge follows there, `termination` if the subscription ends there. */
-  readonly end: 'border' | 'termination';
+  /** `boundary` if another charge starts at `unusedFrom`, `termination` if the subscription ends there. */
+  readonly end: 'boundary' | 'termination';
 }
 
 /** An amount that the caller sets. */

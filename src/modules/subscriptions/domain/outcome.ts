@@ -39,7 +39,7 @@ export interface CreditLine {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  readonly end: 'border' | 'termination';
+  readonly end: 'boundary' | 'termination';
 }
 
 export type Line = ChargeLine | UsageLine | CreditLine;
