@@ -1,9 +1,9 @@
 /**
- * Ends the process with a sentence where Node is too old. Imported before everything else and importing nothing itself:
- * older versions fail to load the packages of the service, with a stack instead of a reason.
+ * Stops the process with a message if Node is too old. Imported first, and imports nothing: the packages of the service would
+ * fail to load on older versions, with a stack trace instead of a reason.
  */
 
-/** Why the service does not run on a version of Node; null: it does. It needs `require` of ES modules. */
+/** Returns an error message for a version of Node that cannot `require` ES modules, else null. */
 export function nodeVersionProblem(version: string): string | null {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 23;

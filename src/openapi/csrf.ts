@@ -3,7 +3,7 @@ import { operationsOf } from './operations';
 
 export const CSRF_SCHEME = 'csrf';
 
-/** Requires the CSRF token beside the session of every operation that changes something. */
+/** Adds the CSRF token to the session scheme of every operation except GET. */
 export function requireCsrfToken({ paths }: OpenAPIObject): void {
   for (const { method, operation } of operationsOf(paths)) {
     if (method === 'get') continue;

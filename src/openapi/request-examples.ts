@@ -15,8 +15,8 @@ const LINES = {
 };
 
 /**
- * Puts the example of the story on every request body.
- * @throws {Error} for an operation with a body that the story leaves out
+ * Adds the example of each request body from `STORY`.
+ * @throws {Error} for an operation with a body but without a step in `STORY`
  */
 export function addRequestExamples({ paths }: OpenAPIObject): void {
   const examples = new Map(STORY.map(({ operationId, body }) => [operationId, body]));

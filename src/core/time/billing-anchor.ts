@@ -81,7 +81,7 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
   return period;
 }
 
-/** Returns the period after the one with this index, or the one after an empty one. */
+/** Returns the first period after `index` that is not empty. */
 export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod {
   let next = periodAt(anchor, index + 1);
   while (next.endAt.getTime() === next.startAt.getTime()) next = periodAt(anchor, next.index + 1);

@@ -31,9 +31,9 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that another transaction has locked, that
- * must be recalculated, whose customer is on a test clock or being deleted, and those of which an event changes more than the
- * balance. The conditions on the ids of the customers keep the cached plan from reading whole tables.
+ * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that are locked by another transaction
+ * or must be recalculated, balances of customers who are on a test clock or being deleted, and balances whose events change
+ * more than the balance. The conditions on customer ids keep the cached plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */

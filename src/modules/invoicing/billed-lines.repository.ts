@@ -122,10 +122,10 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns lines of invoices in effect that billed items in advance beyond an instant, true-ups included, without lines whose
-   * unused part was credited.
-   * @param lock true to keep other transactions from crediting these lines until this one ends. Otherwise lines of drafts
-   *   are included: a draft is finalized before it is credited
+   * Returns lines that billed items in advance beyond an instant, true-ups included, of invoices in effect. Leaves out lines
+   * whose unused part was already credited.
+   * @param lock true: locks the lines until the transaction ends. False: also returns lines of drafts, which are finalized
+   *   before they are credited
    */
   async inAdvance(
     credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],

@@ -123,7 +123,7 @@ export class CreditGrantsRepository {
     ]);
   }
 
-  /** The credit of a source, locked until the transaction ends; null where it has none. */
+  /** Returns the credit of a source, locked until the transaction ends; null: the source has none. */
   lockOf(sourceId: string): Promise<StoredCreditGrant | null> {
     return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
       sourceId,
@@ -152,13 +152,13 @@ export class CreditGrantsRepository {
     );
   }
 
-  /** Reserves as much of the credit of a source as is left, up to an amount. Returns the credit; null where there is none. */
+  /** Reserves credit of a source, up to an amount. Returns the credit; null: the source has none. */
   reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
     this.database.requireTransaction();
     return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
   }
 
-  /** Turns up to an amount of what is reserved into refunded credit; returns how much that was. */
+  /** Turns reserved credit of a source into refunded credit, up to an amount. Returns the amount turned. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ amount: string }>(TAKE_RESERVED, [
@@ -168,7 +168,7 @@ export class CreditGrantsRepository {
     return BigInt(row?.amount ?? 0);
   }
 
-  /** Takes unused credit for a lost dispute, up to an amount; negative gives it back. Returns how much that was. */
+  /** Takes unused credit for a lost dispute, up to an amount; a negative amount gives it back. Returns the amount taken. */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ amount: string }>(TAKE_LOST, [
@@ -179,8 +179,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit of a source, up to an amount, which was given for used credit of another one, and counts it there as lost.
-   * Returns how much that was.
+   * Takes unused credit of `sourceId`, up to an amount, and counts it as lost at `originId`, whose used credit it replaced.
+   * Returns the amount taken.
    */
   async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();

@@ -57,9 +57,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves what remains of an invoice, or a part of it, for a payment, in the caller's transaction: of any number of
-   * payments at once those are taken up that fit. The first event of the payment reports it.
-   * @param requested minor units; null for all that is free
+   * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. Concurrent payments
+   * are accepted as long as they fit. Records no event: the first event of the payment shows the amount.
+   * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved
    * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
    */

@@ -46,12 +46,10 @@ export class RegenerateInvoiceService {
   ) {}
 
   /**
-   * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
-   * and credit of now, and what no other invoice billed of its usage.
-   * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked;
-   *   and the billing periods whose bills it corrects
-   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
-   *   `usage_archived`
+   * Makes an invoice in the place of a void one, in the caller's transaction. A void invoice is regenerated once. The new
+   * invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice billed.
+   * @param billed locked by the caller
+   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`, `usage_archived`
    */
   async regenerate(
     id: string,
@@ -89,7 +87,7 @@ export class RegenerateInvoiceService {
     return this.finalization.finalize(draft, customer, now);
   }
 
-  /** Returns the orders that make the credits of an invoice again. */
+  /** Returns the input from which the credit lines of an invoice are calculated again. */
   creditsOf({ lines }: Invoice): readonly CreditOrder[] {
     return lines.flatMap(({ kind, itemId, period }) =>
       kind === 'credit' && itemId !== null && period !== null
@@ -98,7 +96,7 @@ export class RegenerateInvoiceService {
     );
   }
 
-  /** Returns the finalized invoices that billed usage of an invoice too, which corrections may take from. */
+  /** Returns ids of finalized invoices that billed the same items and periods. Usage corrections may take from them. */
   correctedBy({ lines }: Invoice): Promise<readonly string[]> {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }

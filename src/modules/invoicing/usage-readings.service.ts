@@ -87,7 +87,7 @@ export class UsageReadingsService {
     }));
   }
 
-  /** Holds up all events of customers until the caller's transaction ends. */
+  /** Blocks new usage events of customers until the caller's transaction ends. */
   async holdAll(customerIds: readonly string[]): Promise<void> {
     await this.billing.holdAll(customerIds);
   }

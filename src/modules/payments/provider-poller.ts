@@ -23,7 +23,7 @@ const EVERY_MS = 1_000;
 export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
-  /** True where a claim plans the next attempt, so that failed work keeps its lease until then. */
+  /** True if `claimDue` also plans the next attempt. Failed work then keeps its lease until that attempt. */
   readonly plansAttempts?: boolean;
   /** Returns up to `most` due ids, leased to the caller. */
   readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;

@@ -37,7 +37,7 @@ export interface Reconciliation {
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Null unless the run failed, or will. */
+  /** Set when the run fails, before its last phase `clean`; null: no failure. */
   readonly failureCode: ReconciliationFailure | null;
   /** Period `[fromAt, toAt)`. */
   readonly fromAt: Date;

@@ -1,2 +1,2 @@
-/** Names of the security schemes of the OpenAPI document. Either may be used. */
+/** Security schemes of the OpenAPI document. A request uses one of them. */
 export const SECURITY_SCHEMES = ['bearer', 'basic', 'session'] as const;

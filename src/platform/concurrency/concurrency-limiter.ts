@@ -17,7 +17,7 @@ export class ConcurrencyLimiter {
     return this.running >= this.mostAtOnce && this.queue.length >= this.mostWaiting;
   }
 
-  /** Runs the work once there is room for it. The caller asks `isFull` before, where waiting is limited. */
+  /** Runs the work in a turn. With a limited `mostWaiting`, check `isFull` first. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const release = await this.enter();
     try {
@@ -27,10 +27,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /**
-   * Runs the work in a turn, or without one after a time: those that run may wait for something that takes long.
-   * @param mostMs longest wait for a turn
-   */
+  /** Runs the work in a turn. Starts it without a turn after `mostMs`, because running work may be blocked for long. */
   async runWithin<Result>(mostMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterWithin(mostMs);
     try {
@@ -40,7 +37,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Waits for a turn that the caller ends, for a time at most. Without a turn, the returned function is a no-op. */
+  /** Waits up to `mostMs` for a turn. Returns the function that ends the turn, a no-op if none was free in time. */
   async enterWithin(mostMs: number): Promise<() => void> {
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(), mostMs);
@@ -54,8 +51,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Waits for a turn that the caller ends.
-   * @param signal gives up waiting; a turn that has begun goes on
+   * Waits for a turn.
+   * @param signal stops the waiting; does not end a turn that has begun
    * @returns ends the turn; a second call is a no-op
    */
   async enter(signal?: AbortSignal): Promise<() => void> {

@@ -6,7 +6,7 @@
 const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
 
-/** SQL of a searched text. Begins with a space, so that every word follows one. */
+/** Joins columns to the text to search. Begins with a space, so that every word follows a space. */
 export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 

@@ -5,10 +5,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Time that a process has to answer a request in a later transaction. */
+/** Lease of the process that will answer the request in a later transaction. */
 export interface KeyLease {
   readonly endsAt: Date;
-  /** Number of the process; the lease ends early if it dies. Null: unknown, in keys of former versions. */
+  /** Number of the process, whose death ends the lease early. Null in keys of former versions. */
   readonly owner: number | null;
 }
 

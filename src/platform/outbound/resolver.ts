@@ -15,9 +15,9 @@ const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Queries the name servers over sockets of its own. Customers choose the servers of their names, and the system's
- * resolver would wait for slow ones in the thread pool that files and cryptography also use. Ignores the hosts file and
- * search domains, which serve private names.
+ * Queries name servers over its own sockets. Customers choose the host names, and so the name servers: the system's resolver
+ * would wait for slow ones in the thread pool that files and cryptography also use. Ignores the hosts file and search domains,
+ * which serve private names.
  */
 export class DnsResolver extends HostResolver {
   override async resolve(host: string, limitMs: number): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ export interface ApiKey {
   readonly version: number;
   readonly name: string;
   readonly scopes: readonly GrantedScope[];
-  /** First characters of the secret, which name its kind and environment. */
+  /** First characters of the secret, which show its kind and environment: `sk_live_`. */
   readonly prefix: string;
   readonly lastFour: string;
   readonly expiresAt: Date | null;

@@ -15,14 +15,13 @@ import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification is a hint: the payment, refund, setup or dispute is read from the provider, so
- * that order, repetition and age of notifications do not matter.
+ * Applies notifications of providers. A notification is a hint: the payment, refund, setup or dispute is read from the
+ * provider, so that order, repetition and age of notifications do not matter.
  *
- * 1. Reads the object that the event is about from the provider, outside any transaction.
- * 2. Settles the payment or refund, completes the setup, or records the dispute or the refund that was made at the provider.
- *    Adopts a payment that is not known here (`AdoptPaymentWorkflow`). Objects of another service with the same account are
- *    left alone.
- * 3. Marks the event as done, unless the provider did not answer and only this event asks again.
+ * 1. Reads the object of the notification from the provider, outside any transaction.
+ * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the provider.
+ *    Adopts an unknown payment (`AdoptPaymentWorkflow`). Ignores objects of other services that use the same account.
+ * 3. Marks the notification as done once the provider has answered, or if a poll will ask it again.
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {

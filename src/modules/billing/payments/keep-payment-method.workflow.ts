@@ -73,7 +73,7 @@ export class KeepPaymentMethodWorkflow {
 
   private async collectAgain({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
-    await this.status.tryAnew(id, now);
+    await this.status.retryUnpaid(id, now);
     await this.collection.collectAgain(id, now);
   }
 }

@@ -29,7 +29,7 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Writes the status that a fact leads to; a no-op where it leads to none. */
+  /** Writes the status that follows from a payment event. A no-op if the status stays. */
   async note(before: Subscription, fact: PaymentEvent, now: Date): Promise<void> {
     const standing = standingAfter(before, fact);
     if (standing === before) return;
@@ -39,13 +39,13 @@ export class SubscriptionStatusWorkflow {
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt: now });
   }
 
-  /** Notes that nothing more is owed, unless another invoice of the subscription is open or written off. */
+  /** Applies that nothing is owed, unless another invoice of the subscription is open or written off. */
   async noteSettled(before: Subscription, now: Date): Promise<void> {
     if (await this.collection.isOwedBy(before.id)) return;
     await this.note(before, 'settled', now);
   }
 
-  /** Returns a subscription that goes on after a pause with the status that its open invoices give it. */
+  /** Returns a resumed subscription with the status that follows from its open invoices. */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const attempted = await this.collection.attemptedOf(subscription.id);
     const underWay = await this.payments.attemptedNow(attempted.map(({ id }) => id));
@@ -53,10 +53,10 @@ export class SubscriptionStatusWorkflow {
     return failure === null ? subscription : standingAfter(subscription, failure);
   }
 
-  /** Makes the unpaid subscriptions of a customer past due again: there is another payment method to try. */
-  async tryAnew(customerId: string, now: Date): Promise<void> {
+  /** Makes the unpaid subscriptions of a customer past due, because another payment method can be tried. */
+  async retryUnpaid(customerId: string, now: Date): Promise<void> {
     for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
-      await this.note(before, 'tried_anew', now);
+      await this.note(before, 'retried', now);
     }
   }
 }

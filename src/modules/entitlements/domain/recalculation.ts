@@ -152,8 +152,8 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
 }
 
 /**
- * Returns the window that contains an instant. The rule of a subscription decides. For grants alone, the current window
- * continues, and a window without an end follows it.
+ * Returns the window that contains `at`. The rule of a subscription decides. Without a rule, for grants alone, the current
+ * window continues to its end, and an endless one follows.
  */
 export function windowFor(
   rule: WindowRule | null,

@@ -9,11 +9,11 @@ export interface StoredCreditGrant {
   readonly amount: bigint;
   /** Available to invoices and refunds. */
   readonly remaining: bigint;
-  /** Reserved by pending refunds: of the payment it comes from, or of any if it comes from none. */
+  /** Reserved by pending refunds. Credit from a payment is reserved only by refunds of that payment. */
   readonly reserved: bigint;
-  /** Given back by such refunds. */
+  /** Paid out by refunds. */
   readonly refunded: bigint;
-  /** Taken by lost disputes about that payment. */
+  /** Taken by lost disputes about the payment it comes from. */
   readonly lost: bigint;
   /** The invoice, credit note or payment it comes from. Each source has one grant. */
   readonly sourceId: string;

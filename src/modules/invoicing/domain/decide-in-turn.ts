@@ -4,19 +4,20 @@ import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
 import type { InvoiceOrder } from './order';
 
-/** Amount still owed of the subscription of an invoice, in minor units: of open and uncollectible invoices. */
+/** Returns what a subscription still owes on open and uncollectible invoices, in minor units. */
 export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
-/** An invoice whose amounts are decided, with the credit that it becomes where it is negative. */
+/** An invoice with decided amounts. */
 export interface Decided {
   readonly invoice: Invoice;
+  /** Credit from a negative total; null: the total is not negative. */
   readonly added: StoredCreditGrant | null;
 }
 
 /**
- * Decides invoices in the order of their orders. Those of one customer share its credit: each can use what the former left.
- * A draft that waits takes nothing of it yet. Credit of a negative invoice first lowers what its own subscription
- * owes; the next invoices find the rest.
+ * Decides invoices one after the other. Invoices of one customer share its credit: each uses what the former left, and a
+ * waiting draft uses none yet. Credit from a negative invoice first lowers what its own subscription owes; the next invoices
+ * use the rest.
  */
 export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
   orders: readonly Order[],

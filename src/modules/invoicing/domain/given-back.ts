@@ -1,7 +1,7 @@
 import { mostWithTax, partWithin, type HeldLines } from '../../../core/invoice';
 import { allocate } from '../../../core/money';
 
-/** Amounts refunded of invoices, pending refunds included, in minor units by invoice id; none for an invoice left out. */
+/** Refunded amounts by invoice id, in minor units, pending refunds included. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, bigint>;
 
 /** Money that went back of what a customer paid, in minor units. */
@@ -20,7 +20,7 @@ export interface HeldByInvoice {
   readonly heldMinor: bigint;
   /** Part of these credit notes that refunds are to give back. */
   readonly toRefundMinor: bigint;
-  /** Paid of it in money. */
+  /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
 }
 
@@ -37,9 +37,7 @@ export function mostCredited(
   return heldMinor > beyondMinor ? heldMinor - beyondMinor : 0n;
 }
 
-/**
- * Returns the most that refunds may give back of the payments of an invoice, in all; null where that is all that was paid.
- */
+/** Returns how much of an invoice's payments may be refunded in all; null: all that was paid. */
 export function mostRefunded({
   heldMinor,
   toRefundMinor,
@@ -50,8 +48,8 @@ export function mostRefunded({
 }
 
 /**
- * Limits a credit by what refunds left of the invoice it takes from. Returns the largest amount, or null where the credit
- * fits; the next credit of the invoice finds the rest.
+ * Limits a credit of an invoice by what its refunds left. Returns the largest possible amount; null: `amountMinor` is possible.
+ * Counts the credit, so that the next call for this invoice has less left.
  */
 export type LimitCredit = (
   invoiceId: string,
@@ -65,15 +63,16 @@ export interface TakenFrom {
   readonly amountMinor: bigint;
 }
 
-/** The parts that a correction of usage takes from invoices, and its limit; null where all of it fits. */
+/** Amounts that a usage correction takes from invoices. */
 export interface LimitedCorrection {
   readonly taken: readonly TakenFrom[];
+  /** Total of `taken` if refunds reduced it; null: nothing was reduced. */
   readonly mostMinor: bigint | null;
 }
 
 /**
- * Takes the amount of a correction from the invoices that billed the usage, in proportion to what they hold of it, and from
- * each at most what refunds left of it.
+ * Takes a usage correction from the invoices that billed the usage, in proportion to what is left of them, and from each at
+ * most what refunds left.
  */
 export function limitCorrection(
   amountMinor: bigint,
@@ -94,7 +93,7 @@ export function limitCorrection(
   return limitTaken(wanted, held, limit);
 }
 
-/** Limits the parts of a correction, each by what refunds left of its invoice. */
+/** Limits each part of a correction by what refunds left of its invoice. */
 export function limitTaken(
   wanted: readonly TakenFrom[],
   held: HeldLines,

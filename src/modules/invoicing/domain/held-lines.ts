@@ -13,10 +13,9 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * Returns the amounts that lines of one price and period still hold after their discounts and earlier credits. Every
- * credit is calculated from them.
+ * Returns what discounts and earlier credits left of lines of one price and period. Credits are calculated from this.
  *
- * @param returns is true if the discount returns to its coupon when it is credited
+ * @param returns true for a discount that its coupon gets back when the line is credited
  */
 export function heldOf(
   lines: readonly BilledLine[],
@@ -48,8 +47,8 @@ export function heldOf(
 }
 
 /**
- * Returns what lines of one price and period hold, by the invoice that billed it. A correction counts for the invoices that
- * it was taken from.
+ * Returns what is left of lines of one price and period, by invoice id. A usage correction is subtracted from the invoices it
+ * was taken from.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
   const held = new Map<string, bigint>();
@@ -64,12 +63,15 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
   return held;
 }
 
-/** The amount at list prices: a correction that gave back what was paid is shown by less. */
+/** Returns the amount at list prices. A correction that gave back what was paid has a smaller `amount` than this. */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }
 
-/** Returns the quantity that lines for usage of one period bill together; corrections have what they add or take back. */
+/**
+ * Returns the quantity that usage lines of one period bill together. A correction counts with the quantity it adds or
+ * subtracts.
+ */
 export function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
   return sum(
     lines.flatMap(({ trace }) => {
@@ -111,7 +113,7 @@ function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
   return added === undefined ? billedFrom : added.billedFrom;
 }
 
-/** Returns the discounts, positive, that a line gave back to coupons: a credit of an unused part, or a usage correction. */
+/** Returns the discounts that a credit line or a usage correction gave back to coupons, as positive amounts. */
 export function returnedBy({ trace }: Pick<InvoiceLine, 'trace'>): readonly HeldDiscount[] {
   if (trace.kind === 'credit') return trace.returned ?? [];
   return trace.kind === 'usage' ? (trace.corrects?.returned ?? []) : [];

@@ -94,7 +94,7 @@ export interface InvoiceLine {
   /** Inclusive and exclusive. */
   readonly tax: bigint;
   readonly priceId: string | null;
-  /** Billed item, by the id that the ordering module gave it. */
+  /** Id of the billed item, given by the module that ordered the line. */
   readonly itemId: string | null;
   readonly period: Period | null;
   /** Full period that `period` is a part of. */
@@ -105,7 +105,7 @@ export interface InvoiceLine {
   readonly timeZone: string | null;
   /** True if it is paid before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
-  /** True if its net, deferred while its period ran, was released to revenue. */
+  /** True once its deferred net was released to revenue. */
   readonly isReleased: boolean;
   /** The line whose unused part this one takes back. */
   readonly creditsLineId: string | null;
@@ -129,7 +129,7 @@ export interface Invoice {
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
   readonly customerId: string;
-  /** The test clock its customer lives on; null: it lives in real time. */
+  /** The customer's test clock; null: real time. */
   readonly testClockId: string | null;
   readonly subscriptionId: string | null;
   /** Void invoice that this one regenerates. */
@@ -160,7 +160,7 @@ export interface Invoice {
   readonly coupons: readonly InvoiceCoupon[];
   readonly credits: readonly AppliedCredit[];
   readonly collection: Collection;
-  /** Automatic attempts at it, begun so far. */
+  /** Automatic attempts begun so far. */
   readonly attemptCount: number;
   /** When the next automatic charge is attempted; null: none is planned. */
   readonly collectAt: Date | null;
@@ -168,9 +168,9 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** When it was found to be due and not paid. */
   readonly overdueAt: Date | null;
-  /** Instant at which a waiting draft is finalized automatically; null if it is not. */
+  /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
-  /** Orders of the lines of a waiting draft. The lines are calculated again from them when it is finalized. */
+  /** Input that the lines of a waiting draft are calculated from again when it is finalized. */
   readonly orderedLines: readonly LineOrder[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
@@ -200,9 +200,9 @@ export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
 }
 
 /**
- * Asserts of a stored invoice what held when it was made: totals equal lines.
+ * Asserts that the totals of an invoice equal the sums of its lines.
  *
- * @throws InvariantError when it does not hold.
+ * @throws InvariantError when they do not.
  */
 export function assertTotals(invoice: Invoice): void {
   const total = (of: (line: InvoiceLine) => bigint): bigint =>

@@ -16,7 +16,7 @@ export interface BilledPrice {
 /** A price for a quantity over a period, or over a part of one. */
 export interface ChargeOrder {
   readonly kind: 'charge';
-  /** True if it is a part of a period that a change made. */
+  /** True if a change within the period causes this charge, for the rest of the period. */
   readonly isProration: boolean;
   readonly itemId: string;
   readonly price: BilledPrice;

@@ -59,7 +59,7 @@ export interface LedgerCheck {
 
 /** Amounts that a check sums by key and currency. */
 export interface SummedRows {
-  /** Short name of the source of the amounts. */
+  /** Name of the source, shown in violations: `stored`, `ledger`, `invoices`. */
   readonly name: string;
   /** SQL statements whose rows are `(key, customer_id, currency, amount)`, with the amount in minor units. */
   readonly sql: readonly string[];

@@ -4,7 +4,7 @@ import { keyDigest } from './key-digest';
 import type { StreamName } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 
-/** Events that are passed as parameters; more go through a temporary table. */
+/** Largest number of events passed as parameters; more go through a temporary table. */
 export const MAX_EVENTS_IN_MEMORY = 4_000;
 /** Size of the chunks copied to that table. */
 const CHUNK_BYTES = 512 * 1_024;

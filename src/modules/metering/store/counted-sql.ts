@@ -66,9 +66,9 @@ export const GROUP_KEY = `
     ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
 
 /**
- * Rows of the events that count: stream_id, meter_id, aggregation, position, occurred_at, value, text and group_key. OFFSET 0
- * prevents that the planner inlines the subquery and computes each column wherever it is mentioned.
- * @param from FROM items that {@link METER_READS} follows
+ * Selects the events that count, with the columns stream_id, meter_id, aggregation, position, occurred_at, value, text and
+ * group_key. OFFSET 0 keeps the planner from inlining the subquery, which would compute a column again at each mention.
+ * @param from FROM items before {@link METER_READS}
  */
 export const countedOf = (from: string, condition = 'true'): string => `
   SELECT * FROM (

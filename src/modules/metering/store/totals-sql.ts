@@ -68,17 +68,15 @@ export interface PiecesSql {
   readonly stream: string;
   readonly meter: string;
   /**
-   * SQL for rows `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`: periods, and the whole hours in each that
-   * are read from buckets. The rest is read from events.
+   * SQL whose rows are periods: `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`. The whole hours from
+   * `hours_start_at` to `hours_end_at` are read from buckets, the rest from events.
    */
   readonly asked: string;
   /** Condition on `event`. */
   readonly condition: string;
 }
 
-/**
- * Subquery with the counted events of the period `edge`. OFFSET 0 prevents that the planner reads the events of all streams.
- */
+/** Subquery with the counted events of the period `edge`. OFFSET 0 keeps the planner from reading the events of all streams. */
 export const eventsOf = (stream: string, meter: string, condition: string): string => `
         SELECT event.occurred_at, event.position, read.value, read.text, ${GROUP_KEY} AS group_key
         FROM usage_event AS event CROSS JOIN meter ${METER_READS}
@@ -88,7 +86,7 @@ export const eventsOf = (stream: string, meter: string, condition: string): stri
         OFFSET 0`;
 
 /**
- * CTEs with the pieces that the usage of each group and period is the sum of. OFFSET 0 prevents that the planner turns the
+ * CTEs with the hours and events whose sum is the usage of each group and period. OFFSET 0 keeps the planner from turning the
  * lookups into joins that read all events.
  */
 function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): string {

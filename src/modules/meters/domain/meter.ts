@@ -41,7 +41,7 @@ export interface Meter {
   readonly backfillCounted: number;
   /** Upper bound of the stored events to count; 0 until the backfill starts. */
   readonly backfillTotal: number;
-  /** First instant from which all events are counted: those before were archived when it was created; null: all are counted. */
+  /** Instant from which events are counted: earlier ones were archived before the meter was created. Null: all are counted. */
   readonly countedFromAt: Date | null;
   readonly archivedAt: Date | null;
   readonly metadata: Metadata;

@@ -75,7 +75,7 @@ export class AutomaticChargesService {
     if (session?.number !== number) {
       session = { number, since: this.clock.now(), hasRead: false };
       this.session = session;
-      await this.events.listSoon(provider, session.since);
+      await this.events.makeCursorDue(provider, session.since);
     }
     session.hasRead ||= await this.events.hasReadSince(provider, session.since);
     return session.hasRead;

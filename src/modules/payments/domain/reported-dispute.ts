@@ -10,8 +10,9 @@ export interface ReportedDispute {
   readonly reason: string | null;
   /** Amount in dispute, at least 1. */
   readonly amount: bigint;
-  /** Funds that the provider withdrew, and those that it paid back. */
+  /** Funds that the provider withdrew. */
   readonly amountWithdrawn: bigint;
+  /** Funds that the provider paid back. */
   readonly amountReinstated: bigint;
   /** True if the payment can be refunded although it is disputed. */
   readonly isRefundable: boolean;

@@ -33,11 +33,11 @@ export class DetachMethodsService {
     this.logger.warn(found, 'a deleted payment method is not detached at its provider yet');
   }
 
-  /** Leaves a method that was added again to that one, and waits for payments that charge it. */
+  /** Detaches the token, unless the customer added it again or a payment is charging it. */
   private async detach(
     method: PaymentMethod,
   ): Promise<DetachOutcome | { readonly kind: 'being_charged' }> {
-    if (await this.methods.isKeptAgain(method)) return { kind: 'detached' };
+    if (await this.methods.isTokenInUse(method)) return { kind: 'detached' };
     if (await this.methods.isBeingCharged(method)) return { kind: 'being_charged' };
     return this.gateway.detach(method.provider, method.token);
   }

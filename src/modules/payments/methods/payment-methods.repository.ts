@@ -16,7 +16,7 @@ const CLAIM_DUE = `
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 
-const KEPT = `
+const IN_USE = `
   SELECT FROM payment_method
   WHERE customer_id = $1 AND provider = $2 AND token = $3 AND deleted_at IS NULL LIMIT 1`;
 
@@ -119,9 +119,8 @@ export class PaymentMethodsRepository {
     await this.database.query(NOTE_DETACHMENT, [id, dueAt, next.dueAt, next.attempts]);
   }
 
-  /** Returns true if a method that is not deleted has the same token. */
-  async isKeptAgain({ customerId, provider, token }: PaymentMethod): Promise<boolean> {
-    return (await this.database.query(KEPT, [customerId, provider, token])).length > 0;
+  async isTokenInUse({ customerId, provider, token }: PaymentMethod): Promise<boolean> {
+    return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
   /** Returns true if all methods with this token are deleted, so that the provider gives it up. */

@@ -174,8 +174,7 @@ export class ProviderEventsRepository {
     await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
   }
 
-  /** Makes the cursor due now. */
-  async listSoon(provider: ProviderName, now: Date): Promise<void> {
+  async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(LIST_SOON, [provider, now]);
   }
 

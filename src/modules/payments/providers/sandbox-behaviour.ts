@@ -17,7 +17,7 @@ const failsWith = (failureCode: string): SandboxBehaviour => ({
   timesOut: false,
 });
 
-/** Each token, and what the sandbox makes of a charge with it and of a refund of that charge. */
+/** Outcomes of charges, and of refunds of these charges, by the token of the payment method. */
 export const SANDBOX_TOKENS = {
   pm_sandbox_ok: { charge: SUCCEEDS, refund: SUCCEEDS },
   pm_sandbox_declined: { charge: failsWith('card_declined'), refund: SUCCEEDS },

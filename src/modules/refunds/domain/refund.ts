@@ -43,7 +43,7 @@ export interface Refund {
   readonly metadata: Metadata;
   /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null if none does, or it has no number. */
+  /** Number of the process that is asking the provider; null: none, or a process without a number. */
   readonly leasedBy: number | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;

@@ -5,7 +5,7 @@ const DEADLINE_MS = 10_000;
 /** Far more than keys, tokens and claims need. */
 const MOST_BYTES = 1_000_000;
 
-/** A call to the OpenID provider that could not be made as the policy for outbound calls demands. */
+/** Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the call. */
 export class OpenIdCallError extends Error {
   override readonly name = 'OpenIdCallError';
 }

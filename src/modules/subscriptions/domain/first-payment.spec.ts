@@ -132,7 +132,7 @@ describe('a subscription that waits for its first payment', () => {
     expect(() => activated(sold('default_incomplete').subscription)).toThrow('waited for');
   });
 
-  it.each(['failed', 'used_up', 'tried_anew'] as const)('stays as it is: %s', (fact) => {
+  it.each(['failed', 'used_up', 'retried'] as const)('stays as it is: %s', (fact) => {
     const { subscription } = waiting();
     expect(standingAfter(subscription, fact)).toBe(subscription);
   });

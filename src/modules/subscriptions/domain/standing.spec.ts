@@ -24,14 +24,14 @@ describe('what payments make of a subscription', () => {
     ['failed', 'unpaid', 'unpaid'],
     ['used_up', 'past_due', 'unpaid'],
     ['used_up', 'active', 'unpaid'],
-    ['tried_anew', 'unpaid', 'past_due'],
-    ['tried_anew', 'active', 'active'],
+    ['retried', 'unpaid', 'past_due'],
+    ['retried', 'active', 'active'],
     ['settled', 'past_due', 'active'],
     ['settled', 'unpaid', 'active'],
     ['settled', 'incomplete', 'active'],
     ['failed', 'incomplete', 'incomplete'],
     ['used_up', 'incomplete', 'incomplete'],
-    ['tried_anew', 'incomplete', 'incomplete'],
+    ['retried', 'incomplete', 'incomplete'],
     ['settled', 'trialing', 'trialing'],
   ])('%s: %s becomes %s', (fact, before, after) => {
     expect(statusAfter(before, fact)).toBe(after);

@@ -7,8 +7,8 @@ export type PaymentEvent =
   | 'failed'
   /** The last attempt failed. */
   | 'used_up'
-  /** There is another payment method to try. */
-  | 'tried_anew'
+  /** Another payment method can be tried. */
+  | 'retried'
   /** Nothing is owed any more. */
   | 'settled';
 
@@ -18,7 +18,7 @@ export const STANDINGS: Readonly<
 > = {
   failed: { active: 'past_due' },
   used_up: { active: 'unpaid', past_due: 'unpaid' },
-  tried_anew: { unpaid: 'past_due' },
+  retried: { unpaid: 'past_due' },
   settled: { incomplete: 'active', past_due: 'active', unpaid: 'active' },
 };
 
@@ -26,7 +26,7 @@ export function statusAfter(status: SubscriptionStatus, fact: PaymentEvent): Sub
   return STANDINGS[fact][status] ?? status;
 }
 
-/** The subscription after a fact, the same where that changes nothing. What was incomplete waited for just this. */
+/** Returns the subscription after a payment event; the same object if its status stays. */
 export function standingAfter(subscription: Subscription, fact: PaymentEvent): Subscription {
   const status = statusAfter(subscription.status, fact);
   if (status === subscription.status) return subscription;

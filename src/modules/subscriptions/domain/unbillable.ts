@@ -3,25 +3,25 @@ import type { Period } from '../../../core/time';
 /** Period in which a meter's value carries over: none, the billing period, or forever. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
-/** A subscription that has been active, for as long as it is one. */
+/** Span of a subscription that became active. */
 export interface SubscribedTime {
   readonly startAt: Date;
   /** Null: it continues. */
   readonly endAt: Date | null;
 }
 
-/** A price for a meter, for as long as it is billed. */
+/** Span in which a price for a meter is billed. */
 export interface SoldTime {
   readonly startAt: Date;
   /** Null: it continues. */
   readonly endAt: Date | null;
-  /** The end of the trial of its subscription; null: it had none. */
+  /** End of the subscription's trial; null: it had no trial. */
   readonly trialEndAt: Date | null;
-  /** The start of the billing period in which it begins; null: none is there yet. */
+  /** Start of the billing period that contains `startAt`; null: no period has started yet. */
   readonly periodStartAt: Date | null;
-  /** The pause that stopped it, after which it continues; null: no pause did. */
+  /** Pause that ended this span; null: no pause did. */
   readonly pause: {
-    /** When it would have ended without the pause. */
+    /** End of the span if there had been no pause; null: open. */
     readonly plannedEndAt: Date | null;
     /** The end of the billing period in which it was paused. */
     readonly periodEndAt: Date;
@@ -32,8 +32,8 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns when a customer was subscribed but no usage was or will be billed: in a trial or a pause, or on a plan without the
- * price. A value that the meter carries over is billed with the following period. The future is left out.
+ * Returns the spans up to `now` in which a customer was subscribed, but usage is never billed: in a trial or a pause, or on a
+ * plan without the price. Usage that carries over is billed in the next period, and is not included.
  */
 export function unbillableTimes(
   subscribed: readonly SubscribedTime[],

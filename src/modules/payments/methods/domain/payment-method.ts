@@ -6,19 +6,22 @@ export interface PaymentMethod extends MethodDetails {
   readonly version: number;
   readonly customerId: string;
   readonly provider: ProviderName;
-  /** As the provider names it. */
+  /** The provider's id of the method. */
   readonly token: string;
   /** Charged unless a caller names another method. At most one per customer. */
   readonly isDefault: boolean;
-  /** Time of a decline that is final for this method: nothing is collected from it any more. Null: usable. */
+  /** Time of a final decline, after which the method is not charged automatically. Null: usable. */
   readonly unusableSince: Date | null;
   /** Failure code of that decline. */
   readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
-  /** When the provider is asked to detach it, and the end of the lease of the process that asks now; null: nothing is due. */
+  /**
+   * Time of the next request to detach a deleted method, or end of the lease of the process that is sending it. Null: nothing
+   * is due.
+   */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null if none does. */
+  /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
   /** Number of times that the provider did not detach it. */
   readonly attempts: number;
@@ -29,14 +32,14 @@ export interface PaymentMethod extends MethodDetails {
 export interface NewPaymentMethod {
   readonly provider: ProviderName;
   readonly token: string;
-  /** Null: where the customer has none yet. */
+  /** Null: becomes the default if the customer has none. */
   readonly isDefault: boolean | null;
 }
 
 /** A payment method that is attached to the customer at its provider, if the provider has such a step. */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
-/** A method after a decline that is final for it. */
+/** Returns the method, marked as unusable by a final decline. */
 export function withFinalDecline(
   method: PaymentMethod,
   failureCode: string,

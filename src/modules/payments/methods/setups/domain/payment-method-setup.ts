@@ -28,7 +28,7 @@ export interface PaymentMethodSetup {
   readonly expiresAt: Date;
   /** When to ask the provider again, and end of the lease of the process that asks now; null once the setup ended. */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null if none does. */
+  /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
