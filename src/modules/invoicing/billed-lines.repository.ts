@@ -107,9 +107,9 @@ export interface TakenDiscount {
   readonly redemptionId: string;
   readonly periodStartAt: Date;
   readonly takenMinor: bigint;
-  /** True if it took something off, whether that returned or not. */
+  /** True if the coupon discounted the period, even if the discount returned to it later. */
   readonly isDiscounted: boolean;
-  /** True if a correction used it although its bill had not. */
+  /** True if a usage correction used the coupon and the bill itself had not. */
   readonly isBegun: boolean;
 }
 
@@ -154,8 +154,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the invoices that billed usage first, by the subject of the usage; those of usage without a line are missing. A void
-   * invoice is returned if none is in effect.
+   * Returns the id of the invoice that billed each usage first, by the subject of the usage. Prefers invoices in effect to void
+   * ones. Usage without a line is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -174,7 +174,7 @@ export class BilledLinesRepository {
     );
   }
 
-  /** Returns, by id, the last invoice that was regenerated from each of these; the invoice itself if none was. */
+  /** Returns, by invoice id, the last invoice that was regenerated from it; the invoice itself if none was. */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<{ first_id: string; id: string }>(MADE_AGAIN, [
@@ -217,7 +217,7 @@ export class BilledLinesRepository {
     }));
   }
 
-  /** Returns the discounts of a subscription by redemption, on the invoices in effect except one. */
+  /** Returns the discounts of a subscription by redemption, on invoices in effect except `exceptId`. */
   async standingDiscounts(
     subscriptionId: string,
     exceptId: string,
@@ -237,7 +237,7 @@ export class BilledLinesRepository {
 
   /**
    * Returns the spans in which repeating coupons discounted invoices in effect, by redemption.
-   * @param exceptId an invoice that does not count
+   * @param exceptId invoice to ignore
    */
   async discountedSpans(
     subscriptionIds: readonly string[],

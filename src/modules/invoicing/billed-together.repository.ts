@@ -23,12 +23,12 @@ const CORRECTED_SINCE = `
     JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
   WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
 
-/** Reads lines that bill the same price for the same period. Late usage is billed so on later invoices. */
+/** Reads the lines of several invoices that bill the same price for the same period, as late usage does. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns, by line, the amounts that other invoices billed of the same price and period; most lines have none. */
+  /** Returns by line id what other invoices billed for the same price and period. Lines without are absent. */
   async elsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
       BILLED_ELSEWHERE,
@@ -39,7 +39,7 @@ export class BilledTogetherRepository {
     );
   }
 
-  /** Returns true if an invoice finalized at an instant or later took back usage of these lines. */
+  /** Returns true if an invoice finalized at `since` or later took back usage of these lines. */
   async isCorrectedSince(lineIds: readonly string[], since: Date): Promise<boolean> {
     const [found] = await this.database.query<{ corrected: boolean }>(CORRECTED_SINCE, [
       lineIds,

@@ -19,10 +19,10 @@ import { type CorrectingOrder, FirstBillsService } from './first-bills.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** `issue` locks what the invoice will change; `preview` reads alone. */
+/** `issue` locks what the invoice will change; `preview` locks nothing. */
 export type Purpose = 'issue' | 'preview';
 
-/** Part of an invoice order that decides which context is read. */
+/** Fields of an invoice order that its context depends on. */
 export type ContextRequest = Pick<
   InvoiceOrder,
   'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage' | 'refunded'
@@ -47,9 +47,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Holds the usage and the credit of customers until the caller's transaction ends. A caller that makes
-   * their invoices one after the other in one commit does this first: a transaction that holds the number series must
-   * not wait for one that wants a number.
+   * Locks the usage streams and the credit of customers until the caller's transaction ends. Call it before making their
+   * invoices one after the other in one commit: a transaction that has locked the number series must not wait for one that
+   * needs a number.
    */
   async hold(customerIds: readonly string[]): Promise<void> {
     await this.usage.holdAll(customerIds);
@@ -72,9 +72,9 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many orders, each kind of data with one statement. The returned function gives the context of an
-   * order. Credit is as it was before any of them.
+   * order. Its credit is that before any of these invoices.
    * @param customers of the orders
-   * @param at when the invoices fall due to be made: coupons that run then count
+   * @param at coupons that run at this instant are included
    */
   async loadAll(
     orders: readonly ContextRequest[],
@@ -128,8 +128,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of drafts that waited. Their coupons are those that ran when the drafts were made, with the amounts
-   * that other invoices left.
+   * Reads the contexts of waiting drafts. Their coupons are those that ran when the drafts were made, with the amounts that
+   * other invoices left.
    */
   async loadForDrafts<Order extends ContextRequest & { readonly draft: Invoice }>(
     orders: readonly Order[],

@@ -7,7 +7,7 @@ import type { UsageGroup } from './domain/usage';
 
 const EVENTS_AT_ONCE = 1_000;
 
-/** Reads the events that a percentage price charges, some at a time. */
+/** Reads the events that a percentage price charges, in pages. */
 @Injectable()
 export class ChargedEventsService {
   constructor(private readonly usage: UsageService) {}

@@ -13,13 +13,13 @@ import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
 
-/** Part of an invoice order that decides which coupons are read. */
+/** Fields of an invoice order that decide which coupons are read. */
 export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod'> & {
-  /** Redemptions that its lines return discounts to, beside those of what it credits or corrects. */
+  /** Redemptions that get discounts back from lines of the order itself, not only from what it credits or corrects. */
   readonly returnsTo?: readonly string[];
-  /** Time zone of its lines, where later periods may have been billed before: repeating coupons must not last longer. */
+  /** Time zone of the lines. Set if later periods may have been billed before, so that repeating coupons do not last longer. */
   readonly timeZone?: string;
-  /** True for an invoice that is regenerated after its subscription ended: coupons that ended with it still discount it. */
+  /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
   readonly hasEnded?: boolean;
 };
 
@@ -29,7 +29,7 @@ interface Crediting<Order> {
   readonly corrected: readonly BilledLine[];
 }
 
-/** Reads the coupons that invoices may use, with what is left of them. */
+/** Reads the coupons that invoices may use, and what is left of each. */
 @Injectable()
 export class CouponContextsService {
   constructor(
@@ -38,7 +38,7 @@ export class CouponContextsService {
     private readonly billed: BilledLinesRepository,
   ) {}
 
-  /** Returns the coupons that run for each order, and those that lines it may credit were discounted by. */
+  /** Returns the coupons that run for each order, and those that discounted the lines it may credit. */
   async loadAll<Order extends CouponRequest>(
     orders: readonly Crediting<Order>[],
     at: Date,
@@ -78,8 +78,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns the coupons that ran when drafts were made, with the amounts that other invoices left, and those that lines they may
-   * correct were discounted by.
+   * Returns the coupons that ran when drafts were made, with the amounts that other invoices left, and those that discounted
+   * the lines the drafts may correct.
    */
   async loadForDrafts<Order extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Order>[],
@@ -106,7 +106,7 @@ export class CouponContextsService {
     return (order) => ofDrafts.get(order) ?? [];
   }
 
-  /** @param taken discounts of a billing period by redemption */
+  /** @param taken discounts of the billing period, by redemption id */
   async contextsOf(
     terms: readonly RedeemedTerms[],
     taken: ReadonlyMap<string, Pick<TakenDiscount, 'takenMinor'>>,

@@ -19,7 +19,7 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
 }
 
-/** Returns what a void invoice takes back of each of its coupons. */
+/** Returns the discounts that voiding an invoice returns to each of its coupons. */
 export function notedBy(coupons: readonly InvoiceCoupon[]): readonly NotedDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,

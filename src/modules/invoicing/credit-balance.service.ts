@@ -25,7 +25,7 @@ export interface PaymentCredit {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** The parts of it that pending refunds have reserved, that refunds gave back, and that disputes took. */
+  /** Parts reserved by pending refunds, paid out by refunds, and taken by lost disputes. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   readonly lost: bigint;
@@ -35,14 +35,14 @@ export interface PaymentCredit {
 export interface CreditOfPayment {
   /** Null where the payment became none. */
   readonly creditId: string | null;
-  /** Reserved and given back by refunds of the payment, credit of other sources included. */
+  /** Reserved by, and paid out with, refunds of the payment, credit of other sources included. */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /** The part of both that is credit of other sources. */
+  /** Part of `reserved` and `refunded` that is credit of other sources. */
   readonly paidOut: bigint;
   /** Taken by lost disputes. */
   readonly lost: bigint;
-  /** Used by invoices, so that it cannot be refunded. */
+  /** Used by invoices; cannot be refunded. */
   readonly used: bigint;
 }
 
@@ -50,7 +50,7 @@ const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
 
 const NO_CREDIT = { creditId: null, reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
 
-/** The credit balance of customers, and the part of it that payments brought. */
+/** Reads and changes the credit balance of customers, and the part of it that came from payments. */
 @Injectable()
 export class CreditBalanceService {
   constructor(
@@ -126,19 +126,19 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit of a customer that no payment became, from credit notes and negative invoices. A refund of any payment of
-   * the customer may give it back.
+   * Locks the credit of a customer from credit notes and negative invoices. A refund of any payment of the customer may pay it
+   * out.
    */
   lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(customerId, currency);
   }
 
-  /** Reserves for a refund what is left of the credit that its locked payment became, up to an amount. */
+  /** Reserves credit of a locked payment for a refund, up to an amount. */
   async reserve(paymentId: string, amount: bigint): Promise<void> {
     await this.grants.reserve(paymentId, amount);
   }
 
-  /** Reserves an amount of locked credit that no payment became for a refund, oldest first. */
+  /** Reserves locked credit from credit notes and negative invoices for a refund, oldest first. */
   async reserveOthers(
     refund: { readonly refundId: string; readonly paymentId: string },
     amount: bigint,
@@ -158,37 +158,37 @@ export class CreditBalanceService {
     );
   }
 
-  /** Takes a refund that succeeded out of what is reserved of credit; returns the part that was credit. */
+  /** Turns the credit that a succeeded refund had reserved into refunded credit. Returns how much of the refund was credit. */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
     const paidOut = await this.payouts.refund(refundId);
     return paidOut + (await this.grants.takeReserved(paymentId, amount - paidOut));
   }
 
   /**
-   * Takes what is unused of the credit that a locked payment became, up to an amount, because a dispute about the payment was
-   * lost; negative gives it back. Returns how much that was.
+   * Takes unused credit of a locked payment, up to an amount, after a lost dispute about the payment; a negative amount gives
+   * it back. Returns the amount taken.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
   }
 
-  /** Returns what lost disputes took of the credit that the notes of a locked invoice gave, in minor units. */
+  /** Returns how much of the credit from credit notes of a locked invoice was lost in disputes, in minor units. */
   lostOfNotes(invoiceId: string): Promise<bigint> {
     return this.grants.lostOfNotes(invoiceId);
   }
 
   /**
-   * Takes credit that a note gives back for an invoice, up to an amount, because a dispute about the payment was lost whose
-   * credit the invoice had used: it counts as credit of the payment that was lost. Returns how much that was.
-   * @param amount at most what invoices have used of the credit of the payment
+   * Takes credit that a credit note gave for an invoice, up to an amount. The invoice was paid with credit of a payment that
+   * was lost in a dispute, so the amount counts as lost credit of that payment. Returns the amount taken.
+   * @param amount at most the credit of the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.loseAtOrigin(noteId, paymentId, amount);
   }
 
   /**
-   * Makes the credit of a refund that a bank returned available again; returns how much that is.
-   * @param stillRefunded what other refunds of the payment gave back
+   * Makes the credit of a refund that a bank returned available again. Returns the amount.
+   * @param stillRefunded paid out by other refunds of the payment
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
     const paidOut = await this.payouts.release(refundId);
@@ -197,8 +197,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a failed refund reserved available again.
-   * @param stillPending what other pending refunds of the payment reserve
+   * Makes the credit that a failed refund had reserved available again.
+   * @param stillPending reserved by other pending refunds of the payment
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {
     await this.payouts.release(refundId);

@@ -98,15 +98,15 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns the available credit of customers, each one's oldest first.
-   * @param lock true if no other transaction may use it until this one ends
+   * Returns the available credit of customers, the oldest of each customer first.
+   * @param lock true: locks the credit until the transaction ends
    */
   async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
     const tail = `WHERE customer_id = ANY ($1) AND remaining > 0 ORDER BY customer_id, created_at, id${lock ? ' FOR UPDATE' : ''}`;
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
-  /** Adds to the credit of a source, or makes it. */
+  /** Adds to the credit of a source. Creates it if there is none. */
   async add(grant: StoredCreditGrant): Promise<void> {
     this.database.requireTransaction();
     await this.database.prepared('add-credit', ADD, [
@@ -192,7 +192,7 @@ export class CreditGrantsRepository {
     return BigInt(row?.amount ?? 0);
   }
 
-  /** Returns how much less credit the notes of an invoice gave than they say, because it was lost, in minor units. */
+  /** Returns how much credit from credit notes of an invoice was lost in disputes, in minor units. */
   async lostOfNotes(invoiceId: string): Promise<bigint> {
     const [row] = await this.database.query<{ amount: string }>(LOST_OF_NOTES, [invoiceId]);
     return BigInt(row?.amount ?? 0);
@@ -236,12 +236,12 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'The credits hold what is used of them.');
   }
 
-  /** Uses some of a credit; negative gives it back. */
+  /** Uses an amount of a credit; a negative amount gives it back. */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
-  /** Uses some of a credit if it holds the amount. Otherwise changes nothing and returns false. */
+  /** Uses an amount of a credit and returns true; false if less is left. */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);

@@ -40,7 +40,7 @@ import {
 } from './invoicing.errors';
 import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
 
-/** A credit note, and its invoice as the note leaves it. */
+/** A credit note, and the invoice after it. */
 export interface Issued {
   readonly note: CreditNote;
   readonly invoice: Invoice;
@@ -104,7 +104,7 @@ export class CreditNotesService {
     return this.issueOf(invoice, credited, order, now, given);
   }
 
-  /** Credits the whole rest of a locked open invoice, in the caller's transaction. */
+  /** Credits all that a locked open invoice still owes, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const counted = await this.counted(invoice);
     const lines = allOf(counted, await this.together.elsewhere(invoice.id));
@@ -115,8 +115,8 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note of a locked invoice, in the caller's transaction: what it took back is owed again. Refused once its
-   * credit was used or its invoice was settled, and after a correction of usage that gave back only what the note had left.
+   * Voids a credit note of a locked invoice, in the caller's transaction: what it took back is owed again. Refused if its
+   * credit was used, if the invoice was settled, or if a later usage correction gave back what the note had left.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`
    */
   async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { AmountColumn, IdColumn } from '../../platform/database';
 
-/** Part of a credit of a credit note or negative invoice that a refund gives back: pending, or made. */
+/** Part of a credit from a credit note or negative invoice that a refund pays out or has reserved. */
 @Entity('credit_payout')
 @Index('credit_payout_refund_index', ['refundId'])
 @Index('credit_payout_payment_index', ['paymentId'])

@@ -41,7 +41,7 @@ const BY_PAYMENT = `
 const UPGRADING =
   'Processes of the previous release may still run. Refund the credit of the customer in two minutes.';
 
-/** Credit of other sources that refunds of a payment give back, in minor units. */
+/** Credit from credit notes and negative invoices that refunds of a payment pay out, in minor units. */
 export interface PaidOut {
   /** By pending refunds. */
   readonly reserved: bigint;
@@ -54,7 +54,7 @@ export interface AvailableCredit {
   readonly remaining: bigint;
 }
 
-/** Credit of credit notes and negative invoices that refunds give back. */
+/** Reserves and pays out credit from credit notes and negative invoices for refunds. */
 @Injectable()
 export class CreditPayoutsRepository {
   constructor(
@@ -62,7 +62,7 @@ export class CreditPayoutsRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Locks the credit of a customer that a refund of any of its payments may give back. */
+  /** Locks the credit of a customer that a refund of any of its payments may pay out. */
   async lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string; remaining: string }>(LOCK_AVAILABLE, [
@@ -90,17 +90,17 @@ export class CreditPayoutsRepository {
     ]);
   }
 
-  /** Takes what a refund that succeeded reserved; returns how much that is. */
+  /** Pays out what a succeeded refund had reserved. Returns the amount. */
   refund(refundId: string): Promise<bigint> {
     return this.move(REFUND, refundId);
   }
 
-  /** Makes the credit of a refund that failed or came back available again; returns how much that is. */
+  /** Makes the credit of a refund that failed or was returned available again. Returns the amount. */
   release(refundId: string): Promise<bigint> {
     return this.move(RELEASE, refundId);
   }
 
-  /** Returns the credit that refunds of payments give back, by payment; none for a payment left out. */
+  /** Returns the credit that refunds of payments pay out, by payment id. Payments without are absent. */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
     const rows = await this.database.query<{

@@ -6,7 +6,7 @@ import type { AttemptedInvoice } from './domain/invoice-collection';
 import { CAN_BE_PAID } from './invoice-query';
 import { CHARGEABLE, InvoiceEntity, UNPAID } from './invoice.entity';
 
-/** Id of the test clock whose due work is meant; null for customers in real time. */
+/** Id of a test clock; null: real time. */
 export type TimeScope = string | null;
 
 const CLOSED = `"status" <> 'open'`;
@@ -100,7 +100,7 @@ export class DueInvoicesRepository {
     return this.idsOf(sql, [scope, now, most]);
   }
 
-  /** Invoices that were to be charged, and are not open any more. */
+  /** Returns invoices with a planned charge that are no longer open. */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.idsOf(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
   }
@@ -143,7 +143,9 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(POSTPONE_COLLECTING, [ids, until, now]);
   }
 
-  /** Has the open invoices of a customer charged at once: those that are being paid, once that has ended. */
+  /**
+   * Plans to charge the open invoices of a customer now. An invoice that is being paid is charged once that payment has ended.
+   */
   async collectAgain(customerId: string, now: Date): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(COLLECT_AGAIN, [customerId, now]);

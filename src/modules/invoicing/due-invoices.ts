@@ -17,7 +17,10 @@ const NAME = 'overdue-invoices';
 const AT_ONCE = 50;
 const EVERY_MS = 1_000;
 
-/** Tells once of each invoice that is due and not paid: by the real clock in the background, by a test clock as it moves. */
+/**
+ * Records each invoice that is due and not paid as overdue, once: by the real clock in the background, by a test clock as it
+ * moves.
+ */
 @Injectable()
 export class DueInvoices implements OnModuleInit {
   constructor(
@@ -46,7 +49,7 @@ export class DueInvoices implements OnModuleInit {
     });
   }
 
-  /** Tells of some; returns whether there may be more. */
+  /** Records some. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     return (await this.tellOverdue(null, this.clock.now())) > 0;
   }

@@ -23,7 +23,7 @@ const DIGITS_OF_A_NUMBER = 6;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** Finalizes drafts whose amounts are decided: credit, coupons, postings, number and events in one commit. */
+/** Finalizes drafts with decided amounts: uses credit and coupons, posts, numbers, and records events, in one commit. */
 @Injectable()
 export class FinalizationService {
   constructor(
@@ -37,17 +37,14 @@ export class FinalizationService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Reads the open amounts that credit of these orders lowers first, see {@link LowerOpenInvoicesService}. */
+  /** Reads the open amounts that credit from these invoices lowers first, see {@link LowerOpenInvoicesService}. */
   openMinorOf(
     orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
   ): Promise<OpenMinorOf> {
     return this.openInvoices.openMinorOf(orders);
   }
 
-  /**
-   * Finalizes a draft whose amounts were decided in this transaction: nothing about it changes afterwards except its
-   * payment state.
-   */
+  /** Finalizes a draft whose amounts were decided in this transaction. Afterwards only its payment state changes. */
   async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
     const [invoice] = await this.finalizeAll(drafts, new Map([[customer.id, customer]]), now);
@@ -56,9 +53,9 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes many drafts, in their order.
-   * @param drafts each with its former state (`before`) if the decision changed a stored draft
-   * @param beforeNumbers other work of the transaction that must be done before numbers are taken
+   * Finalizes many drafts, in the given sequence.
+   * @param drafts with `before` if a stored draft was changed
+   * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
    */
   async finalizeAll(
     drafts: readonly (Decided & { readonly before?: Invoice })[],
@@ -87,7 +84,7 @@ export class FinalizationService {
   }
 
   /**
-   * Does all of finalizing beside the rows of the drafts and their numbers: uses credit and coupons, and posts.
+   * Uses credit and coupons, and posts. Does not write the drafts or their numbers.
    * @param earned periods whose revenue is recognized with the invoices
    */
   async settle(
@@ -101,8 +98,8 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes settled drafts with the next numbers, in their order. Called last, so that the series is locked for the shortest
-   * time: only the rows of the invoices and the events follow.
+   * Finalizes settled drafts with the next numbers, in the given sequence. Call it last, so that the series is locked for the
+   * shortest time: only the invoice rows and the events follow.
    */
   async number(
     drafts: readonly Invoice[],

@@ -21,8 +21,8 @@ import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalizes drafts of callers, and drafts of renewals. The latter are made again from their orders, with the usage that
- * came until now.
+ * Finalizes drafts of callers, and drafts of renewals. The latter are calculated again from their orders, with the usage until
+ * now.
  */
 @Injectable()
 export class FinalizeInvoicesService {
@@ -38,9 +38,9 @@ export class FinalizeInvoicesService {
   ) {}
 
   /**
-   * Finalizes a locked draft now, in the caller's transaction: it takes the next number, and its amounts are fixed with the
-   * usage, taxes and credit of now.
-   * @param earnedUntil until when subscriptions have earned what they were billed in advance, by id
+   * Finalizes a locked draft, in the caller's transaction: it gets the next number, and its amounts are fixed with the present
+   * usage, taxes and credit.
+   * @param earnedUntil instant up to which charges in advance are earned, by subscription id
    * @param givenBack late usage of its subscription, and refunds of the invoices that it corrects
    * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
    */
@@ -79,8 +79,8 @@ export class FinalizeInvoicesService {
   }
 
   /**
-   * Finalizes locked drafts of different subscriptions, in their order, in the caller's transaction, which has locked the
-   * subscriptions. Drafts without lines are deleted.
+   * Finalizes locked drafts of different subscriptions, in the given sequence, in the caller's transaction, which has locked
+   * the subscriptions. Drafts without lines are deleted.
    */
   async finalizeAll(
     drafts: readonly WaitingDraft[],

@@ -54,7 +54,7 @@ interface WantedDiscount {
 
 type History = ReadonlyMap<string, readonly InvoiceLine[]>;
 
-/** Reads the bills that late usage corrects, whose terms it takes. */
+/** Reads the bills that late usage corrects, for their discounts and taxes. */
 @Injectable()
 export class FirstBillsService {
   constructor(
@@ -64,7 +64,7 @@ export class FirstBillsService {
     private readonly coupons: CouponContextsService,
   ) {}
 
-  /** Returns the first bills of the late usage of these orders, and the coupons that corrections discount by or return to. */
+  /** Returns the first bills of the late usage of these orders, and the coupons of these bills. */
   async load(orders: readonly CorrectingOrder[]): Promise<CorrectedBills> {
     const late = orders.flatMap(({ order: request, usage }) =>
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),

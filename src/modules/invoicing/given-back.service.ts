@@ -3,14 +3,14 @@ import type { CreditOrder, LateUsageOrder } from './domain/line-order';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Invoices and usage that orders may give something back of. */
+/** Invoices that a later invoice may credit or correct, and late usage. */
 export interface GivenBackSources {
   /** Finalized invoices that credits and corrections of late usage may take from. */
   readonly invoiceIds: readonly string[];
   readonly late: readonly LateUsageOrder[];
 }
 
-/** Finds the invoices that a later one may give something back of. */
+/** Finds the invoices that a later one may credit or correct. */
 @Injectable()
 export class GivenBackService {
   constructor(
@@ -19,7 +19,7 @@ export class GivenBackService {
   ) {}
 
   /**
-   * @param credits what is credited of items that were billed in advance
+   * @param credits items billed in advance, with the instant from which they are credited
    * @param subscriptionIds subscriptions whose late usage is billed
    */
   async sourcesOf(

@@ -62,7 +62,7 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads how much of their charges invoices still hold: what was not credited or refunded. */
+/** Reads how much of the charges of invoices was neither credited nor refunded. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
@@ -90,13 +90,13 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the credit lines of later invoices in effect, for lines of an invoice. */
+  /** Returns ids of credit lines for lines of an invoice, on later invoices in effect. */
   async creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(CREDIT_LINES, [invoiceId]);
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the finalized invoices that billed the usage of items in these periods. */
+  /** Returns ids of finalized invoices that billed the usage of items in these periods. */
   async billedUsage(
     billed: readonly { readonly itemId: string; readonly period: Period }[],
   ): Promise<readonly string[]> {
@@ -109,7 +109,7 @@ export class HeldByInvoiceRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the finalized invoices that billed items in advance beyond an instant. */
+  /** Returns ids of finalized invoices that billed items in advance beyond an instant. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

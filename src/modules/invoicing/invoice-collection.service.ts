@@ -21,24 +21,26 @@ export class InvoiceCollectionService {
   ) {}
 
   /**
-   * Open invoices that are due to be charged, locked until the caller's transaction ends; it begins an attempt at each or
-   * lets it wait. Those that others hold are left to them.
+   * Returns open invoices that are due to be charged, locked until the caller's transaction ends. The caller begins an attempt
+   * at each, or lets it wait. Skips invoices locked by others.
    */
   async lockDue(scope: TimeScope, now: Date, most: number): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockCollectable(scope, now, most));
   }
 
-  /** Ids of invoices that are void or were credited wholly since, and whose subscription may owe nothing any more. */
+  /**
+   * Returns ids of invoices to collect that became void or wholly credited, and whose subscription may owe nothing any more.
+   */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, most);
   }
 
-  /** When the next one on a test clock is due. */
+  /** Returns when the next invoice on a test clock is due. */
   nextDueOn(testClockId: string): Promise<Date | null> {
     return this.due.nextCollectionOn(testClockId);
   }
 
-  /** Reserves all that is free of a locked invoice for an automatic attempt, and counts the attempt. */
+  /** Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. */
   async begin(before: Invoice, now: Date): Promise<BegunAttempt> {
     const invoice = withAttempt(before, now);
     const amount = invoice.amountPending - before.amountPending;
@@ -47,7 +49,7 @@ export class InvoiceCollectionService {
     return { invoice, amount };
   }
 
-  /** Plans no further charge of locked invoices: they wait for a payment by request, or for another payment method. */
+  /** Stops automatic charges of locked invoices until a payment by request or another payment method. */
   wait(invoices: readonly Invoice[], now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
     return this.due.stopCollecting(ids, now);
@@ -60,8 +62,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Has the open invoices of a customer charged at once, in the caller's transaction; what is being paid, once that has
-   * ended.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that is being paid is charged
+   * once that payment has ended.
    */
   collectAgain(customerId: string, now: Date): Promise<void> {
     return this.due.collectAgain(customerId, now);

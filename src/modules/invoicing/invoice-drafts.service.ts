@@ -22,9 +22,9 @@ export class InvoiceDraftsService {
   ) {}
 
   /**
-   * Creates a draft. Its amounts are decided with the taxes and credit of now, and again when it is finalized.
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * Creates a draft. Its amounts use the present taxes and credit, and are calculated again when it is finalized.
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   create(order: OneOffOrder): Promise<Invoice> {
     return this.database.transaction(async () => {

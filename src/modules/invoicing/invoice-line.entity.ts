@@ -59,7 +59,7 @@ export class InvoiceLineEntity {
   readonly prorationUnit!: 'day' | 'second' | null;
   @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
   @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
-  /** True if it was released when it was stored, or by the previous release. */
+  /** True if the line was released when it was stored, or by the previous release. */
   @Column({ type: 'boolean' }) readonly isReleased!: boolean;
   @VirtualColumn({
     type: 'boolean',
@@ -75,7 +75,7 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
   @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
   @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
-  /** Without the shared part, if there is one. Null if that is all of it. */
+  /** The trace without its shared part, if it has one. Null if the shared part is all of it. */
   @ExactJsonColumn({ nullable: true }) readonly trace!: SplitTrace['own'];
   @Column({ type: 'bigint', nullable: true }) readonly sharedTraceId!: string | null;
   @VirtualColumn({

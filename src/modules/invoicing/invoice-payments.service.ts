@@ -49,7 +49,9 @@ export class InvoicePaymentsService {
     return this.invoices.find(id);
   }
 
-  /** The invoice, locked until the caller's transaction ends: after its subscription, before its payments. */
+  /**
+   * Returns the invoice, locked until the caller's transaction ends. Lock it after its subscription and before its payments.
+   */
   async lock(id: string): Promise<Invoice> {
     const invoice = await this.invoices.lock(id);
     invariant(invoice !== null, `The invoice ${id} is gone.`);
@@ -80,8 +82,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment whose charge is made already, whatever is free: what the invoice does not
-   * need is not applied. Returns the invoice.
+   * Reserves an amount of a locked invoice for a payment that was already charged, even if less is payable. What the invoice
+   * does not need is not applied. Returns the invoice.
    */
   async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<Invoice> {
     const invoice = withReserve(before, amount, now);
@@ -90,8 +92,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Pays a locked invoice with money that has come, in the caller's transaction, and frees what was reserved for it. What
-   * the invoice does not need any more is left to the caller: it is the customer's.
+   * Pays a locked invoice with a succeeded payment, in the caller's transaction, and frees the payment's reserve. The caller
+   * makes the rest of the money credit of the customer.
    */
   async pay(before: Invoice, amount: bigint, retry: RetryPlan, now: Date): Promise<PaidInvoice> {
     this.database.requireTransaction();
@@ -119,8 +121,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns the largest amount that refunds may give back of an invoice, in minor units, beside what credit notes and later
-   * invoices gave back; null if that is all that was paid.
+   * Returns how much of an invoice may be refunded in all, in minor units, after credit notes and credits of later invoices;
+   * null: all that was paid.
    */
   async mostRefunded(invoiceId: string): Promise<bigint | null> {
     return mostRefunded(await this.held.heldByOne(invoiceId));

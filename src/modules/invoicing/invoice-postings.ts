@@ -63,9 +63,10 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts finalized invoices, and recognizes deferred revenue of periods that are over, each line once. Prices paid in advance
-   * are deferred until their period is over. A period is released once; each subscription passes one period.
-   * @param invoices of the same transaction that are not stored yet, with the released lines marked
+   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Prices paid in advance are deferred until
+   * their period is closed. Each line and each period is released once.
+   * @param invoices of the same transaction, not stored yet, with the released lines marked
+   * @param earned one period for each subscription at most
    */
   async postFinalized(
     invoices: readonly Invoice[],
@@ -108,7 +109,7 @@ export class InvoicePostings implements OnModuleInit {
     );
   }
 
-  /** Reverses all postings of the invoice, revenue that was already released included. */
+  /** Reverses all postings of the invoice, released revenue included. */
   async postVoided(invoice: Invoice, now: Date): Promise<void> {
     const releasedMinor = invoice.lines
       .filter(({ isReleased }) => isReleased)
@@ -150,7 +151,7 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Reverses the postings of a credit note. Deferred revenue that it took back is revenue by now if the period is over.
+   * Reverses the postings of a credit note. Deferred revenue that it took back becomes revenue if the period is over.
    * @param deferredMinor the part of its net that is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

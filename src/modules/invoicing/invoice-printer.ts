@@ -57,11 +57,11 @@ interface DirectedRun {
 
 export interface PrintedInvoice {
   readonly bytes: Buffer;
-  /** Characters that no font has: a sign of replacement is printed for each. */
+  /** Characters that no font has. A replacement character is printed for each. */
   readonly missing: ReadonlySet<string>;
 }
 
-/** Makes a PDF of an invoice: same document, same bytes. Fonts are embedded, with the glyphs that are used. */
+/** Makes a PDF of an invoice. The same document gives the same bytes. Fonts are embedded, with only the glyphs used. */
 @Injectable()
 export class InvoicePrinter {
   /** In the order in which they are asked for a glyph. */

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The numbers of a series, without a gap: the row is locked from taking one to the commit that uses it. */
+/** Next number of a series. The row is locked until the commit that uses the number, so that there are no gaps. */
 @Entity('invoice_series')
 @Check('invoice_series_next_check', '"next_number" >= 1')
 export class InvoiceSeriesEntity {

@@ -25,7 +25,7 @@ const STORE = `
     SELECT customer_id, id, snapshots FROM numbered WHERE known_id IS NULL)
   SELECT id::text AS id FROM numbered ORDER BY place`;
 
-/** An invoice with what its row stores of its snapshots. */
+/** An invoice, with the snapshot columns of its row. */
 export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'parties' | 'snapshotId'>;
 
 /** Stores the seller and buyer snapshots of invoices once for each customer, until one of them changes. */

@@ -11,7 +11,7 @@ import { InvoicePrinter } from './invoice-printer';
 
 const MOST_LOGGED = 20;
 
-/** Takes the names and addresses that invoices keep, and reports texts that no font can print: in the log, and in metrics. */
+/** Takes seller and buyer snapshots for invoices. Reports texts that no font can print, in the log and in metrics. */
 @Injectable()
 export class InvoiceTextsService {
   private readonly logger = new Logger('invoice-texts');

@@ -24,12 +24,14 @@ import type { LineOrder } from './domain/line-order';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
-/** Due, and neither being charged nor waiting for its first attempt. */
+/** Condition: due, neither being charged nor waiting for a first attempt. */
 export const UNPAID = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 
-/** Open, and not wholly reserved by payments in flight. A wholly reserved invoice keeps its time until they end. */
+/**
+ * Condition: open, and not wholly reserved by pending payments. A wholly reserved invoice keeps `collect_at` until these end.
+ */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 
 @Entity('invoice')
@@ -145,7 +147,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
   @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
-  /** Null for a draft, and if they are in `invoice_snapshot`. */
+  /** Null for a draft, and if stored in `invoice_snapshot`. */
   @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
   @Column({ type: 'bigint', nullable: true }) readonly snapshotId!: string | null;
   @VirtualColumn({

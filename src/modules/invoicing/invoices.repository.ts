@@ -133,13 +133,13 @@ export class InvoicesRepository {
     return (await this.database.select(InvoiceLineEntity, byId, [ids])).map(toLine);
   }
 
-  /** Writes what happens to an invoice after it was made. Its snapshots do not change. */
+  /** Writes the changes of an existing invoice. Its snapshots do not change. */
   async update(invoice: Invoice): Promise<void> {
     const { lines: _lines, id, ...columns } = invoice;
     await this.database.update(InvoiceEntity, id, { ...columns, parties: undefined });
   }
 
-  /** Updates drafts that were finalized, which no worker claims any more. */
+  /** Updates finalized drafts, which workers no longer claim. */
   async updateFinalized(invoices: readonly Invoice[]): Promise<void> {
     const rows = await this.snapshots.store(invoices);
     await this.database.updateMany(
@@ -167,7 +167,7 @@ export class InvoicesRepository {
     await this.insertLines(drafts.flatMap(({ lines }) => lines));
   }
 
-  /** Counts what credits take back of lines; negative gives it back. */
+  /** Adds to the credited amounts of lines; a negative amount lowers them. */
   async addCredited(
     taken: readonly { readonly lineId: string; readonly amount: bigint }[],
   ): Promise<void> {
@@ -189,7 +189,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
   }
 
-  /** Marks the lines of subscriptions whose period is over as released; returns the sums of their nets. */
+  /** Marks the lines of closed periods as released. Returns the sums of their net amounts. */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();
@@ -207,7 +207,7 @@ export class InvoicesRepository {
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }
 
-  /** The first of the next numbers of a series; the series is locked until the transaction ends. */
+  /** Takes numbers of a series and returns the first. The series is locked until the transaction ends. */
   async takeNumbers(series: string, count: number): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);

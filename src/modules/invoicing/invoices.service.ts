@@ -52,7 +52,7 @@ export class InvoicesService {
     return this.drafts.usageSince(customerIds);
   }
 
-  /** Locks an invoice until the caller's transaction ends: after its subscription, before its payments. */
+  /** Locks an invoice until the caller's transaction ends. Lock it after its subscription and before its payments. */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);
   }

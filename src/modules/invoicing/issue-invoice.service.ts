@@ -19,7 +19,7 @@ import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Invoices that are decided, posted and paid from credit, but neither numbered nor stored. */
+/** Invoices that are calculated, posted and paid from credit, but not numbered or stored yet. */
 export interface PreparedInvoices {
   /** Drafts without numbers; some wait for their grace to end. */
   readonly drafts: readonly Invoice[];
@@ -41,8 +41,8 @@ export class IssueInvoiceService {
   ) {}
 
   /**
-   * The invoice that the order would make now; it changes nothing. The caller has a transaction open, so that all it reads
-   * belongs together.
+   * Returns the invoice that the order would make now, without changing anything. Call it in a transaction, so that its reads
+   * are consistent.
    * @param redeemed coupons that would be redeemed before
    * @throws {ProblemError} `invoice_too_large`
    */
@@ -65,9 +65,9 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Prepares invoices in the caller's transaction, in the order of their orders: all but their numbers and rows. Those of one
-   * customer share its credit: each finds what the former left. An order without lines makes no invoice, unless it bills late
-   * usage. The caller does the rest of its work before it stores them.
+   * Prepares invoices in the caller's transaction, in the sequence of `orders`: all but their numbers and rows. Invoices of one
+   * customer share its credit. An order without lines makes an invoice only if it bills late usage. Do the rest of the
+   * transaction's work before storing them.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -114,7 +114,7 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Numbers and stores prepared invoices, and records their events; those that wait for their grace stay drafts.
+   * Numbers and stores prepared invoices, and records their events. Those with a grace period stay drafts.
    * @param others events to record after those of the invoices
    */
   async storeAll(

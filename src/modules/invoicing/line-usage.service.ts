@@ -13,7 +13,7 @@ import { exactAmountOf } from './domain/trace';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
-/** Stored events that a line billed, and the archived months that have the others. */
+/** Stored events that a line billed, and the months whose events are archived. */
 export interface LineEvents {
   readonly page: EventPage;
   readonly archived: readonly ArchivedMonth[];
@@ -21,7 +21,7 @@ export interface LineEvents {
 
 /** How a line was calculated. */
 export interface ExplainedLine extends Explanation {
-  /** Amount before rounding; null for an amount that is taken back from earlier lines. */
+  /** Amount before rounding; null for credits and usage corrections. */
   readonly exact: Rational | null;
   /** Null for a line without a price. */
   readonly priceName: string | null;
@@ -47,8 +47,8 @@ export class LineUsageService {
   ) {}
 
   /**
-   * The events that make up the quantity of a line, as they stood when it was made, in the order in which they happened,
-   * those whose values were held from before its period included; of a line for late usage all those of its period.
+   * Returns the events that a line counted, as they were when it was made, in time order. Includes events before its period
+   * whose values carried over into it. A line for late usage returns all events of its period.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`, `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
@@ -65,7 +65,7 @@ export class LineUsageService {
   }
 
   /**
-   * Returns how a line was calculated, and the archived months with events that it counted.
+   * Returns the calculation of a line, and the archived months with events that it counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
   async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
@@ -77,7 +77,7 @@ export class LineUsageService {
   }
 
   /**
-   * Returns how an invoice was calculated: its totals, and a page of its lines in their order.
+   * Returns the calculation of an invoice: its totals, and a page of its lines in their sequence.
    * @param page after the id of a line
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */

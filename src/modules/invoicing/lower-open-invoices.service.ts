@@ -25,8 +25,9 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit of each negative invoice on what its subscription owes, in the caller's transaction, which has locked the
-   * subscription: open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit balance.
+   * Uses the credit from each negative invoice for what its subscription owes, in the caller's transaction, which has locked
+   * the subscription: for open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit
+   * balance.
    */
   async lowerAll(drafts: readonly Decided[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
@@ -56,8 +57,8 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Reads how much is owed by the subscriptions of orders whose customers have several of them: only there does one invoice
-   * find the credit of another.
+   * Reads how much subscriptions owe, for customers with several of the orders. Only their invoices can use credit from one
+   * another.
    */
   async openMinorOf(
     orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],

@@ -26,8 +26,8 @@ export class PrintInvoiceService {
   ) {}
 
   /**
-   * A PDF of the invoice, and what to call its file; the same bytes as long as the invoice stays as it is. A draft shows the
-   * customer and the seller as they are now.
+   * Returns a PDF of the invoice, and its file name. The bytes are the same as long as the invoice is unchanged. A draft shows
+   * the present customer and seller.
    * @throws {ProblemError} `invoice_not_found`, `too_many_reports`
    */
   async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {

@@ -101,7 +101,7 @@ export class RegenerateInvoiceService {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }
 
-  /** Returns the starts of the periods whose usage an invoice billed, with its subscription. */
+  /** Returns the subscription and the start of each period whose usage an invoice billed. */
   correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
     if (subscriptionId === null) return [];
     return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);

@@ -4,7 +4,7 @@ import type { DueTable } from '../test-clocks';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import { InvoicesRepository } from './invoices.repository';
 
-/** A draft that is due, and what is locked before it. */
+/** A due draft, and the subscription to lock before it. */
 export interface DueDraft {
   readonly id: string;
   readonly subscriptionId: string;
@@ -61,7 +61,10 @@ export class RenewalDraftsRepository {
     return (await this.invoices.findAll(rows.map(({ id }) => id))).filter(isWaiting);
   }
 
-  /** Returns the start of the earliest billing period whose usage waiting drafts of customers in real time bill, by customer. */
+  /**
+   * Returns, by customer, the start of the earliest billing period whose usage is billed by a waiting draft. Skips customers on
+   * test clocks.
+   */
   async usageSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; since: Date }>(USAGE_SINCE, [
       customerIds,

@@ -2,7 +2,10 @@ import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { ExactJsonColumn } from '../../platform/database';
 import type { SplitTrace } from './domain/shared-trace';
 
-/** The part of a trace that many lines have in common. Append-only. No foreign key: its check would lock the few rows of all lines. */
+/**
+ * Part of a trace that many lines share. Append-only. No foreign key: checking it would lock the few rows that all lines refer
+ * to.
+ */
 @Entity('shared_trace')
 // Of an expression, which entities cannot define: the hash of the trace.
 @Index('shared_trace_hash_index', { synchronize: false })

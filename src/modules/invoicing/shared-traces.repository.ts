@@ -23,13 +23,13 @@ const SHARE = `
     INSERT INTO shared_trace (id, trace) SELECT id, trace FROM numbered WHERE known_id IS NULL)
   SELECT id::text AS id FROM numbered ORDER BY place`;
 
-/** A line, and what its row stores of its trace. */
+/** A line, with the trace columns of its row. */
 export interface LineToStore {
   readonly line: InvoiceLine;
   readonly stored: Pick<InvoiceLineEntity, 'trace' | 'sharedTraceId'>;
 }
 
-/** Stores parts of traces that lines have in common once. */
+/** Stores each shared part of traces once. */
 @Injectable()
 export class SharedTracesRepository {
   constructor(

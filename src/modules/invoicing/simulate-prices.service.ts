@@ -38,7 +38,7 @@ export type SimulationStep =
       readonly kind: 'totals';
       readonly currency: string;
       readonly customers: number;
-      /** Customers that would have paid less (winners), and more (losers). */
+      /** Customers who would have paid less, and customers who would have paid more. */
       readonly winners: number;
       readonly losers: number;
     } & Amounts);
@@ -51,7 +51,7 @@ interface Simulation {
   readonly meters: ReadonlyMap<string, Meter>;
 }
 
-/** Says what customers would have paid at other prices. It writes nothing and locks nothing. */
+/** Calculates what customers would have paid at other prices. Writes and locks nothing. */
 @Injectable()
 export class SimulatePricesService {
   constructor(
@@ -64,10 +64,10 @@ export class SimulatePricesService {
   ) {}
 
   /**
-   * Checks what is asked, and then gives step by step what was billed for the plan and what the new prices would have come
-   * to, customer by customer, some at a time.
-   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
-   *   `too_many_reports`; of the steps also `invoice_too_large`
+   * Checks the command, then yields customer by customer what was billed for the plan and what it would have cost at the new
+   * prices.
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`, `too_many_reports`; of
+   *   the steps also `invoice_too_large`
    */
   async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     const setup = await this.setup(command);

@@ -43,7 +43,7 @@ export class SimulationRepository {
     return rows.map(({ customer_id: customerId }) => customerId);
   }
 
-  /** The lines that billed these prices for periods that begin within, in the order in which they were made. */
+  /** Returns the lines that billed these prices for periods that start in a span, in the sequence in which they were made. */
   async billedLines(
     customerIds: readonly string[],
     priceIds: readonly string[],

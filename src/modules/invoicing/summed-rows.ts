@@ -44,7 +44,7 @@ export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit that payments became. Ids of payments begin with their prefix. */
+/** Credit from payments, found by the prefix of payment ids. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;

@@ -7,27 +7,29 @@ const bidi = bidiFactory();
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Returns true if a text has anything that is read from the right. */
+/** Returns true if a text has characters that are read from right to left. */
 export function isRightToLeft(text: string): boolean {
   return RIGHT_TO_LEFT.test(text);
 }
 
 /**
- * Returns the embedding level of each UTF-16 unit of a line: odd ones are read from the right. Null if all of it is read
- * from the left, which needs no algorithm.
+ * Returns the embedding level of each UTF-16 unit of a line; odd levels are read from right to left. Null if the whole line is
+ * read from left to right.
  */
 export function embeddingLevels(line: string): Uint8Array | null {
   return isRightToLeft(line) ? bidi.getEmbeddingLevels(line, 'auto').levels : null;
 }
 
-/** The character that stands for this one where text is read from the right: a closing bracket for an opening one. */
+/**
+ * Returns the character that is shown in place of this one when read from right to left: a closing bracket for an opening one.
+ */
 export function mirrored(character: string): string {
   return bidi.getMirroredCharacter(character) ?? character;
 }
 
 /**
- * Puts runs of one level each into the order in which they stand on paper, from left to right: from the highest level
- * down, what stands together at that level or above is reversed (UAX #9, rule L2). Each run keeps its own text as it is.
+ * Sorts runs of one level each from left to right, as shown: from the highest level down, reverses adjacent runs at that level
+ * or above (UAX #9, rule L2). Texts within runs are unchanged.
  */
 export function inVisualOrder<Run extends { readonly level: number }>(
   runs: readonly Run[],
@@ -51,7 +53,7 @@ export function inVisualOrder<Run extends { readonly level: number }>(
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A text with its characters in the opposite order; marks stay with the character they belong to. */
+/** Reverses the characters of a text. Combining marks stay with their character. */
 export function reversed(text: string): string {
   return Array.from(graphemes.segment(text), ({ segment }) => segment)
     .toReversed()

@@ -16,7 +16,7 @@ interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
 
-/** Says what usage costs so far, by the functions that bill it. */
+/** Calculates the cost of usage so far, with the functions that bill it. */
 @Injectable()
 export class UsageQuotesService {
   constructor(

@@ -26,7 +26,7 @@ interface UsageToRead {
   readonly isLate: boolean;
 }
 
-/** Reads the usage that invoices bill, and keeps what was billed. */
+/** Reads the usage that invoices bill, and records what was billed. */
 @Injectable()
 export class UsageReadingsService {
   constructor(
@@ -38,8 +38,8 @@ export class UsageReadingsService {
   ) {}
 
   /**
-   * Returns the ordered usage, and the late usage that the orders may bill.
-   * @param holds true if no event may be stored for it until the transaction ends
+   * Returns the usage of orders, and the late usage that they may bill.
+   * @param holds true: blocks new events of that usage until the transaction ends
    */
   async loadAll(
     orders: readonly UsageOf[],
@@ -77,7 +77,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns the billed periods of subscriptions whose usage changed since. */
+  /** Returns billed periods of subscriptions whose usage changed since. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageOrder[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
@@ -93,8 +93,8 @@ export class UsageReadingsService {
   }
 
   /**
-   * Writes the billed usage, in the transaction of the invoices.
-   * @param made each order with the invoice it made, which may be empty; null if it made none
+   * Records the billed usage, in the transaction of the invoices.
+   * @param made each order with its invoice, which may have no lines; null: no invoice was made
    */
   async record(
     made: readonly {
@@ -133,7 +133,7 @@ export class UsageReadingsService {
     await this.billing.requireOpen(usagePeriodsOf(invoice), otherwise);
   }
 
-  /** Reopens the usage of a void invoice, and returns it: what is not billed of it is late until an invoice bills it. */
+  /** Reopens the usage of a void invoice, and returns it: it is late until an invoice bills it. */
   async reopen(invoice: Invoice): Promise<readonly LateUsageOrder[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);

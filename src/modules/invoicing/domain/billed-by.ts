@@ -12,13 +12,13 @@ export interface BillCoupon {
   readonly redemptionId: string;
   /** True if it took something off. */
   readonly isUsed: boolean;
-  /** True for a percentage that was limited to what had returned to it. */
+  /** True if the percentage could take off only what had returned to it. */
   readonly isLimited: boolean;
 }
 
-/** Terms of the bill of a period, by which later usage of the period is discounted and taxed. */
+/** Terms of the bill of a period: its discounts and taxes, which later usage of the period gets too. */
 export interface BillTerms {
-  /** The invoice; absent in terms that were kept before they named it. */
+  /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;
   /** Start of the period of the invoice. */
   readonly billedFrom: Date | null;
@@ -31,7 +31,7 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present if the bill has not used the coupon, so that the correction uses it. */
+  /** Present if the bill did not use the coupon, and the correction is the first to use it. */
   readonly begins?: true;
 }
 
@@ -46,7 +46,7 @@ export interface BilledBy {
   readonly coupons: readonly BilledByCoupon[];
 }
 
-/** Returns the discounts of an amount that is added to a bill; none where something is taken back. */
+/** Returns the discounts of an amount that is added to a bill; none if the amount is negative. */
 export function addedDiscounts(
   amountMinor: bigint,
   { coupons }: Pick<BilledBy, 'coupons'>,

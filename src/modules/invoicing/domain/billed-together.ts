@@ -1,6 +1,9 @@
 import type { InvoiceLine } from './invoice';
 
-/** Amounts that other invoices, not void, billed of the price and period of a line: late usage, or the usage it corrects. */
+/**
+ * Amounts that other invoices, void ones excluded, billed for the price and period of a line: late usage, or the usage that the
+ * line corrects.
+ */
 export interface BilledElsewhere {
   /** Left without tax, after credit. */
   readonly netMinor: bigint;

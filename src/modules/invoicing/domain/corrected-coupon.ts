@@ -1,36 +1,37 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** A coupon as corrections of bills of a billing period find it. */
+/** State of a coupon for usage corrections that correct bills of one billing period. */
 export interface CorrectedCoupon extends CouponContext {
-  /** Start of the period of the invoice that they correct, and of its billing period. */
+  /** Starts of the period of the corrected invoice, and of its billing period. */
   readonly billedFrom: Date | null;
   readonly periodStartAt: Date | null;
-  /** For `repeating`: the end of its months if they begin with the billing period. */
+  /** For `repeating`: the end of its months if they begin with this billing period. */
   readonly ownEndsAt: Date | null;
-  /** For `repeating`: start of the last billing period that invoices in effect discount. */
+  /** For `repeating`: start of the last billing period that it discounted on invoices in effect. */
   readonly lastAt: Date | null;
-  /** True if invoices in effect discount the billing period with a percentage that lasts `once`. */
+  /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if a correction of a bill of the billing period used that percentage, which the bill had not used. */
+  /** True if a usage correction used that percentage, and the corrected bill had not. */
   readonly isBegun: boolean;
 }
 
-/** Returns the key of a coupon as corrections of bills of a period find it. */
+/** Returns the key of a {@link CorrectedCoupon}. */
 export function couponKey(redemptionId: string, billedFrom: Date | null): string {
   return `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
 }
 
 /**
- * Returns true if a coupon that ran at a bill discounts what is added to it: one that took something off the bill, or one that
- * would have. A percentage that lasts `once` and was used on another invoice of the billing period has what returned to it.
+ * Returns true if a coupon that ran when a bill was made discounts usage that is added to the bill: it took something off the
+ * bill, or would have. A percentage that lasts `once` and was used on another invoice of the billing period takes off only what
+ * returned to it.
  */
 export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayBegin(coupon)) return true;
   return isPercentOnce(coupon) && coupon.isDiscounted;
 }
 
-/** Returns true if corrections may use a coupon that their bill has not used. */
+/** Returns true if corrections may use a coupon that their bill did not use. */
 export function mayBegin(coupon: CorrectedCoupon): boolean {
   const { duration, isBegun, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
   if (duration !== 'repeating') return !isPercentOnce(coupon) || isUnused(coupon) || isBegun;
@@ -46,12 +47,12 @@ export function isPercentOnce({
   return duration === 'once' && percentOff !== null;
 }
 
-/** Returns true for one with duration `once` that no invoice took anything of. */
+/** Returns true for a coupon that lasts `once` and has taken nothing off. */
 export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean {
   return remainingMinor === null && !isUsedUp;
 }
 
-/** Returns a coupon after corrections used it that the bills of their period had not used. */
+/** Returns a coupon after corrections were the first to use it in their billing period. */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;
   const isSamePeriod = coupon.periodStartAt?.getTime() === used.periodStartAt?.getTime();

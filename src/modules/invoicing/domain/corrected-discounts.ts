@@ -2,20 +2,23 @@ import type { RedeemedCoupon } from '../../../core/discount';
 import { addedDiscounts } from './billed-by';
 import type { LineDraft } from './line-draft';
 
-/** A discount that a correction of usage took, or returned, in the period of the bill that it corrects. Minor units. */
+/** A discount that a usage correction took or returned, in the period of the corrected bill, in minor units. */
 export interface CorrectedDiscount {
   readonly redemptionId: string;
-  /** Start of the period of the invoice of that bill. */
+  /** Start of the invoice period of the corrected bill. */
   readonly billedFrom: Date | null;
   readonly takenMinor: bigint;
-  /** Part of it that the rest of the coupon gave. */
+  /** Part of it taken from the remaining amount of the coupon. */
   readonly ofRestMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction used it although the bill had not. */
+  /** True if the correction used the coupon and the corrected bill had not. */
   readonly begins: boolean;
 }
 
-/** Returns the key of what a coupon has left for corrections of bills of a period; one that lasts `once` has one rest. */
+/**
+ * Returns the key of the amount that a coupon has left for corrections of one period. A coupon that lasts `once` has one key
+ * for all periods.
+ */
 export function restKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,
   billedFrom: Date | null,

@@ -17,26 +17,29 @@ import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { UsageOrder } from './line-order';
 
-/** Bills that corrections of an invoice correct, and the coupons that these discount by or return to. */
+/** Bills that the usage corrections of an invoice correct, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageOrder, FirstBill>;
   /** By {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
-/** The terms that the corrections of an invoice take, one after the other: each finds what the former left. */
+/**
+ * Discounts and taxes of the usage corrections of one invoice. Decided one after the other: each correction leaves less of a
+ * coupon for the next.
+ */
 export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when its usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
-  /** Returns the terms of usage that is added; null if nothing is known of its first bill. */
+  /** Returns the terms of added usage; null if its first bill is unknown. */
   readonly added: (order: UsageOrder, addedMinor: bigint) => BilledBy | null;
-  /** Notes usage that is taken back, at list prices. */
+  /** Records usage that is taken back, at list prices. */
   readonly takenBack: (order: UsageOrder, listedMinor: bigint) => void;
   /** Notes the discounts that returned with it. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
-/** @param bills left out where nothing is known of them: amounts before discount and tax do not depend on them */
+/** @param bills omit if unknown: amounts before discount and tax do not depend on them */
 export function correctionTerms({
   firstBills = new Map(),
   correctedCoupons = new Map(),
@@ -131,7 +134,7 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 }
 
 /**
- * Returns the coupons that corrections discount by or return to, as an invoice keeps them beside those of its own period.
+ * Returns the coupons of usage corrections, as an invoice stores them beside the coupons of its own period.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

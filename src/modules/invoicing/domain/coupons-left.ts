@@ -5,7 +5,7 @@ import { restKey } from './corrected-discounts';
 import { leftOf, positive } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
-/** Coupons as the corrections of an invoice find them, one after the other. */
+/** Amounts that coupons have left for the usage corrections of an invoice, updated by each correction. */
 export class CouponsLeft {
   /** In minor units, by {@link restKey}. */
   private readonly rests: Map<string, bigint>;
@@ -24,7 +24,10 @@ export class CouponsLeft {
     return this.coupons.get(couponKey(redemptionId, billedFrom));
   }
 
-  /** Takes the discounts of an added amount from the coupons. Returns its terms with what the coupons had left before. */
+  /**
+   * Takes the discounts of an added amount from the coupons. Returns its terms, with the amounts that the coupons had left
+   * before.
+   */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
     const coupons = billedBy.coupons.map((coupon) => ({

@@ -1,7 +1,7 @@
 import type { AppliedCredit, CreditGrant } from '../../../core/invoice';
 import type { Invoice } from './invoice';
 
-/** Credit of a customer, and what is left of it. */
+/** Credit of a customer from one source, and what is left of it. */
 export interface StoredCreditGrant {
   readonly id: string;
   readonly customerId: string;
@@ -23,9 +23,9 @@ export interface StoredCreditGrant {
 /** The credit balance of a customer, in minor units of its currency. */
 export interface CreditBalance {
   readonly customerId: string;
-  /** Null until the first amount fixes the currency of the customer. */
+  /** Null until a first amount fixes the currency of the customer. */
   readonly currency: string | null;
-  /** Available and reserved: the customer's share of the ledger account `customer_credit`. */
+  /** Available and reserved credit: the customer's part of the ledger account `customer_credit`. */
   readonly balanceMinor: bigint;
   /** Reserved by pending refunds. */
   readonly reservedMinor: bigint;
@@ -52,7 +52,7 @@ export function usedByInvoices({
   return amount - remaining - reserved - refunded - lost;
 }
 
-/** The credit that a negative invoice becomes; null where it is not negative. */
+/** Returns the credit from a negative invoice; null if the total is not negative. */
 export function grantOf(
   { id: sourceId, customerId, currency, creditedToBalance: amount }: Invoice,
   grantId: string,
@@ -62,7 +62,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credit left after an invoice that used some and may have added some: the credit of the next invoice. */
+/** Returns the credit left for the next invoice, after one that used some and may have added some. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -63,7 +63,7 @@ export interface CreditNoteOrder {
   readonly pointer: string;
 }
 
-/** Returns what a part of a credit note takes off the `amount` of its line: the net amount and its inclusive tax. */
+/** Returns what one line of a credit note takes off the `amount` of the invoice line: its net amount and inclusive tax. */
 export function amountOfCredit(
   invoice: Pick<Invoice, 'taxRates'>,
   part: Pick<CreditNoteLine, 'netMinor' | 'taxShares'>,
@@ -77,10 +77,10 @@ export function amountOfCredit(
 }
 
 /**
- * How much of a line, without tax, a credit note may take: no more than is left of it, and no more than is left of all that
- * was billed of its price for its period together, so that what a maximum or late usage gave back is not given again.
+ * Returns how much of a line, without tax, a credit note may take: at most what is left of the line, and at most what is left
+ * of all that was billed for its price and period. So what a maximum or late usage gave back is not given back again.
  *
- * @param invoice with the credits of later invoices counted, by {@link countCredits}
+ * @param invoice after {@link countCredits}
  * @param takenMinor what the same note takes of the other lines
  */
 export function creditableOf(
@@ -100,10 +100,10 @@ export function creditableOf(
 }
 
 /**
- * Counts what later invoices credited of the lines of an invoice as credited, with its tax. The credit of an unused part
- * takes from the charge and its minimum together: here from the charge first, and the rest from the minimum.
+ * Adds what later invoices credited of the lines of an invoice to their credited amounts and taxes. The credit of an unused
+ * part takes from the charge and its minimum together: here from the charge first, then from the minimum.
  *
- * @param credits credit lines of later invoices, for lines of this one
+ * @param credits credit lines of later invoices, for lines of this invoice
  */
 export function countCredits(invoice: Invoice, credits: readonly InvoiceLine[]): Invoice {
   return credits.reduce(countCredit, invoice);

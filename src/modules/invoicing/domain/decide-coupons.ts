@@ -9,37 +9,37 @@ import type { LineDraft } from './line-draft';
 
 export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
-/** A redemption in its state before an invoice. Amounts are minor units. */
+/** A redeemed coupon, in its state before an invoice. Amounts are minor units. */
 export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Limit for a billing period, or for all invoices together if it lasts `once`. */
+  /** Limit for each billing period, or for all invoices together if it lasts `once`. */
   readonly amountOffMinor: bigint | null;
-  /** Amount left if it lasts `once`; null for a percentage that nothing returned to. */
+  /** Amount left if it lasts `once`. For a percentage: what returned to it; null: nothing. */
   readonly remainingMinor: bigint | null;
-  /** Taken off by other invoices of the billing period, less what returned. */
+  /** Taken off by other invoices of the billing period, less what returned to the coupon. */
   readonly takenMinor: bigint;
-  /** True where an invoice took all of one that lasts `once`. */
+  /** True if it lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
   /** For `repeating`. */
   readonly months: number | null;
-  /** The end of its months; null until it took something off. */
+  /** End of its months; null until it first takes something off. */
   readonly endsAt: Date | null;
-  /** The prices of the plans it is limited to; null: it is for all lines. */
+  /** Prices of the plans that it is limited to; null: all lines. */
   readonly priceIds: ReadonlySet<string> | null;
 }
 
 export interface CouponsInPeriod {
   readonly coupons: readonly CouponContext[];
-  /** The billing period of the subscription that the invoice belongs to; null for an invoice of none. */
+  /** Billing period of the subscription of the invoice; null: no subscription. */
   readonly billingPeriod: Period | null;
 }
 
 /**
- * Returns a function that is true if a discount returns to its coupon when its line is credited. A coupon that lasts
- * `once` gets it back at any time, an amount of each period only within the period. A percentage is not used up.
+ * Returns a function that is true if a discount returns to its coupon when its line is credited. A coupon that lasts `once`
+ * always gets it back, an amount of each period only within the period. Other percentages are not used up, so nothing returns.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -58,10 +58,10 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * The coupons of an invoice: what each may take off these lines, with what their credits return to it, and after what their
- * corrections of usage took of it.
+ * Returns the coupons of an invoice, with what each may take off its lines. Includes what the credits of the invoice return;
+ * excludes what its usage corrections took.
  *
- * @param usedBefore the coupons of its corrections
+ * @param usedBefore the coupons of its usage corrections
  */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
@@ -177,7 +177,7 @@ export function endOf(
   return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
 }
 
-/** A coupon as the rules of discounts know it, for the lines of its prices. */
+/** Returns a coupon as input of `core/discount`, for the lines of its prices. */
 export function redeemed(
   coupon: Omit<InvoiceCouponTerms, 'endsAt'>,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],

@@ -30,7 +30,7 @@ export interface NewInvoiceIds {
   readonly nextLineId: () => string;
 }
 
-/** The draft that an order makes, with every amount as it would be if it were finalized now. */
+/** Returns the draft for an order, with every amount as if it were finalized now. */
 export function decideInvoice(
   order: InvoiceOrder,
   context: BillingContext,
@@ -99,8 +99,8 @@ export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
 }
 
 /**
- * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that it used. The result
- * must equal the stored amounts; a difference is a defect.
+ * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that it used. A result that
+ * differs from the stored amounts is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = limitedOf(invoice.lines);

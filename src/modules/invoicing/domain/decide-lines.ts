@@ -16,7 +16,7 @@ import { creditOf, type LineTrace } from './trace';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** The limits of prices, each with the line that its true-up is made like. */
+  /** Limits of prices, each with the order that its true-up line is made from. */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
     readonly of: ChargeOrder | UsageOrder;
   })[];
@@ -24,17 +24,17 @@ export interface DecidedLines {
 
 /** Input of lines beside their orders. */
 export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
-  /** Lines in effect of the credited items, without those whose unused part was credited before. */
+  /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
   readonly billed: readonly BilledLine[];
-  /** Amounts that credits may give back of refunded invoices, in minor units by invoice id. */
+  /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. */
   readonly creditable: ReadonlyMap<string, bigint>;
   /** Readings of the ordered usage, and of late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
- * The lines that orders make, rounded, before discounts and tax, sorted by {@link placeOf}. What there is nothing of is
- * no line: a part without days, a credit that gives back neither money nor a discount, no usage.
+ * Returns the lines for orders, rounded, before discounts and tax, sorted by {@link placeOf}. An order makes no line if it has
+ * no days or no usage, or if its credit gives back neither money nor a discount.
  *
  * @param nextId makes the id of the next line
  */
@@ -92,8 +92,8 @@ export function decideLines(
 }
 
 /**
- * The place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits. Lines of one
- * place, and true-ups of one place after all lines, keep the order in which they were ordered.
+ * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits, then
+ * true-ups. Lines of one place keep the sequence of their orders.
  */
 export function placeOf(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeOrder | UsageOrder,
@@ -142,7 +142,7 @@ function chargeLine(order: ChargeOrder, id: string): LineDraft {
   };
 }
 
-/** The line that lifts or lowers a charge to a limit of its price. */
+/** Returns the true-up line that lifts or lowers a charge to a limit of its price. */
 export function trueUpLine(
   commitment: DecidedLines['commitments'][number],
   kind: LineKind,
@@ -182,10 +182,10 @@ function creditLines(
 }
 
 /**
- * The credit of another credit line, for what the line that it takes back holds by now; null where that holds nothing, or
- * is billed no more. What was earned by now is taken from revenue, and no longer from what is deferred.
+ * Calculates a credit line again, for what is left of its credited line by now; null if nothing is left, or if the line is not
+ * billed any more. If its period was released to revenue meanwhile, the credit lowers revenue instead of deferred revenue.
  *
- * @param context with the finalized lines of the item that is credited
+ * @param context with the finalized lines of the credited item
  * @param limit shared by the credits of an invoice
  */
 export function creditAgain(

@@ -40,8 +40,8 @@ export interface UsageLines {
 }
 
 /**
- * The lines for the usage of a period, one for each part, and its limits: a minimum is due without any usage. Where
- * nothing was counted and nothing is due for that, there is no line.
+ * Returns the lines for the usage of a period, one per part, and its limits. There is no line if nothing was counted and no
+ * minimum or fee is due.
  */
 export function usageLines({ order, reading }: CountedUsage, nextId: () => string): UsageLines {
   const lines = reading.parts.flatMap((part) => {
@@ -77,10 +77,11 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 }
 
 /**
- * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
- * amount billed so far. Null if nothing changed, or if only void lines billed the usage that is taken back. If discounts,
- * credit notes or refunds left nothing to give back, the line is of 0, so that later usage is compared with this correction.
- * Added usage has the discounts and taxes of the first bill of the period, if these are known.
+ * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the amount
+ * billed so far. Null if nothing changed, or if only void lines billed the usage that is taken back.
+ *
+ * The line is 0 if discounts, credit notes or refunds left nothing to give back, so that later usage is compared with this
+ * correction. Added usage gets the discounts and taxes of the first bill of the period, if they are known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice

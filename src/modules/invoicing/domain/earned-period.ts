@@ -1,7 +1,7 @@
 import { isWaiting } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** A closed period of a subscription: the charges that were billed in advance for it are earned. */
+/** A closed period of a subscription, whose charges in advance are earned. */
 export interface EarnedPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -9,13 +9,13 @@ export interface EarnedPeriod {
   readonly currency: string;
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Items of the subscription that had not ended before the period. */
+  /** Items of the subscription, without those that ended before the period. */
   readonly itemIds: readonly string[];
-  /** True if no item continues. Then charges beyond the end of the period are earned as well. */
+  /** True if no item continues. Charges in advance beyond the end of the period are then earned as well. */
   readonly endsItems: boolean;
 }
 
-/** Returns an invoice with its lines marked as released that are earned with it; drafts that wait release nothing. */
+/** Returns the invoice with its earned lines marked as released; a waiting draft is returned unchanged. */
 export function withEarned(invoice: Invoice, earned: readonly EarnedPeriod[]): Invoice {
   const over = earned.find(({ subscriptionId }) => subscriptionId === invoice.subscriptionId);
   if (over === undefined || isWaiting(invoice)) return invoice;

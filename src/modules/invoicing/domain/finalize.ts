@@ -29,12 +29,12 @@ export function finalized(
   };
 }
 
-/** Returns true if a draft is paid as soon as it is finalised. A draft that waits may still get lines. */
+/** Returns true if a draft would be paid as soon as it is finalized. A waiting draft may still get lines. */
 export function leavesNothingToPay(draft: Invoice): boolean {
   return draft.amountDue === 0n && !isWaiting(draft);
 }
 
-/** Returns true if the table of states permits the transition. */
+/** Returns true if an invoice of this status may change to another. */
 export function mayInvoiceBecome(invoice: Pick<Invoice, 'status'>, to: InvoiceStatus): boolean {
   return mayBecome(INVOICE_TRANSITIONS, invoice.status, to);
 }

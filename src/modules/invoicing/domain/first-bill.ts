@@ -4,22 +4,22 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageOrder } from './line-order';
 
-/** An amount that coupons of a bill were taken off: at list prices, with what came later and was taken back. */
+/** A billed amount that coupons of a bill discounted, at list prices, with its later corrections. */
 export interface BilledAmount {
-  /** {@link subjectOf} usage, with all lines of its price and period; the id of any other line. */
+  /** For usage, which counts all lines of its price and period: {@link subjectOf} it. For any other line: its id. */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
 }
 
-/** The bill that usage of a period was on first. */
+/** First bill of the usage of a period. */
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   /** Bills of the same invoice have the same. */
   readonly id: string;
   /** Coupons that ran at it. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
-  /** The most that was billed for the period at any time, at list prices. */
+  /** Highest amount billed for the period at any time, at list prices. */
   readonly peakMinor: bigint;
 }
 
@@ -56,8 +56,8 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms of a bill without a line as they are now: its invoice may have been voided or regenerated since.
- * @param latest the invoice, or the last one that was made in its place; undefined if there was none
+ * Returns the terms of a bill without a line as of now: its invoice may have been voided or regenerated.
+ * @param latest the invoice, or the last one that was regenerated from it; undefined if there was none
  */
 export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;
@@ -67,19 +67,19 @@ export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerm
   return charge === undefined ? { ...terms, taxes: kept.taxes } : terms;
 }
 
-/** Returns the key of the lines of a price and period. */
+/** Returns the key that all usage lines of an item and period share. */
 export function subjectOf({ itemId, period }: Pick<UsageOrder, 'itemId' | 'period'>): string {
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 
-/** Returns true for a line that the first bill of its period made, limits included. */
+/** Returns true for a line of the first bill of its period, limits included. */
 export function isFirst({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
   return trace.kind !== 'usage' || trace.corrects === null;
 }
 
 /**
- * Returns the amounts that the coupons of an invoice are taken off.
- * @param history lines of all invoices for the usage that the invoice billed first, oldest first
+ * Returns the amounts that the coupons of an invoice discount.
+ * @param history lines of all invoices for the usage that this invoice billed first, oldest first
  */
 export function billedAmounts(
   { lines }: Pick<Invoice, 'lines'>,
@@ -107,8 +107,8 @@ export function billedAmounts(
 }
 
 /**
- * Returns the most that was billed for a period at any time, at list prices.
- * @param history its lines, oldest first
+ * Returns the highest amount billed for a period at any time, at list prices.
+ * @param history lines of the period, oldest first
  */
 export function peakOf(history: readonly InvoiceLine[]): bigint {
   const firstMinor = history

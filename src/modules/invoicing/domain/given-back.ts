@@ -16,18 +16,17 @@ export const NOTHING_GONE: Gone = { refundedMinor: 0n, lostMinor: 0n };
 
 /** Amounts left of an invoice to give back, in minor units. */
 export interface HeldByInvoice {
-  /** Its charges with tax, less what later invoices and credit notes credited of them. */
+  /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of these credit notes that refunds are to give back. */
+  /** Part of these credit notes that is to be paid out by refunds. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
 }
 
 /**
- * Returns the most that credit may still give back of an invoice. Refunds gave their amount back already, beyond the credit
- * notes that they fulfil.
- * @param refundedMinor what refunds gave back, or have reserved, of the payments of the invoice
+ * Returns how much of an invoice may still be credited: what is left, less refunds that do not pay out a credit note.
+ * @param refundedMinor refunded or reserved by refunds of the invoice's payments
  */
 export function mostCredited(
   { heldMinor, toRefundMinor }: HeldByInvoice,
@@ -57,7 +56,7 @@ export type LimitCredit = (
   amountMinor: bigint,
 ) => bigint | null;
 
-/** Part of a correction of usage that is taken from an invoice, in minor units, before tax on top. */
+/** Part of a usage correction that is taken from an invoice, in minor units, before exclusive tax. */
 export interface TakenFrom {
   readonly invoiceId: string;
   readonly amountMinor: bigint;
@@ -111,7 +110,7 @@ function totalOf(parts: readonly TakenFrom[]): bigint {
   return parts.reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** @param creditable what credits may give back of refunded invoices, in minor units by invoice id */
+/** @param creditable what may be credited of refunded invoices, in minor units by invoice id */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
   const left = new Map(creditable);
   return (invoiceId, held, amountMinor) => {

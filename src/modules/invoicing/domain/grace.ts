@@ -4,9 +4,9 @@ import type { InvoiceOrder } from './order';
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the instant until which the invoice of an order stays a draft; null if it is finalized at once. An invoice at the
- * boundary of two periods waits the given hours from the boundary on, however late it is made, and bills usage that
- * arrives until then. An order without lines bills only late usage, and does not wait.
+ * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary of two
+ * periods waits the given hours, counted from the boundary even if it is made later, and bills usage that arrives meanwhile. An
+ * order without lines bills only late usage, and does not wait.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<InvoiceOrder, 'reason' | 'renewsAt' | 'lines'>,
@@ -19,7 +19,7 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/** A draft that waits for its grace to end, with what it is made of. */
+/** A draft whose grace period runs, with its input. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly orderedLines: NonNullable<Invoice['orderedLines']>;

@@ -63,7 +63,10 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
   return held;
 }
 
-/** Returns the amount at list prices. A correction that gave back what was paid has a smaller `amount` than this. */
+/**
+ * Returns the amount of a line at list prices. The `amount` of a correction is smaller, because it gives back only what was
+ * paid.
+ */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }

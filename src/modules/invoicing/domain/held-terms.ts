@@ -1,11 +1,14 @@
 import type { DiscountShare, HeldLines } from '../../../core/invoice';
 
-/** A discount of a billed line that returns to its coupon, with the start of the period it was taken in. */
+/** A discount that returns to its coupon when the line is credited, with the start of the period it was taken in. */
 export interface HeldDiscount extends DiscountShare {
   readonly billedFrom: Date | null;
 }
 
-/** Amounts that billed lines still hold, as a trace stores them. The invoice that credits them shows the rate names. */
+/**
+ * Amounts left of billed lines after discounts and credits, as a trace stores them. Rate names are stored for the invoice that
+ * credits the lines.
+ */
 export interface HeldTerms extends HeldLines<HeldDiscount> {
   readonly taxes: readonly (HeldLines['taxes'][number] & { readonly name: string })[];
   /** The amounts as listed, before discounts and credits. */

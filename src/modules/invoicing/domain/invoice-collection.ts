@@ -1,20 +1,16 @@
 import type { Invoice } from './invoice';
 
-/**
- * When the next automatic attempt at an invoice is due, after so many; null: they are used up. After none it is due at
- * once.
- */
+/** Returns the instant of the next automatic charge after `attemptCount` attempts; `now` after none, null after the last. */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
-/** Returns the instant of the first automatic charge of a new open invoice: now, or null if its customer pays it. */
+/** Returns the instant of the first automatic charge of a new open invoice: `now`, or null if its customer pays it. */
 export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
   return invoice.collection === 'automatic' ? now : null;
 }
 
 /**
- * When an invoice whose payment has ended, and whose reserve is freed, is tried next.
- * @param wasAttempt whether it was an automatic attempt that failed; any other payment that ended may have stood in the way
- *   of one
+ * Returns the instant of the next automatic charge of an invoice after a payment ended and its reserve was freed.
+ * @param wasAttempt true for a failed automatic charge. Any other payment may have delayed one
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -32,8 +28,8 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the instant at which collection looks once more at an invoice that is void or was credited wholly: its
- * subscription may owe nothing any more.
+ * Returns the instant of a last look by collection at an invoice that is void or wholly credited, because its subscription may
+ * owe nothing any more.
  */
 export function lastLookAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;

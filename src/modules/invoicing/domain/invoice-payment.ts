@@ -4,7 +4,7 @@ import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
 
-/** Returns the remaining amount that no pending payment has reserved: the most that may be charged now. */
+/** Returns the unpaid amount that no pending payment has reserved: the most that can be charged now. */
 export function payableOf(invoice: Invoice): bigint {
   const free = amountRemaining(invoice) - invoice.amountPending;
   return mayInvoiceBecome(invoice, 'paid') && free > 0n ? free : 0n;
@@ -18,8 +18,8 @@ export type PaymentDecision =
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
 /**
- * Decides if an invoice may be paid: it must be open or written off, and the amount at least 1 and at most the amount
- * that is neither paid, credited nor reserved.
+ * Decides if an invoice can be paid. It must be open or written off, and the amount at least 1 and at most {@link payableOf}
+ * it.
  * @param requested minor units; null for the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {
@@ -35,7 +35,10 @@ export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoic
   return touched({ ...invoice, amountPending: invoice.amountPending + amount }, now);
 }
 
-/** The invoice with an automatic attempt begun, for all that is free of it. What comes next depends on its outcome. */
+/**
+ * Returns the invoice with an automatic charge begun for its whole payable amount. The next charge is planned once this one
+ * ends.
+ */
 export function withAttempt(invoice: Invoice, now: Date): Invoice {
   const amount = payableOf(invoice);
   invariant(amount > 0n, 'an attempt charges something');
@@ -45,7 +48,7 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
 
 export interface PaidInvoice {
   readonly invoice: Invoice;
-  /** Part of the money that pays the invoice. The rest came too late: the invoice was voided, credited or paid meanwhile. */
+  /** Part that pays the invoice. The rest came too late, because the invoice was voided, credited or paid meanwhile. */
   readonly appliedMinor: bigint;
 }
 

@@ -50,29 +50,29 @@ export interface InvoiceCoupon {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Amount it could take off, including amounts that credits of the invoice returned to it. */
+  /** Amount that the coupon could take off, including `returnedMinor`. */
   readonly amountOffMinor: bigint | null;
   /** Amount it took off. */
   readonly amountMinor: bigint;
   /** Amount that credits of the invoice returned to it; absent from older invoices. */
   readonly returnedMinor?: bigint;
-  /** The most that a percentage could take off; null or absent: no limit. */
+  /** Limit of what a percentage could take off; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
-  /** The prices of its lines that it is for; null or absent: all lines. */
+  /** Prices that it is limited to; null or absent: all lines. */
   readonly priceIds?: readonly string[] | null;
-  /** The end of its months, where it repeats. */
+  /** End of its months, if it repeats. */
   readonly endsAt?: Date | null;
-  /** Start of the billing period that it was applied in; absent from older invoices. */
+  /** Start of the billing period it was applied in; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Start of the period of an earlier invoice. Present where corrections of usage of that invoice were discounted, or
-   * returned a discount; these come beside the coupons of the invoice itself.
+   * Present if usage corrections of an earlier invoice took or returned this discount: start of the period of that invoice.
+   * Such entries come beside the coupons of the invoice itself.
    */
   readonly correctedFrom?: Date | null;
-  /** Amount that it had left before these corrections, and the part of `amountMinor` taken of it. */
+  /** Amount left before these corrections, and the part of `amountMinor` taken from it. */
   readonly restMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** Present where they used a percentage that lasts `once`, which the bill that they correct had not used. */
+  /** Present if these corrections used a percentage that lasts `once`, and the corrected bill had not. */
   readonly begins?: true;
 }
 
@@ -103,7 +103,7 @@ export interface InvoiceLine {
   /** Unit in which a part of the period is measured. */
   readonly prorationUnit: 'day' | 'second' | null;
   readonly timeZone: string | null;
-  /** True if it is paid before its period, so that the unused part can be credited. */
+  /** True if it is billed before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
   /** True once its deferred net was released to revenue. */
   readonly isReleased: boolean;
@@ -124,7 +124,7 @@ export interface InvoiceLine {
 export interface Invoice {
   readonly id: string;
   readonly version: number;
-  /** Number of a gapless series; null for a draft. */
+  /** Number from a gapless series; null for a draft. */
   readonly number: string | null;
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
@@ -134,7 +134,7 @@ export interface Invoice {
   readonly subscriptionId: string | null;
   /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
-  /** Boundary of periods that a renewal bills. There is one renewal invoice for each. */
+  /** Boundary between the periods that a renewal bills. Each boundary has one renewal invoice. */
   readonly renewsAt: Date | null;
   readonly currency: string;
   readonly periodStartAt: Date | null;
@@ -166,7 +166,7 @@ export interface Invoice {
   readonly collectAt: Date | null;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
-  /** When it was found to be due and not paid. */
+  /** Instant at which the invoice was reported as overdue. */
   readonly overdueAt: Date | null;
   /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
@@ -178,7 +178,7 @@ export interface Invoice {
   /** Principal that voided it; null also if it was not recorded. */
   readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
-  /** Null for a draft, and for an invoice from before they were kept. */
+  /** Null for a draft, and for an invoice older than the snapshots. */
   readonly parties: InvoiceSnapshots | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;

@@ -36,7 +36,7 @@ type SoldLike = Pick<
   | 'creditsLineId'
 >;
 
-/** Returns the fields that a line takes over from its order. */
+/** Returns the fields that a line copies from its order. */
 export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
   return {
     priceId: order.price.priceId,
@@ -52,7 +52,7 @@ export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
   };
 }
 
-/** For one unit or package; of a flat price the whole amount; none where tiers decide. */
+/** Returns the amount for one unit or package; the whole amount of a flat price; null with tiers. */
 export function unitAmountOf(price: Price): string | null {
   switch (price.model) {
     case 'flat':

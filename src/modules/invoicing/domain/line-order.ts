@@ -3,7 +3,7 @@ import type { Price } from '../../../core/rating';
 import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
 
-/** A price as it is billed; it is kept on the line. */
+/** A price as it is billed, stored on the line. */
 export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface ChargeOrder {
   readonly isInAdvance: boolean;
 }
 
-/** The usage of an item in a period: of the item's own span, where it held for a part of one. */
+/** Usage of an item in a period, or in the part of the period that the item covers. */
 export interface UsageOrder {
   readonly kind: 'usage';
   readonly itemId: string;
@@ -39,13 +39,13 @@ export interface UsageOrder {
   readonly isByGroup: boolean;
   readonly period: Period;
   readonly fullPeriod: Period;
-  /** The start of the billing period, in which a `weighted_sum` begins with nothing and holds on from part to part. */
+  /** Start of the billing period. A `weighted_sum` starts at 0 there, and continues over the parts of the period. */
   readonly heldSince: Date;
   /** Proration of the price's limits and of its fee at zero usage. Usage itself is never prorated. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
-  /** Kept with the bill of a period that had no line: the terms of its invoice, or of the one that would have had it. */
+  /** Set for a bill without a line: the terms of its invoice, or of the invoice that it would have had. */
   readonly billTerms?: BillTerms;
 }
 
@@ -55,7 +55,7 @@ export interface LateUsageOrder {
   readonly order: UsageOrder;
 }
 
-/** The unused part of whatever an item was billed in advance beyond an instant. */
+/** Credits what an item was billed in advance for the time after `unusedFrom`. */
 export interface CreditOrder {
   readonly kind: 'credit';
   readonly itemId: string;

@@ -1,6 +1,6 @@
 import type { Price } from '../../../core/rating';
 
-/** A price as a simulation sees it: one that was sold, or one that would take its place. */
+/** A price in a simulation: a sold one, or its replacement. */
 export interface NamedPrice {
   readonly name: string;
   readonly meterId: string | null;
@@ -11,14 +11,14 @@ export interface NamedPrice {
 }
 
 export interface MatchFault {
-  /** The place of the new price in its list. */
+  /** Position of the new price in its list. */
   readonly index: number;
   readonly message: string;
 }
 
 /**
- * Matches new prices to sold ones by name. A sold price without a match is no longer sold. A price replaces only one whose
- * quantity is counted in the same way. The quantity behind a flat price is not known.
+ * Matches new prices to sold ones by name. A new price replaces a sold one only if both count their quantity in the same way;
+ * the quantity of a flat price is not known. A sold price without a match is no longer sold.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],

@@ -7,16 +7,16 @@ import type { LateUsageOrder, LineOrder } from './line-order';
 /** The billing periods of subscriptions, by subscription id. */
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
-/** Amounts that an invoice may give back of earlier invoices. Left out: nothing was refunded, and no usage is late. */
+/** Refunds and late usage that limit or cause credits of earlier invoices. Absent fields: no refunds, no late usage. */
 export interface GivenBackTerms {
   /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that it may bill, read before these locks were taken: what came later is left for the next invoice. That of
-   * other subscriptions is ignored.
+   * Late usage that the invoice may bill, read before these locks were taken. Later events are left for the next invoice. Late
+   * usage of other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageOrder[];
-  /** Billing periods of the subscriptions with late usage: coupons are left an amount for each of them. */
+  /** Billing periods of the subscriptions with late usage. Coupons have an amount for each period. */
   readonly periods?: BillingPeriods;
 }
 
@@ -28,15 +28,15 @@ export interface InvoiceOrder extends GivenBackTerms {
   readonly renewsAt: Date | null;
   readonly currency: string;
   readonly period: Period | null;
-  /** The billing period of the subscription that it belongs to; null where it is for none. */
+  /** Billing period of the subscription; null: no subscription. */
   readonly billingPeriod: Period | null;
   readonly lines: readonly LineOrder[];
   readonly collection: Collection;
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * `billed`: bills the late usage of its subscription even if it orders no line. `closed`: also closes that usage, as the
-   * last invoice. Undefined: bills late usage only together with ordered lines.
+   * `billed`: bills the late usage of the subscription even without other lines. `closed`: also closes that usage, on the last
+   * invoice. Undefined: bills late usage only if there are other lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

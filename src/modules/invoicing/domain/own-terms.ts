@@ -11,9 +11,9 @@ type OwnTerms = Partial<
 >;
 
 /**
- * Returns the discounts and taxes of a line that has those of an earlier bill, whatever the coupons and rates of the
- * customer are by now: a credit takes back the tax that its lines were billed with, and usage that is added to a bill is
- * discounted and taxed like the bill. Empty for any other line.
+ * Returns the discounts and taxes of a line that keeps those of an earlier bill; empty for any other line. A credit takes back
+ * the tax that its lines were billed with. Usage added to a bill is discounted and taxed like the bill. The present coupons and
+ * rates of the customer do not matter.
  */
 export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   const added = amountMinor > 0n ? billedByOf(trace) : undefined;
@@ -39,14 +39,14 @@ export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   return { exactTaxes, taxRateIds: [...exactTaxes.keys()] };
 }
 
-/** Returns the rates of the earlier bill whose terms a line has; none for any other line. */
+/** Returns the tax rates of the earlier bill that a line keeps; none for any other line. */
 export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
   return billedByOf(trace)?.taxes ?? heldBy(trace)?.taxes ?? [];
 }
 
 /**
- * Returns the treatment that an invoice states with a note: that of its charges, which usage of earlier bills may have been
- * billed with. Reverse charge comes before exempt, since it must be stated. Without charges it is that of the customer.
+ * Returns the tax treatment that an invoice prints as a note. It is that of its charges, which may be usage of earlier bills:
+ * reverse charge before exempt, because it must be stated. Without charges, it is that of the customer.
  */
 export function statedTreatment({
   lines,
@@ -61,7 +61,7 @@ export function statedTreatment({
   return (['reverse', 'exempt'] as const).find((one) => stated.includes(one)) ?? 'none';
 }
 
-/** Returns true if the rates of a line are those that it was taxed with. */
+/** Returns true if the rates of a line are those it was taxed with. */
 export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
   return taxTreatment === 'none' || ownRatesOf(trace).length > 0;
 }

@@ -16,19 +16,21 @@ import { isOf, type UsageAgain } from './usage-again';
 /** Present state of the charges that a void invoice billed. */
 export interface Standing {
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** Instant up to which charges in advance are earned; null where none is. */
+  /** Instant up to which charges in advance are earned; null: none are. */
   readonly earnedUntil: Date | null;
-  /** True if the subscription waited for payment of this invoice. Without it the billed period never began. */
+  /**
+   * True if the subscription waited for the payment of this invoice as its first one, so that the billed period never began.
+   */
   readonly isWithdrawn: boolean;
-  /** The billing period that the invoice belongs to; null where it is for no subscription. */
+  /** Billing period of the invoice; null: no subscription. */
   readonly billingPeriod: Period | null;
   /** True if the subscription has ended. Charges in advance that are still owed are then earned. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Returns true if an item was changed, or ended with credit, within a period that the invoice billed in advance. The void
- * invoice held nothing to credit then, so the whole price is not owed any more. Nor is it if the period never began.
+ * Returns true if an item was changed, or ended with credit, within a period that the invoice billed in advance, or if the
+ * period never began. The void invoice could not be credited at that time, so its whole price is not owed any more.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Standing): boolean {
   if (isWithdrawn) return true;
@@ -40,9 +42,8 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
 }
 
 /**
- * Returns the draft that regenerates a void invoice: the same charges, what is left to be billed of its usage, and credits for
- * the rest that the credited lines still hold, with the discounts and taxes of the context. Periods that are over are earned
- * at once.
+ * Returns the draft that regenerates a void invoice, with the discounts and taxes of the context: the same charges, the usage
+ * that is still to be billed, and credits for what is left of the credited lines. Periods that are over are earned at once.
  *
  * @param context with the finalized lines of the items that it credits
  */

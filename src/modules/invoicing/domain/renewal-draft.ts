@@ -18,11 +18,11 @@ export function orderOf(draft: WaitingDraft): InvoiceOrder {
 }
 
 /**
- * Makes a waiting draft again from its order, with the present usage, taxes and credit. A line with the same subject and
+ * Calculates a waiting draft again from its order, with the present usage, taxes and credit. A line with the same subject and
  * content keeps its id. Charges in advance for a period that was closed meanwhile are earned, not deferred.
  *
  * @param order {@link orderOf} the draft, for which the context was read
- * @param earnedUntil up to when its subscription has earned what it was billed in advance
+ * @param earnedUntil instant up to which charges in advance of its subscription are earned
  */
 export function renewDraft(
   draft: Invoice,
@@ -41,10 +41,10 @@ export function renewDraft(
   return { ...made, version, createdAt, updatedAt, lines };
 }
 
-/** End of the revenue recognition of charges billed in advance, by subscription id. */
+/** Instant up to which charges in advance are earned, by subscription id. */
 export type EarnedUntil = ReadonlyMap<string, Date>;
 
-/** Returns the instant up to which the charges that a draft's subscription was billed in advance are recognized. */
+/** Returns the instant up to which charges in advance of the draft's subscription are earned. */
 export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: EarnedUntil): Date {
   const until = earned.get(subscriptionId ?? '');
   invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);
@@ -52,8 +52,8 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts that charge items in advance for time their subscription has not earned: once finalized, it can be
- * credited.
+ * Returns the drafts with charges in advance for time that their subscription has not earned and that is taken back. They are
+ * finalized first, because only a finalized charge can be credited.
  */
 export function draftsBeyond(
   drafts: readonly WaitingDraft[],

@@ -1,10 +1,10 @@
 import type { Proration } from '../../../core/proration';
 import type { LineTrace, RatedTrace } from './trace';
 
-/** The part of a trace that lines have in common, and the part that differs. */
+/** A trace, split into the part that lines share and the part that differs. */
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The whole trace if no part is shared, otherwise its proration; null without one. */
+  /** The proration, or null without one; the whole trace if no part is shared. */
   readonly own: LineTrace | OwnPart | null;
 }
 
@@ -14,8 +14,8 @@ interface OwnPart {
 }
 
 /**
- * Splits a trace. Lines that rate the same quantity by the same price share all but their proration: the renewals of a
- * subscription, and those of other subscriptions to its plan. Other traces are not shared.
+ * Splits a trace. Lines that rate the same quantity at the same price share all but their proration, as the renewals of all
+ * subscriptions to a plan do. Other traces are not split.
  */
 export function splitTrace(trace: LineTrace): SplitTrace {
   if (trace.kind !== 'rated') return { shared: null, own: trace };
@@ -23,7 +23,7 @@ export function splitTrace(trace: LineTrace): SplitTrace {
   return { shared, own: proration === null ? null : { proration } };
 }
 
-/** Returns the trace that was split; null if a part is missing. */
+/** Joins a split trace; null if a part is missing. */
 export function joinTrace({ shared, own }: SplitTrace): LineTrace | null {
   if (own?.kind !== undefined) return own;
   return shared === null ? null : { ...shared, proration: own?.proration ?? null };

@@ -16,7 +16,7 @@ export interface SimulatedPrice {
   readonly maximumMinor: bigint | null;
 }
 
-/** Returns the parts that a usage line billed, as the new price needs them. */
+/** Returns the parts of a usage line, with what the new price needs of them. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The lines that bill a period with its limits, or one line that takes something of it back or comes late to it. */
@@ -29,11 +29,11 @@ interface Bill {
 }
 
 /**
- * Returns the total that the lines of an item would have had at another price, in minor units before discount and tax.
- * Charges and usage are rated again, limits trued up again, late usage and unused parts calculated from the new amounts.
- * At the same price it returns the billed total.
+ * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and usage again,
+ * applies the limits of the price, and calculates late usage and unused parts from the new amounts. At the same price the
+ * result is the billed total.
  *
- * @param lines in the order in which they were made
+ * @param lines in the sequence in which they were made
  */
 export function simulateItem(
   lines: readonly InvoiceLine[],

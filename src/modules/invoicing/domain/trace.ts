@@ -7,7 +7,7 @@ import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
 
-/** How the amount of a line came about: evaluated again by the same functions, it gives the amount again. */
+/** Calculation of the amount of a line. {@link evaluate} returns the same amount again. */
 export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
 
 export interface RatedTrace {
@@ -23,8 +23,8 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount of the credited line for its full period, as exact text: its amount over the part that it billed. Of credits from
-   * before decision 137 it is the price, not rounded.
+   * Amount of the credited line for its full period, as exact text: its amount divided by its share of the period. In credits
+   * from before decision 137 it is the unrounded price.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
@@ -33,9 +33,9 @@ export interface CreditTrace {
   /** Taken back before this line. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
-  /** Amounts of the credited line not yet credited; absent from credits that were issued at list prices. */
+  /** Amounts of the credited line that were not yet credited; absent from credits at list prices. */
   readonly held?: HeldTerms;
-  /** Upper limit of the credit, if refunds have returned the rest of the invoice. */
+  /** Limit of the credit, if refunds gave back the rest of the invoice. */
   readonly mostMinor?: bigint;
   /** Part of its discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
@@ -54,7 +54,7 @@ export interface FixedTrace {
   readonly amountMinor: bigint;
 }
 
-/** The amount of a line, in minor units, from its trace alone. */
+/** Returns the amount of a line, in minor units, from its trace alone. */
 export function evaluate(trace: LineTrace): bigint {
   switch (trace.kind) {
     case 'rated':
@@ -71,8 +71,8 @@ export function evaluate(trace: LineTrace): bigint {
 }
 
 /**
- * Returns the exact amount that a line was rounded from, in minor units. Null for a credit and for a correction of usage:
- * they take back shares of amounts that were rounded before.
+ * Returns the amount of a line before rounding, in minor units. Null for credits and usage corrections, which take back shares
+ * of rounded amounts.
  */
 export function exactAmountOf(trace: LineTrace): Rational | null {
   switch (trace.kind) {
@@ -108,8 +108,8 @@ export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
 }
 
 /**
- * The credit of an unused part as it was computed before credits went by what was paid. Stored lines are evaluated by the
- * rule they were made by.
+ * Returns the credit of an unused part by the rule of older releases, at list prices. Stored lines are evaluated by the rule
+ * that made them.
  */
 export function creditAtListPrice(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;

@@ -6,17 +6,17 @@ import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageOrder } from './line-order';
 import { ratePart } from './usage';
 
-/** Usage of a void invoice that is not billed again by the same lines. */
+/** Usage of a void invoice that cannot be billed again with the same lines. */
 export interface UsageAgain {
-  /** Usage that no other invoice billed, and that changed since: it is billed as counted now. */
+  /** Usage that no other invoice billed and that changed since: billed as counted now. */
   readonly first: readonly CountedUsage[];
-  /** Usage that other invoices billed, all of it or a part, and late usage: the difference is billed. */
+  /** Late usage, and usage that other invoices billed in part or in whole: the difference is billed. */
   readonly late: readonly CountedUsage[];
 }
 
 /**
- * Returns the usage of a void invoice that its lines do not bill again. Where what is left to be billed of a period is what
- * they billed first, the same lines are made again.
+ * Returns the usage of a void invoice that cannot be billed again with the same lines. A period is left out if what is still to
+ * be billed equals what its lines billed.
  * @param usage as counted now, with what invoices in effect billed of it
  */
 export function usageAgain(
@@ -47,7 +47,7 @@ export function usageOf({
   return itemId === null || period === null ? [] : [{ itemId, period }];
 }
 
-/** Returns true for a line that bills usage of a period, limits included. */
+/** Returns true for a line that bills usage of an item and period, limits included. */
 export function isOf(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
   { order }: CountedUsage,

@@ -24,11 +24,11 @@ export interface KeptUsage {
 }
 
 /**
- * Returns the record of billed usage: it identifies late usage, and bills it by the same order.
+ * Returns the record of billed usage, by which late usage is found and billed.
  *
  * @param lines of its invoice
- * @param terms of its invoice, or of the one that would have been made. A first bill without a line keeps them: later usage of
- *   the period takes them
+ * @param terms of its invoice, or of the invoice it would have had. A first bill without a line stores them for later usage of
+ *   the period
  */
 export function billOf(
   { order, reading, billed }: CountedUsage,

@@ -3,19 +3,19 @@ import type { Invoice } from './invoice';
 import type { UsageOrder } from './line-order';
 import { ratePart, shownQuantity, type UsageGroup } from './usage';
 
-/** Usage charge that an invoice made now would hold, before discounts and tax. */
+/** Usage charge of an invoice made now, before discounts and tax. */
 export interface UsageQuote {
   readonly order: UsageOrder;
-  /** True if the period was billed already, and this is the usage that came since. */
+  /** True if the period is already billed, and this is the usage since. */
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;
-    /** As the line of an invoice would show it. */
+    /** As an invoice line would show it. */
     readonly quantity: string;
     readonly events: bigint;
     readonly amountMinor: bigint;
   }[];
-  /** Amount of all parts, with the minimum and maximum of the price; for late usage the difference to the billed amount. */
+  /** Amount of all parts, within the minimum and maximum of the price; for late usage, the difference to the billed amount. */
   readonly amountMinor: bigint;
 }
 

@@ -27,7 +27,7 @@ import type { HeldDiscount, HeldTerms } from './held-terms';
 /** Decimals of a quantity that is shown; the trace keeps it exactly. */
 const SHOWN_DIGITS = 12;
 
-/** The texts of the properties by which a meter tells usage apart; null where an event lacks one. */
+/** Values of the properties that a meter groups by, as text; null if an event lacks one. */
 export type UsageGroup = readonly (string | null)[];
 
 /** Definition of a meter as it was when usage was billed. */
@@ -41,7 +41,7 @@ export interface MeterSnapshot {
   readonly groupBy: readonly string[];
 }
 
-/** The usage that one line bills: of one group, or of all together. */
+/** Usage billed by one line: of one group, or of all groups together. */
 export interface UsagePart {
   /** Null: all groups together. */
   readonly group: UsageGroup | null;
@@ -54,9 +54,9 @@ export interface UsagePart {
 /** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** The first instant whose events move it: before the period, where values are held over. */
+  /** Start of the counted events: before the period if values carry over into it. */
   readonly countedFrom: Date;
-  /** Place in the customer's stream of events up to which they were counted, voids included. */
+  /** Position in the customer's stream of events up to which events and voids were counted. */
   readonly upToPosition: bigint;
   readonly parts: readonly UsagePart[];
 }
@@ -64,29 +64,29 @@ export interface ItemUsage {
 /** Amount billed so far for the period of an item: usage, minimum and maximum. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
-  /** Part of that which was neither discounted nor credited. */
+  /** Part of `amountMinor` that was neither discounted nor credited. */
   readonly heldMinor: bigint;
-  /** The quantity that its lines, void ones excluded, bill together, as exact text. */
+  /** Quantity that its lines, void ones excluded, bill together, as exact text. */
   readonly quantity: string;
-  /** Amounts that its lines, void ones excluded, still hold; absent from lines that were issued at list prices. */
+  /** Amounts left of its lines, void ones excluded; absent from lines at list prices. */
   readonly held?: HeldTerms;
 }
 
 /** Input and result of a usage correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** The correction at list prices, negative where usage was taken back; absent as `held` is. */
+  /** The correction at list prices, negative if usage was taken back; absent if `held` is. */
   readonly differenceMinor?: bigint;
   /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** The most that can be given back; absent unless refunds of the billed amount limit it. */
+  /** Limit of what can be given back; absent if no refund limits it. */
   readonly mostMinor?: bigint;
   /** Invoices that a negative correction takes from, with their parts; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
-  /** Terms of the first bill, which added usage takes; absent from lines with the terms of their own invoice. */
+  /** Terms of the first bill, which added usage gets; absent if it has the terms of its own invoice. */
   readonly billedBy?: BilledBy;
 }
 
-/** A part as a trace keeps it: texts that lose nothing. */
+/** A part as a trace stores it: exact numbers as text. */
 export interface TracedPart {
   readonly group: UsageGroup | null;
   readonly quantity: string;
@@ -106,15 +106,17 @@ export interface UsageTrace {
   readonly price: Price;
   readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
-  /** With the meter, what names the events that were counted. */
+  /** Together with the meter, identifies the counted events. */
   readonly period: Period;
-  /** The first instant whose events moved it: before the period, where values are held over. */
+  /** Start of the counted events: before the period if values carry over into it. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
   /** Minimum and maximum of the price. A true-up has a line of its own, except for late usage. */
   readonly limits: UsageLimits;
-  /** The part of the full period that a fee at zero usage is for; null: all of it. Absent from lines that charged it whole. */
+  /**
+   * Share of the full period that the fee at zero usage is for; null: all of it. Absent from lines that charged the whole fee.
+   */
   readonly zeroUsageProration?: Proration | null;
   /** Earlier bill of the period, if this is late usage. Null for the first bill. */
   readonly corrects: CorrectedUsage | null;
@@ -123,13 +125,13 @@ export interface UsageTrace {
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Part of the full period that the limits apply to; null for all of it. */
+  /** Share of the full period that the limits are prorated by; null: all of it. */
   readonly proration: Proration | null;
 }
 
 /**
- * A part rated: its amount in minor units, rounded once, and how it comes about. Usage is never prorated by time; a fee
- * that is due without any usage is.
+ * Rates a part of usage: its amount in minor units, rounded once, and the calculation. Usage is never prorated by time; a fee
+ * at zero usage is.
  */
 export function ratePart(
   price: Price,
@@ -190,19 +192,19 @@ export function partOf(traced: TracedPart): UsagePart {
   };
 }
 
-/** The amount of a line for usage, from its trace alone. */
+/** Returns the amount of a usage line from its trace alone. */
 export function evaluateUsage(trace: UsageTrace): bigint {
   const { limits, corrects } = trace;
   const ratedMinor = ratedAgain(trace);
   return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
-/** The usage of a line rated from its trace, before limits, in minor units. */
+/** Rates the usage of a line again from its trace, before limits, in minor units. */
 export function ratedAgain(trace: UsageTrace): bigint {
   return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** The usage of a line rated from its trace, before limits and before each part is rounded. */
+/** Rates the usage of a line again from its trace, before limits and rounding. */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(partsAgain(trace).map(({ exact }) => exact));
 }
@@ -211,9 +213,9 @@ function partsAgain({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** A correction of usage: the figures of its line, and how they were calculated. */
+/** A usage correction: the figures of its line, and their calculation. */
 export interface Correction {
-  /** Amount of the line: the paid amount if usage is credited. */
+  /** Amount of the line. If usage is taken back, only what was paid. */
   readonly amountMinor: bigint;
   /** At list prices. */
   readonly differenceMinor: bigint;
@@ -221,9 +223,8 @@ export interface Correction {
 }
 
 /**
- * Returns the amount still to be billed for a period: its usage rated again, within its limits, less the billed amount.
- * Usage that is taken back returns its share of the amounts that the lines of the period still hold, after discounts and
- * credits, and at most what refunds left.
+ * Returns what is still to be billed for a period: its usage rated again, within its limits, less the billed amount. Usage that
+ * is taken back gives back its share of what is left of the billed lines after discounts, credits and refunds.
  */
 export function correctionOf(
   ratedMinor: bigint,

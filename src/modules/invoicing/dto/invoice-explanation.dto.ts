@@ -51,7 +51,7 @@ class ExplainedCreditDto {
   @IntegerProperty('Minor units that the invoice used of it.', 355) readonly amount!: number;
 }
 
-/** An invoice, explained: its totals, and a page of its lines. */
+/** The calculation of an invoice: its totals, and a page of its lines. */
 export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @NestedListProperty(ExplanationDto, 'Lines of this page, in the order of the invoice.')
   override readonly data!: readonly ExplanationDto[];

@@ -246,7 +246,7 @@ class FixedTraceDto {
   @TextProperty(`The amount, ${MINOR}.`, '4500') readonly amount!: string;
 }
 
-/** How the amount of a line came about, by `kind`. */
+/** Calculations of the amount of a line, by `kind`. */
 export const LINE_TRACES = [
   RatedTraceDto,
   UsageTraceDto,

@@ -49,7 +49,7 @@ export function toSimulationCommand(dto: SimulatePricesDto): SimulationCommand {
   };
 }
 
-/** The line that ends an answer whose status was sent before it failed. */
+/** Returns the last line of a streamed answer that failed after its status was sent. */
 export function toProblemLine({ definition, occurrence }: ProblemError): object {
   return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }

@@ -4,7 +4,7 @@ import { minorDigits } from '../../../../core/money';
 const GROUP_SEPARATOR = '\u202f';
 const MINUS = '\u2212';
 
-/** An amount in major units: `1099` USD is `10.99`, `-1234567` JPY is `−1 234 567`. */
+/** Formats an amount in major units: `1099` USD is `10.99`, `-1234567` JPY is `−1 234 567`. */
 export function formatAmount(amountMinor: bigint, currency: string): string {
   return formatUnitPrice(String(amountMinor), currency);
 }

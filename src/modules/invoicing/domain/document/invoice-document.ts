@@ -26,12 +26,12 @@ export interface DocumentTotal {
   readonly weight: 'plain' | 'strong' | 'quiet';
 }
 
-/** Printed texts of an invoice, in the order they are read. */
+/** Printed texts of an invoice, in reading order. */
 export interface InvoiceDocument {
   readonly title: string;
   /** File name without its extension. */
   readonly fileName: string;
-  /** Fixed by the invoice, so that the same invoice gives the same bytes. */
+  /** Taken from the invoice, so that the same invoice gives the same bytes. */
   readonly createdAt: Date;
   readonly stamp: 'PAID' | 'VOID' | null;
   readonly seller: Party;

@@ -15,7 +15,7 @@ const GAP_PT = 20;
 const LABEL_PT = 60;
 const STAMP = { PAID: 'good', VOID: 'bad' } as const;
 
-/** Pages of drawing commands, from the text of an invoice and the widths of a typeface alone. */
+/** Returns pages of drawing commands, from the texts of an invoice and the widths of a typeface. */
 export function layOut(document: InvoiceDocument, typeface: Typeface): readonly SheetPage[] {
   const sheet = new Sheet(typeface);
   openFirstPage(document, sheet);

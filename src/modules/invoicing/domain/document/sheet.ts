@@ -38,7 +38,7 @@ export type Command =
 
 export type SheetPage = readonly Command[];
 
-/** All that a layout has to know of fonts. */
+/** Widths of texts, which a layout needs of a font. */
 export interface Typeface {
   widthOf(text: string, style: TextStyle): number;
 }
@@ -99,7 +99,7 @@ export class Sheet {
     this.skip(this.lineHeightOf(style));
   }
 
-  /** A text on the line that comes next, without moving to the line after it. */
+  /** Draws a text on the next line, and stays on that line. */
   textAt(text: string, style: TextStyle, x: number): void {
     if (text !== '') this.draw({ kind: 'text', x, y: this.baselineOf(style), text, style });
   }

@@ -28,7 +28,9 @@ const FIGURES: readonly (readonly [figure: Figure, heading: string])[] = [
   ['amount', 'Amount'],
 ];
 
-/** The lines: a row each, never torn unless it is taller than a page, headings repeated on every page. */
+/**
+ * Draws the invoice lines as rows of a table. A row is split only if it is taller than a page. Each page repeats the headings.
+ */
 export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
   const { columns, descriptionWidth } = columnsOf(document.lines, sheet);
   const headings = (): void => {

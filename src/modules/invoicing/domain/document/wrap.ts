@@ -1,7 +1,4 @@
-/**
- * The lines a text takes at most `width` wide: broken at spaces, and within a word that is wider than a line. Never
- * empty.
- */
+/** Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Never empty. */
 export function wrap(
   text: string,
   width: number,
