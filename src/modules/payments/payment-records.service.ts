@@ -32,7 +32,7 @@ export class PaymentRecordsService {
     return this.payments.find(id);
   }
 
-  /** Locks a payment that exists: after its invoice, before its refunds. */
+  /** Locks a payment. Lock it after its invoice and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
     invariant(payment !== null, `The payment ${id} exists.`);
@@ -47,9 +47,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Posts the money of a payment that succeeded, and adds the part that pays no invoice to the credit balance of the
-   * customer. A written-off invoice is owed again before it is paid.
-   * @param invoice as it was before it was paid
+   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. A written-off
+   * invoice is owed again before it is paid.
+   * @param invoice as it was before the payment
    */
   async keep(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
@@ -78,7 +78,7 @@ export class PaymentRecordsService {
     if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
-  /** Writes what the disputes about a locked payment leave to refund of it, and records the event of a change. */
+  /** Writes how disputes limit refunds of a locked payment, and records the event of a change. */
   async noteDisputes(
     before: Payment,
     { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,
@@ -91,7 +91,7 @@ export class PaymentRecordsService {
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
 
-  /** Returns the time of the customer's test clock, or real time. Its credits are ordered by it. */
+  /** Returns the time of the customer's test clock, or real time. Credits of the customer are ordered by it. */
   async timeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
     return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);

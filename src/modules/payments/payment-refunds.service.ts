@@ -35,10 +35,10 @@ export class PaymentRefundsService {
   ) {}
 
   /**
-   * Reserves an amount of a payment for a refund, in the caller's transaction. The first event of the refund reports it. It takes
-   * the credit that the payment became first, then what paid its invoice and was not given back as credit, and at last credit of
-   * the customer from credit notes and negative invoices: money of the customer that is neither used nor given back.
-   * @param requested minor units; null for all that remains without such credit
+   * Reserves an amount of a payment for a refund, in the caller's transaction. Takes first the credit that the payment became,
+   * then what paid its invoice and was not credited, then credit of the customer from credit notes and negative invoices.
+   * Records no event: the first event of the refund shows the amount.
+   * @param requested minor units; null for all that can be refunded without credit from credit notes and negative invoices
    * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
@@ -74,7 +74,7 @@ export class PaymentRefundsService {
 
   /**
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
-   * moved, so that no dispute or use of the credit stands in the way. Returns null if the payment does not hold the amount.
+   * moved, so disputes and used credit are ignored. Returns null if the payment does not hold the amount.
    */
   async reserveMade(paymentId: string, amount: bigint, now: Date): Promise<Payment | null> {
     const payment = await this.payments.reserveMadeRefund(paymentId, amount, now);
@@ -83,8 +83,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment for a refund that succeeded after all, in the caller's transaction, whatever a dispute
-   * took meanwhile.
+   * Reserves an amount of a locked payment for a refund that was reported as succeeded after its failure, in the caller's
+   * transaction. Ignores what disputes took meanwhile.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -120,7 +120,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Takes back an amount of a locked payment that was refunded and came back, in the caller's transaction.
+   * Lowers the refunded amount of a locked payment, because a bank returned the refund, in the caller's transaction.
    * @returns the part that is credit of the customer again
    */
   async returned(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
@@ -128,7 +128,7 @@ export class PaymentRefundsService {
     return this.credit.returnRefund(refundId, payment.id, payment.amountRefunded - amount);
   }
 
-  /** Lets a lost dispute take credit of a locked payment that a refund made available. */
+  /** Takes credit of a locked payment that a refund made available, for a lost dispute. */
   async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
     if (isAllApplied(payment)) return;
     await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
@@ -139,12 +139,12 @@ export class PaymentRefundsService {
     return this.gateway.refund(payment, order);
   }
 
-  /** Asks the provider of a payment to give money back, by a request that it did not get before. */
+  /** Sends the request of a refund again, which the provider certainly did not receive before. */
   async sendAgain(paymentId: string, order: RefundOrder): Promise<ProviderOutcome> {
     return this.gateway.refund(await this.get(paymentId), order);
   }
 
-  /** Asks the provider what became of a refund, and makes it if it never arrived. */
+  /** Asks the provider about a refund, and sends it if it never arrived. */
   async resume(paymentId: string, order: RefundOrder): Promise<RefundLook> {
     return this.gateway.resumeRefund(await this.get(paymentId), order);
   }

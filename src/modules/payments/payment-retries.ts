@@ -10,7 +10,7 @@ import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-m
 import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
-/** Plans automatic attempts at invoices: by the configured pauses, and with usable payment methods. */
+/** Plans automatic charges of invoices, by the configured pauses and the usable payment methods. */
 @Injectable()
 export class PaymentRetries {
   constructor(
@@ -19,15 +19,15 @@ export class PaymentRetries {
     private readonly outbox: Outbox,
   ) {}
 
-  /** @param endAt instant from which on nothing is attempted; null: there is none */
+  /** @param endAt no charge is attempted from this instant on; null: no end */
   planUntil(endAt: Date | null): RetryPlan {
     return (attemptCount, now) =>
       nextAttemptAt(attemptCount, this.configuration.paymentRetryDays, now, endAt);
   }
 
   /**
-   * Locks the payment method that an outcome may make unusable, before the subscription of the payment is locked. Returns null
-   * if the outcome does not, or the method is unusable or deleted.
+   * Locks the payment method that an outcome makes unusable, before the subscription of the payment is locked. Returns null if
+   * the outcome does not make it unusable, or it is already unusable or deleted.
    */
   async lockDeclined(
     payment: Payment | null,

@@ -46,7 +46,7 @@ export class PaymentStartsService {
   }
 
   /**
-   * Writes a payment whose charge its provider has made already.
+   * Writes a payment for a charge that already exists at its provider.
    * @param lease of this process
    * @param now time of the customer
    */

@@ -19,7 +19,7 @@ export const paymentUpdated = paymentEvent(
   { amount_refunded: 2_500 },
 );
 
-/** The event of each state a payment can come into. */
+/** Event of each status of a payment. */
 export const PAYMENT_EVENTS = {
   processing: paymentEvent(
     'payment.processing',

@@ -87,7 +87,7 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Locks the payments of invoices, and those of the ids that are payments, until the transaction ends. */
+  /** Locks the payments of invoices, and the payments among `ids`, until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${OF_INVOICES_OR_IDS} ORDER BY id FOR UPDATE`, [
@@ -144,7 +144,10 @@ export class PaymentsRepository {
     });
   }
 
-  /** Commits the reference of a prepared charge. Returns the one that counts, or null if the payment is final. */
+  /**
+   * Commits the reference of a prepared charge. Returns the committed one, which may be that of another process; null if the
+   * payment is final.
+   */
   async keepReference(id: string, reference: string): Promise<string | null> {
     const [row] = await this.database.query<{ provider_reference: string }>(KEEP_REFERENCE, [
       id,
@@ -154,19 +157,19 @@ export class PaymentsRepository {
   }
 
   /**
-   * Gives the next requests another key, after the provider was asked what became of the last one. Returns the payment; null if it is
-   * final, or another process was first.
+   * Increments `providerAttempt`, which gives the next requests another key, once the provider said what became of the last
+   * one. Returns the payment; null if it is final, or another process was first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
   }
 
-  /** Sets aside an amount for a refund and returns the payment; null when it is not there, or too little is left. */
+  /** Reserves an amount for a refund. Returns the payment; null if it does not exist, or too little is left. */
   reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
-  /** Sets aside an amount for a refund that was made already and returns the payment; null if it does not hold the amount. */
+  /** Reserves an amount for a refund that was already made. Returns the payment; null if it does not hold the amount. */
   reserveMadeRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
       id,
@@ -175,7 +178,7 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** Turns a reserved amount into a refunded one, or frees it, and returns the payment; null when it is not there. */
+  /** Turns a reserved amount into a refunded one, or frees it. Returns the payment; null if it does not exist. */
   settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, SETTLE_REFUND, [
       id,

@@ -27,8 +27,9 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns the money that refunds gave back, or have reserved, and disputes took of what paid invoices, by invoice; none for an
-   * invoice left out. Locks the payments until the caller's transaction ends, and no credit: only under these locks do refunds take it.
+   * Returns the money of paid invoices that was refunded, is reserved for refunds, or was lost in disputes, by invoice id.
+   * Invoices without are absent. Locks the payments until the caller's transaction ends. Locks no credit, because refunds take
+   * credit only under these locks.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();

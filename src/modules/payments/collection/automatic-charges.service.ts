@@ -14,7 +14,7 @@ const FIRST_READ_MS = 10_000;
 /** Longest time for which renewals wait for events of a provider that does not list them. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
-/** Charges invoices that are collected automatically, where the provider may be asked now. */
+/** Charges invoices that are collected automatically, unless charges must wait for events of the provider. */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
@@ -34,10 +34,10 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns for how long automatic charges wait, in milliseconds; 0: not at all. After downtime, or in a restored database, the
-   * service does not know what happened at the provider meanwhile, until it has read the events. A database is restored only
-   * while no session is connected, so each new number of this process begins with a read.
-   * @param isRealTime false for customers on a test clock, whose money is not real: they do not wait for events
+   * Returns how long automatic charges must wait, in milliseconds; 0: not at all. After downtime or a restored backup, the
+   * service must first read the events of the provider since then. A database is restored only while no session is connected,
+   * so each new number of this process starts with such a read.
+   * @param isRealTime false for customers on a test clock, who do not wait because their money is not real
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -59,8 +59,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals wait for the events since this process took its number: in a restored database, they may report
-   * payments for invoices that it does not have. Such a payment becomes credit, which the repeated renewal uses.
+   * Returns true while renewals must wait for events of the provider. After a restored backup, these may report payments for
+   * invoices that are not in the backup. Such a payment becomes credit, which the repeated renewal uses.
    */
   async holdsRenewals(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;

@@ -17,8 +17,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a discrepancy unless it was reported before; returns whether it was written. The caller holds the lock of the
-   * payment, which keeps two reports apart.
+   * Writes a discrepancy unless it was reported before. Returns true if written. The caller has locked the payment, so that
+   * concurrent reports do not write twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();
@@ -34,7 +34,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** The discrepancy, locked until the transaction ends: after its payment and refund. */
+  /** Returns the discrepancy, locked until the transaction ends. Lock it after its payment and refund. */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -41,7 +41,7 @@ export class DiscrepanciesService {
     });
   }
 
-  /** Records a contradiction and alerts, in the caller's transaction; once, however often it is reported. */
+  /** Records a contradiction and alerts, in the caller's transaction. Further reports of the same contradiction are no-ops. */
   async record(reported: ReportedDiscrepancy): Promise<void> {
     const now = this.clock.now();
     const created: Discrepancy = {
@@ -69,7 +69,7 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Closes a discrepancy that was settled elsewhere; a no-op if it was dismissed before.
+   * Closes a discrepancy that was resolved elsewhere. A no-op if it is dismissed already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   dismiss(id: string): Promise<Discrepancy> {
@@ -80,8 +80,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks a discrepancy before anything else is locked, so that of two calls at once one resolves it. Returns it open, or
-   * already resolved in the same way.
+   * Locks a discrepancy, before any other lock, so that only one of two concurrent calls resolves it. Returns it open, or
+   * already resolved with this status.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

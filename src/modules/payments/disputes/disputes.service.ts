@@ -43,8 +43,8 @@ export class DisputesService {
   }
 
   /**
-   * Writes what a provider reports about a dispute: the dispute, its event, its postings, and how much of the payment can still
-   * be refunded. A repeated report, or one older than the last one read, changes nothing.
+   * Records a dispute as its provider reports it: the dispute, its event, its postings, and the refundable amount of the
+   * payment. A repeated or outdated report changes nothing.
    */
   record(paymentId: string, reported: ReportedDispute): Promise<void> {
     return this.database.transaction(async () => {

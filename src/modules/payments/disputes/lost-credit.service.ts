@@ -16,8 +16,8 @@ interface Freed {
 }
 
 /**
- * Takes credit of disputed payments that becomes available after the dispute was lost. A loss takes unused credit of its payment
- * first, whether it is unused at that time or later.
+ * Takes credit for lost disputes. A loss is taken first from unused credit of its payment, also if the credit becomes available
+ * after the loss.
  */
 @Injectable()
 export class LostCreditService {
@@ -28,8 +28,8 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of these invoices and those whose credit they used, before any credit is locked, until the caller's
-   * transaction ends. Returns those of used credit that disputes took money of.
+   * Locks the payments of these invoices, and the payments whose credit they used, until the caller's transaction ends. Call it
+   * before locking credit. Returns the payments of used credit that lost money in disputes.
    */
   async lockLost(
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
@@ -41,7 +41,7 @@ export class LostCreditService {
     return payments.filter(({ id, amountLost }) => amountLost > 0n && sourceIds.includes(id));
   }
 
-  /** Takes available credit of locked payments of one customer, as far as their losses took none yet, and posts it once. */
+  /** Takes and posts available credit of locked payments of one customer, up to the losses that no credit has covered yet. */
   async take(payments: readonly LostPayment[], freed: Freed): Promise<void> {
     let amountMinor = 0n;
     for (const { id, amountLost } of payments) {
@@ -54,8 +54,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes credit that a note gives back for an invoice, as far as the invoice had used credit of locked payments and their losses
-   * took none yet.
+   * Takes credit that a credit note gave for an invoice that was paid with credit of locked payments, up to the losses that no
+   * credit has covered yet.
    */
   async takeOfNote(
     payments: readonly LostPayment[],

@@ -118,7 +118,7 @@ export interface MethodDetails {
   readonly expiryYear: number | null;
 }
 
-/** Result of keeping a payment method at a provider. */
+/** Result of attaching a payment method at a provider. */
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
@@ -131,10 +131,10 @@ export type AttachOutcome =
   | NotSentOutcome
   | { readonly kind: 'unknown' };
 
-/** Result of giving up a payment method at a provider. */
+/** Result of detaching a payment method at a provider. */
 export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
 
-/** Setup of a payment method that a provider is to begin. */
+/** Request to begin a setup of a payment method at a provider. */
 export interface SetupRequest {
   readonly setupId: string;
   readonly customerId: string;
@@ -149,7 +149,7 @@ export type SetupLook =
   /** Waits for the customer. */
   | {
       readonly kind: 'waiting';
-      /** Why the last attempt failed; null if none did. */
+      /** Failure code of the last attempt; null: none failed. */
       readonly failureCode: string | null;
     }
   | { readonly kind: 'canceled' }
@@ -157,7 +157,7 @@ export type SetupLook =
   | { readonly kind: 'refused'; readonly failureCode: string }
   | UnknownOutcome;
 
-/** Data with which the customer confirms a charge in the browser. Fetched for each request and never stored. */
+/** Data for the customer's browser to confirm a charge. Fetched for each request and never stored. */
 export interface ClientAction {
   readonly clientSecret: string;
 }
@@ -182,7 +182,7 @@ export type DisputeLook =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A charge that was made for a payment, as the metadata of the charge describe it. */
+/** A charge of a payment, read from the provider, with the metadata of the charge. */
 export interface MadeCharge {
   /** The provider's own name for the charge. */
   readonly reference: string;
@@ -206,7 +206,7 @@ export type MadeChargeLook =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A refund that is not known here: somebody made it at the provider, or a restored backup does not have it. */
+/** A refund unknown to this database: made at the provider, or missing in a restored backup. */
 export interface MadeRefund {
   /** The provider's own name for the refund. */
   readonly reference: string;
@@ -218,7 +218,7 @@ export interface MadeRefund {
   readonly outcome: ProviderOutcome;
 }
 
-/** A refund that is not known here, as its provider shows it. */
+/** A refund unknown to this database, as its provider shows it. */
 export type MadeRefundLook =
   | {
       readonly kind: 'made_refund';
@@ -240,8 +240,9 @@ export interface ChargeQuery {
 }
 
 /**
- * A provider at which a charge is prepared, its reference committed, and then confirmed. A prepared charge succeeds at most
- * once, so the reference excludes a second charge, whatever the age of the key. An exception of a method counts as `unknown`.
+ * A provider that charges in two steps: the charge is prepared and its reference committed, then the charge is confirmed. A
+ * prepared charge succeeds at most once, so the reference rules out a second charge, whatever the age of the key. An exception
+ * of a method counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
@@ -251,36 +252,36 @@ export interface PreparingProvider extends ProviderBase {
   readonly chargesTestClocks: boolean;
   /** Returns true for text that has the form of a payment method. */
   isMethodToken(token: string): boolean;
-  /** Returns the provider's name for a new customer, or null if it did not answer. */
+  /** Returns the provider's id of a new customer, or null if it did not answer. */
   createCustomer(customerId: string): Promise<string | null>;
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
-  /** Takes a method off its customer for good. Repeating it has no further effect. */
+  /** Detaches a method from its customer for good. Repeating it has no further effect. */
   detach(token: string): Promise<DetachOutcome>;
-  /** Begins a setup. Returns the provider's name for it, or null if it did not answer. */
+  /** Begins a setup. Returns the provider's id of it, or null if it did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<SetupLook>;
-  /** Gives up a setup; returns what became of it, which may be a success. */
+  /** Cancels a setup. Returns its state, which may be a success. */
   cancelSetup(reference: string): Promise<SetupLook>;
-  /** Returns null if the setup does not wait for the customer. Throws without an answer of the provider. */
+  /** Returns null if the setup does not wait for the customer. Throws if the provider does not answer. */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
     customerReference: string,
   ): Promise<PreparedCharge | ProviderOutcome>;
   confirm(reference: string, request: ChargeRequest): Promise<ProviderOutcome>;
-  /** Gives up a charge; returns what became of it, which may be a success. */
+  /** Cancels a charge. Returns its outcome, which may be a success. */
   cancel(reference: string): Promise<ProviderOutcome>;
   /** Returns the state of a charge; `prepared` if it was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
-  /** Returns the reference of a charge whose reference was lost, or null if there is none. */
+  /** Finds a charge whose reference was not stored. Returns its reference, or null. */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
-  /** Reads a charge whose payment is not known here. */
+  /** Reads a charge whose payment is not in this database. */
   retrieveMadeCharge(reference: string): Promise<MadeChargeLook>;
   retrieveMadeRefund(reference: string): Promise<MadeRefundLook>;
   retrieveDispute(reference: string): Promise<DisputeLook>;
-  /** Returns null if the customer is not expected to act. Throws without an answer of the provider. */
+  /** Returns null if the customer need not act. Throws if the provider does not answer. */
   clientAction(reference: string): Promise<ClientAction | null>;
 }
 

@@ -35,7 +35,9 @@ export interface Payment {
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
-  /** Sum that lost disputes took. May exceed what is not refunded, if a refund and a dispute met. */
+  /**
+   * Amount lost in disputes. Together with refunds it may exceed the payment, if a refund and a dispute took the same money.
+   */
   readonly amountLost: bigint;
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
@@ -46,7 +48,7 @@ export interface Payment {
   readonly providerToken: string | null;
   /** The provider's own name for the charge. */
   readonly providerReference: string | null;
-  /** Number in the keys of the requests to the provider. Grows only after the provider was asked what became of the last request. */
+  /** Number in the keys of requests to the provider. Grows only after the provider said what became of the last request. */
   readonly providerAttempt: number;
   /** Real time of the first request with that number; null for payments of former versions. */
   readonly sentAt: Date | null;
@@ -54,7 +56,7 @@ export interface Payment {
   /** Principal that created it; null if it was not recorded. */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
@@ -94,7 +96,7 @@ export interface PaymentRequest extends MethodChoice {
   readonly metadata: Metadata;
 }
 
-/** `succeeded` is final for the charge; refunds are counted beside it. */
+/** `succeeded` is final for the charge; refunds are counted separately. */
 export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   pending: ['processing', 'requires_action', 'succeeded', 'failed', 'canceled'],
   processing: ['requires_action', 'succeeded', 'failed', 'canceled'],
@@ -112,7 +114,7 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
 /** A payment that is about to be written. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
-  /** The provider's own name for the charge, if that is made already. */
+  /** The provider's id of the charge, if it was already made. */
   readonly reference?: string;
 }
 
@@ -161,7 +163,7 @@ export function newPayment(
 /** Time that the customer has to confirm a payment. */
 const ACTION_MS = 24 * 3_600_000;
 
-/** Returns the instant at which a payment that waits for its customer is given up. */
+/** Returns the instant at which a payment that waits for its customer is canceled. */
 export function actionExpiresAt({
   sentAt,
   createdAt,
@@ -179,8 +181,8 @@ export interface PolledOutcome {
 }
 
 /**
- * Applies a provider's answer to a payment. Returns the same payment if its outcome is final already. An answer that is not
- * final plans the next poll only under the lease of the question, because another one may have begun.
+ * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. An answer that is not
+ * final plans the next poll, unless the payment is under another lease by now.
  * @param now on the customer's clock
  */
 export function withOutcome(
@@ -233,7 +235,7 @@ function notAfter(
 }
 
 /**
- * A failed or canceled payment that succeeded after all, as its provider reported later.
+ * Returns a failed or canceled payment as succeeded, because its provider reported so later.
  * @param now on the customer's clock
  */
 export function correctedToSucceeded(payment: Payment, reference: string, now: Date): Payment {
@@ -248,7 +250,7 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
   });
 }
 
-/** Returns what went back of a payment, or is about to: refunds, pending ones included, and lost disputes. */
+/** Returns how much of a payment is no longer kept: refunds, pending ones included, and lost disputes. */
 export function goneOf({
   amountRefunded,
   amountRefundPending,
@@ -258,10 +260,10 @@ export function goneOf({
 }
 
 /**
- * The part of a payment that can be refunded: neither refunded, nor reserved by a pending refund, nor lost in a dispute, nor
- * used otherwise. Zero unless the payment succeeded.
- * @param usedMinor the part that invoices have used as credit, or that credit gave back
- * @param creditMinor other credit of the customer, which a refund of the payment may take too
+ * Returns the refundable part of a payment: neither refunded, nor reserved by a pending refund, nor lost in a dispute, nor
+ * used. Zero unless the payment succeeded.
+ * @param usedMinor part that invoices used as credit, or that was credited
+ * @param creditMinor other credit of the customer, which a refund may pay out too
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
@@ -270,7 +272,7 @@ export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 
   return left > 0n ? lesser(left, free + creditMinor) : 0n;
 }
 
-/** Returns true for a payment of which no part became credit. */
+/** Returns true if no part of the payment became credit. */
 export function isAllApplied({
   amount,
   amountApplied,
@@ -290,11 +292,11 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides on a refund: of a succeeded payment without an open dispute, for 1 up to what is refundable.
- * @param requested minor units; null for all that remains without other credit, which a refund takes only for an amount that
- *   names it
- * @param usedMinor the part that invoices have used as credit, or that credit gave back
- * @param creditMinor other credit of the customer, which the refund may take too
+ * Decides on a refund. The payment must have succeeded, without an open dispute; the amount must be at least 1 and at most
+ * {@link refundableOf} it.
+ * @param requested minor units; null for all that can be refunded without other credit
+ * @param usedMinor part that invoices used as credit, or that was credited
+ * @param creditMinor other credit of the customer, which the refund may pay out too
  */
 export function decideRefund(
   payment: Payment,

@@ -4,7 +4,7 @@
  */
 const POLL_LEASE_MS = 150_000;
 
-/** The right of a process to ask a provider about something, until it ends or the process dies. */
+/** Lease of a process to poll an object at its provider. Ends early if the process dies. */
 export interface Lease {
   readonly endsAt: Date;
   /** Number of the process. */
@@ -24,13 +24,13 @@ export interface StartedLease {
   readonly startedAt: Date;
 }
 
-/** The lease of a polled object, as it was when its provider was asked. */
+/** Lease of a polled object, as it was when the provider was asked. */
 export interface PolledUnder {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
 }
 
-/** Returns true if an object is still under the same lease; one process may hold a later one of the same object. */
+/** Returns true if both are the same lease. A process may hold a later lease of the same object. */
 export function isSameLease(one: PolledUnder, other: PolledUnder): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
 }

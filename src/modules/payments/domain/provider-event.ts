@@ -4,7 +4,7 @@ export interface ProviderEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
-  /** Our id of the payment or refund, or the provider's of the dispute; null for any other object. */
+  /** Our id of the payment or refund, or the provider's id of the dispute; null for any other object. */
   readonly subjectId: string | null;
   /** The provider's id of the object. */
   readonly objectId: string | null;
@@ -22,9 +22,9 @@ export interface ProviderEvents {
   /** Returns the event of a signed notification, or null if the signature, its time or its mode is wrong. */
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null;
   /**
-   * Returns a page of the events since an instant: `gone` if the provider has deleted the event after which it begins, null if
-   * the provider did not answer.
-   * @param after id of the last event of the page before; null for the first page
+   * Returns a page of the events since an instant. `gone`: the provider has deleted the event `after`. Null: the provider did
+   * not answer.
+   * @param after id of the last event of the previous page; null for the first page
    */
   listSince(since: Date, after: string | null): Promise<ProviderEventPage | 'gone' | null>;
 }

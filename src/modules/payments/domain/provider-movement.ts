@@ -24,7 +24,7 @@ export interface ProviderMovement {
   readonly state: MovementState;
 }
 
-/** Part of the list of a provider. Objects of other services with the same account are left out. */
+/** Page of a provider's list. Leaves out objects of other services that use the same account. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Position of the next page; null after the last one. */
@@ -33,7 +33,7 @@ export interface MovementPage {
 
 export interface MovementQuery {
   readonly kind: MovementKind;
-  /** Period `[from, to)` in which they were made, on the clock of the provider. */
+  /** Period `[from, to)` in which they were made, on the provider's clock. */
   readonly from: Date;
   readonly to: Date;
   /** `next` of the page before; null for the first page. */

@@ -6,7 +6,7 @@ export interface ReportedDispute {
   /** The provider's own name for the dispute. */
   readonly providerReference: string;
   readonly status: DisputeStatus;
-  /** The provider's word for the claim of the customer. */
+  /** The provider's code for the reason of the dispute. */
   readonly reason: string | null;
   /** Amount in dispute, at least 1. */
   readonly amount: bigint;

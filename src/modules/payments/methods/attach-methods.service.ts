@@ -26,7 +26,7 @@ export class AttachMethodsService {
   ) {}
 
   /**
-   * Attaches a payment method at its provider, where that keeps methods. Repeating it has no further effect.
+   * Attaches a payment method at its provider, if the provider keeps methods. Repeating it has no further effect.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`,
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */
@@ -52,7 +52,7 @@ export class AttachMethodsService {
   }
 
   /**
-   * Returns a provider's name for a customer whom it may charge.
+   * Returns the provider's id of a customer. Creates the customer at the provider if needed.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `test_clock_not_chargeable`,
    *   `payment_provider_unavailable`
    */

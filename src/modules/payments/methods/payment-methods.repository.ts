@@ -111,7 +111,7 @@ export class PaymentMethodsRepository {
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);
   }
 
-  /** Writes what became of a detachment, unless another process has taken it over. */
+  /** Writes the result of a detachment, unless another process has taken it over. */
   async noteDetachment(
     { id, dueAt }: PaymentMethod,
     next: Pick<PaymentMethod, 'dueAt' | 'attempts'>,
@@ -123,7 +123,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if all methods with this token are deleted, so that the provider gives it up. */
+  /** Returns true if all methods with this token are deleted, so that the token is to be detached. */
   async isGivenUp({
     customerId,
     provider,

@@ -32,7 +32,7 @@ import { PaymentMethodsRepository } from './payment-methods.repository';
 
 const NAMED = '/payment_method_id';
 
-/** The payment methods of customers, and what of them a payment charges. */
+/** Manages payment methods of customers, and chooses the one to charge. */
 @Injectable()
 export class PaymentMethodsService {
   constructor(
@@ -46,8 +46,8 @@ export class PaymentMethodsService {
   ) {}
 
   /**
-   * Keeps a payment method, claims the idempotency key of the request and stores its answer. The first method of a customer
-   * becomes its default, and one that comes after an unusable default, unless that is not wanted.
+   * Stores a payment method, claims the idempotency key of the request, and stores its answer. Unless the caller says
+   * otherwise, a method becomes the default if the customer has no usable one.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
@@ -90,7 +90,7 @@ export class PaymentMethodsService {
     });
   }
 
-  /** Returns true if all methods of the customer with this token are deleted, so that the provider gives it up. */
+  /** Returns true if all methods of the customer with this token are deleted, so that the token is to be detached. */
   isGivenUp(method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
     return this.methods.isGivenUp(method);
   }
@@ -108,8 +108,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Makes a method the default, instead of the former one, or not the default. A no-op writes nothing and records no event.
-   * @param isDefault undefined: as it is
+   * Makes a method the default or not the default. A no-op writes nothing and records no event.
+   * @param isDefault undefined: unchanged
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   update(
@@ -133,8 +133,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method: nothing charges it any more, and a provider that keeps it detaches it later. A default that is deleted
-   * leaves none.
+   * Deletes a method: it is not charged any more, and detached later at a provider that keeps methods. Deleting the default
+   * leaves no default.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
@@ -170,7 +170,7 @@ export class PaymentMethodsService {
     return method;
   }
 
-  /** The default methods of customers, by customer; one without is not in it. */
+  /** Returns the default methods by customer id. Customers without one are absent. */
   async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
     const methods = await this.methods.findDefaults(customerIds);
     return new Map(methods.map((method) => [method.customerId, chosen(method)]));

@@ -10,8 +10,8 @@ export class ProviderCursorEntity {
   @InstantColumn() readonly readUntil!: Date;
   /** When to list again. */
   @InstantColumn() readonly dueAt!: Date;
-  /** When the listing began whose pages are being read; null between two listings. */
+  /** Start of the listing that is being read; null between two listings. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
-  /** The provider's id of the event after which its next page begins; null for the first page. */
+  /** The provider's id of the last event of the previous page; null for the first page. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;
 }

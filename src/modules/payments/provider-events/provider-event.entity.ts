@@ -12,13 +12,13 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** Our id of the payment or refund, or the provider's of the dispute. */
+  /** Our id of the payment or refund, or the provider's id of the dispute. */
   @ReferenceColumn() readonly subjectId!: string;
   /** The provider's id of the object; null in events of former versions. */
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
-  /** When to work on it, and end of the lease of the process that works on it; null once that is done. */
+  /** Time at which the event is processed, or end of the lease of the process that is processing it; null once done. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;

@@ -83,7 +83,7 @@ const IS_BEHIND = `
 export interface KnownEvent {
   readonly provider: ProviderName;
   readonly type: string;
-  /** Our id of the payment or refund, or the provider's of the dispute. */
+  /** Our id of the payment or refund, or the provider's id of the dispute. */
   readonly subjectId: string;
   /** The provider's id of the object; null in events of former versions. */
   readonly objectId: string | null;
@@ -99,7 +99,7 @@ export interface Listing {
   readonly pageAfter: string | null;
 }
 
-/** Notifications of providers, and the position in the lists of them. */
+/** Stores notifications of providers, and the position in their lists of events. */
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
@@ -107,7 +107,7 @@ export class ProviderEventsRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Stores an event about one of our objects, unless it is known. */
+  /** Stores an event about one of our objects, unless it is stored already. */
   async keep(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
     const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
@@ -122,7 +122,7 @@ export class ProviderEventsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns what a stored event is about, or null. */
+  /** Returns a stored event, or null. */
   async find(id: string): Promise<KnownEvent | null> {
     const [row] = await this.database.query<KnownEvent>(SUBJECT, [id]);
     return row ?? null;
@@ -133,8 +133,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if events of a provider may be missing: they were last read longer ago than the given age, or events read that
-   * late are not applied yet. False if they were never read.
+   * Returns true if events of a provider may be missing: they were last read longer ago than `maxAgeMs`, or events of such a
+   * late read are not processed yet. False if they were never read.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
@@ -154,7 +154,7 @@ export class ProviderEventsRepository {
     return row ?? null;
   }
 
-  /** Notes that a page of a listing is stored. The cursor is due again if the next page is not read until then. */
+  /** Records that a page of a listing is stored. The cursor is due again at `dueAt` if the next page was not read by then. */
   async keepPage(
     provider: ProviderName,
     { listingAt }: Listing,
@@ -164,7 +164,7 @@ export class ProviderEventsRepository {
     await this.database.query(KEEP_PAGE, [provider, listingAt, next, dueAt]);
   }
 
-  /** Notes that all events until the beginning of a listing are stored. */
+  /** Records that all events up to the start of a listing are stored. */
   async endListing(provider: ProviderName, { listingAt }: Listing): Promise<void> {
     await this.database.query(END_LISTING, [provider, listingAt]);
   }
@@ -178,7 +178,7 @@ export class ProviderEventsRepository {
     await this.database.query(LIST_SOON, [provider, now]);
   }
 
-  /** Returns true once events were read after an instant and are applied, or if they were never read. */
+  /** Returns true once events were read after `since` and processed, or if they were never read. */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     const [row] = await this.database.query<{ has_read: boolean }>(HAS_READ, [provider, since]);
     return row?.has_read ?? false;

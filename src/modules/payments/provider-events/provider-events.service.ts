@@ -44,8 +44,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the events since the last time, once a minute in all processes together, and stores the missed ones page by page. A
-   * listing that fails goes on after its last page.
+   * Lists the events since the last listing, once a minute in all processes together, and stores the missed ones page by page.
+   * A failed listing continues after its last page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;

@@ -18,8 +18,8 @@ const MOST_REPLAYS = 2;
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 
 /**
- * Charges at providers that prepare: prepare, commit the reference, confirm. One payment never succeeds twice, because only the
- * committed reference is confirmed, and a prepared charge succeeds at most once.
+ * Charges at providers with two steps: prepares the charge, commits its reference, confirms it. A payment never succeeds twice,
+ * because only the committed reference is confirmed, and a prepared charge succeeds at most once.
  */
 @Injectable()
 export class PreparedCharges {
@@ -36,7 +36,7 @@ export class PreparedCharges {
     return this.methods.isUnusable(paymentMethodId);
   }
 
-  /** Prepares the charge, unless that was done, and confirms it. */
+  /** Prepares the charge if needed, and confirms it. */
   async charge(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference !== null) {
       return this.confirm(provider, payment, payment.providerReference);
@@ -119,7 +119,7 @@ function afterLook(seen: Awaited<ReturnType<PreparingProvider['retrieve']>>): Pr
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
   `${id}:${step}:${providerAttempt}`;
 
-/** Returns the request of a payment: a function of its row, so that a repeated key has the same parameters. */
+/** Returns the request of a payment. It depends on the row alone, so that a repeated key has the same parameters. */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;
   const session = payment.collectionAttempt === null ? 'on' : 'off';

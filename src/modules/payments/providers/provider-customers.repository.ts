@@ -23,7 +23,7 @@ export class ProviderCustomersRepository {
     return row?.reference ?? null;
   }
 
-  /** Stores a reference, and returns the one that counts. */
+  /** Stores a reference unless one is stored. Returns the stored one. */
   async keep(
     customerId: string,
     provider: ProviderName,

@@ -77,16 +77,13 @@ export class ProviderGateway {
     return this.providers[provider].accepts(token);
   }
 
-  /** Returns the provider where it prepares charges, keeps customers and payment methods; null for the others. */
+  /** Returns the provider if it is a {@link PreparingProvider}, else null. */
   preparing(name: ProviderName): PreparingProvider | null {
     const provider = this.providers[name];
     return provider.flow === 'prepared' ? provider : null;
   }
 
-  /**
-   * Charges a payment whose provider was not asked yet. An automatic one of a method that became unusable fails without a
-   * request.
-   */
+  /** Charges a payment whose provider was not asked yet. An automatic charge of an unusable method fails without a request. */
   async charge(payment: Payment): Promise<ProviderOutcome> {
     if (await this.prepared.isMethodUnusable(payment)) return METHOD_UNUSABLE;
     return this.call(payment.provider, (provider) =>
@@ -96,7 +93,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks what became of a charge; makes it if the provider never got it. */
+  /** Asks the provider about a charge, and sends it if it never arrived. */
   resumeCharge(payment: Payment): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -106,7 +103,7 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns what the customer of a payment has to confirm, or null if nothing.
+   * Returns what the customer of a payment has to confirm, or null.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
@@ -144,7 +141,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks what became of a refund; makes it if the provider never got it. */
+  /** Asks the provider about a refund, and sends it if it never arrived. */
   resumeRefund(payment: Payment, order: RefundOrder): Promise<RefundLook> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -153,7 +150,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a charge whose payment is not known here. */
+  /** Reads a charge whose payment is not in this database. */
   readMadeCharge(name: ProviderName, reference: string): Promise<MadeChargeLook> {
     return this.call<MadeChargeLook>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeCharge(reference),
@@ -167,7 +164,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Takes a payment method off its customer at a provider that keeps methods. */
+  /** Detaches a payment method from its customer, at a provider that keeps methods. */
   detach(name: ProviderName, token: string): Promise<DetachOutcome> {
     return this.call<DetachOutcome>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'detached' } : provider.detach(token),
@@ -181,7 +178,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Gives up a setup at its provider; returns what became of it, which may be a success. */
+  /** Cancels a setup at its provider. Returns its state, which may be a success. */
   cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
     return this.call<SetupLook>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),

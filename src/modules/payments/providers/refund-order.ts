@@ -6,16 +6,16 @@ import type {
   ProviderRefundRequest,
 } from '../domain/payment-provider';
 
-/** A refund as the provider needs to know it. */
+/** Data of a refund that the provider needs. */
 export interface RefundOrder {
   readonly id: string;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
   /** The provider's own name for the refund. */
   readonly providerReference: string | null;
-  /** Number in the key of the request. Grows only after the provider was asked what became of the last one. */
+  /** Number in the key of the request. Grows only after the provider said what became of the last one. */
   readonly providerAttempt: number;
-  /** Real time of the request with that number; null: the creation. */
+  /** Real time of the request with that number; null: sent when the refund was created. */
   readonly sentAt: Date | null;
   readonly createdAt: Date;
   /** null: the outcome is final. */
@@ -24,7 +24,7 @@ export interface RefundOrder {
   readonly attempts: number;
 }
 
-/** Result of asking for a refund: `absent` if the provider does not list it. */
+/** State of a refund at its provider; `absent` if the provider does not list it. */
 export type RefundLook = ProviderOutcome | { readonly kind: 'absent' };
 
 /** Polls without an answer after which the refunds are listed instead of requested again. */
@@ -32,7 +32,7 @@ const MOST_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 
-/** Returns the request of a refund: a function of its row, so that a repeated key has the same parameters. */
+/** Returns the request of a refund. It depends on the row alone, so that a repeated key has the same parameters. */
 export function refundRequest(
   { id: paymentId, currency, providerReference }: Payment,
   { id: refundId, amount, providerAttempt }: RefundOrder,
@@ -50,8 +50,8 @@ export function refundRequest(
 }
 
 /**
- * Asks the provider what became of a refund. Without a reference, the request is repeated while the provider replays its key; then the
- * refunds of the charge are listed. A refund without our id was made at the provider and could be this one, so that the
+ * Asks the provider about a refund. Without a reference, the request is repeated while the provider replays its key; afterwards
+ * the refunds of the charge are listed. If one of them lacks our id, it may be this refund or one made at the provider, so the
  * result stays unknown.
  */
 export async function resumePreparedRefund(

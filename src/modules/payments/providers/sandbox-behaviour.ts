@@ -1,6 +1,6 @@
 import { METHOD_UNUSABLE } from '../domain/payment-provider';
 
-/** How the sandbox answers: at once, later, or not at all although the money moved. */
+/** Answer of the sandbox: at once, later, or none although the money moved. */
 export interface SandboxBehaviour {
   readonly outcome: 'succeeded' | 'failed' | 'pending';
   readonly failureCode: string | null;

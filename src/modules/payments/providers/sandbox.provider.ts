@@ -36,8 +36,8 @@ const SETTLE = `
   WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
- * A gateway for development and tests. It keeps its own books in its own table and its own commits, as a real one does on
- * its side: it survives a crash of the engine between two of the engine's commits, and knows a key it has seen before.
+ * Simulated gateway for development and tests. Like a real one it stores its own state, in its own table and commits: it
+ * survives a crash of the engine between two commits, and recognizes repeated keys.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {
@@ -65,9 +65,9 @@ export class SandboxProvider implements DirectProvider {
   }
 
   /**
-   * Decides a pending charge or refund of the sandbox. It stands for the gateway, not for a call of the service, so it may run
-   * in the transaction that stores the outcome.
-   * @returns the outcome; null when nothing with this key was pending
+   * Decides a pending charge or refund of the sandbox. May run in the transaction that stores the outcome, because it simulates
+   * the gateway and is not a call to it.
+   * @returns the outcome; null if nothing with this key is pending
    */
   async settle(
     idempotencyKey: string,

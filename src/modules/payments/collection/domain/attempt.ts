@@ -1,10 +1,10 @@
 const DAY_MS = 86_400_000;
 
 /**
- * When the next automatic attempt at an invoice is due: at once after none, and so many days after the n-th.
- * @param retryDays the pause after each attempt that failed
- * @param end from when on nothing is attempted; null: there is no such instant
- * @returns null where the attempts are used up
+ * Returns the instant of the next automatic charge of an invoice: `now` before the first attempt, then `retryDays[n - 1]` days
+ * after attempt n; null if no attempt is left.
+ * @param retryDays pause after each failed attempt
+ * @param end no charge is attempted from this instant on; null: no end
  */
 export function nextAttemptAt(
   attemptCount: number,
@@ -20,18 +20,18 @@ export function nextAttemptAt(
 
 /** Input of the decision about an automatic attempt at a due invoice. */
 export interface AttemptContext<Method> {
-  /** The default of the customer, where it has one and was not deleted. */
+  /** Default method of the customer; null: none, or deleted. */
   readonly method: Method | null;
-  /** Minor units that are neither paid nor being paid. */
+  /** Minor units neither paid nor reserved by a pending payment. */
   readonly payableMinor: bigint;
-  /** Its subscription is unpaid, or out of time for its first payment. */
+  /** True if the subscription is unpaid, or the time limit of its first payment has passed. */
   readonly isLeftAlone: boolean;
 }
 
 /**
- * Returns the method to charge, or null if the invoice stays open without an attempt: until the customer has a default
- * method, the payment in flight has ended, or someone pays the invoice. An unpaid subscription waits for another method
- * once all planned attempts have failed. A first payment is not attempted after its time limit.
+ * Returns the method to charge, or null if the invoice stays open without an attempt: the customer has no default method, a
+ * payment is in flight, or the subscription must not be charged. An unpaid subscription waits for another method after the last
+ * planned attempt. A first payment is not attempted after its time limit.
  */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isLeftAlone ? context.method : null;

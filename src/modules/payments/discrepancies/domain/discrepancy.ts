@@ -48,8 +48,8 @@ interface Reported {
 }
 
 /**
- * Returns what an outcome contradicts, or null. A success after a failure means that money moved unrecorded; a failure after a
- * success, that recorded money did not; a success under another reference, that it moved twice.
+ * Returns the discrepancy of an outcome that contradicts a final status, or null. Success after failure: money moved
+ * unrecorded. Failure after success: recorded money did not move. Success under another reference: money moved twice.
  */
 export function discrepancyOf(
   { paymentId, refundId, status, providerReference }: Reported,
@@ -76,7 +76,7 @@ export function discrepancyOf(
   };
 }
 
-/** Holds for a success after a failure: the only kind that is booked by applying it. */
+/** Returns true for a success after a failure, the only kind that can be booked. */
 export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
   return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
 }

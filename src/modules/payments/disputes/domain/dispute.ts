@@ -23,7 +23,7 @@ export interface DisputeFilter {
   readonly status: DisputeStatus | null;
 }
 
-/** Money to post for a change of a dispute, in this order. 0: nothing. */
+/** Amounts to post for a change of a dispute, in this order. 0: nothing. */
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
@@ -32,7 +32,7 @@ export interface DisputeMoney {
   readonly lostMinor: bigint;
 }
 
-/** A dispute after a report, and the money that it moved. */
+/** A dispute after a report, and the amounts to post. */
 export interface AppliedReport {
   readonly after: Dispute;
   readonly money: DisputeMoney;
@@ -62,8 +62,8 @@ export function newDispute(
 }
 
 /**
- * Applies what a provider reports. Returns the same dispute if nothing changed. Funds are withdrawn once and reinstated once:
- * amounts that are recorded do not change. Funds that come back after a loss lower the loss.
+ * Applies a report of the provider. Returns the same dispute if nothing changed. Funds are withdrawn once and reinstated once:
+ * recorded amounts do not change. Funds that come back after a loss lower the loss.
  * @param now on the customer's clock
  */
 export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {

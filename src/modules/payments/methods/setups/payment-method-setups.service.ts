@@ -55,8 +55,8 @@ export class PaymentMethodSetupsService {
   ) {}
 
   /**
-   * Begins a setup at its provider, outside any transaction, and then writes it. A setup that was begun and not written moves no
-   * money, and its secret is not known.
+   * Begins a setup at its provider, outside any transaction, then writes it. If the write fails, the setup at the provider is
+   * harmless: it moves no money, and its secret was not returned.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_provider_unavailable`,
    *   `test_clock_not_chargeable`
    */
@@ -114,7 +114,7 @@ export class PaymentMethodSetupsService {
     return { setupId: id, provider, clientSecret: action.clientSecret, expiresAt };
   }
 
-  /** Asks the provider about a setup, outside any transaction. An overdue one is given up there. */
+  /** Asks the provider about a setup, outside any transaction. Cancels an overdue one. */
   async look(setup: PaymentMethodSetup): Promise<SetupLook> {
     const look = await this.gateway.readSetup(setup);
     // A provider that does not know it, for example after a change of the key, never answers.
@@ -130,8 +130,8 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Writes what the provider showed of a locked setup, and records the event of a change.
-   * @param paymentMethodId the method that was kept, if the setup succeeded
+   * Writes the state that the provider showed of a locked setup, and records the event of a change.
+   * @param paymentMethodId stored method, if the setup succeeded
    */
   async note(
     before: PaymentMethodSetup,

@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const SECOND_MS = 1_000;
 
-/**
- * Spaces the requests of this process to each endpoint of a provider evenly. Requests beyond the longest wait are not sent, so
- * that a caller does not wait for minutes.
- */
+/** Spaces the requests of this process to each endpoint of a provider evenly. Refuses a request that would wait too long. */
 export class RequestPace {
   private readonly nextAt = new Map<string, number>();
 
@@ -15,7 +12,7 @@ export class RequestPace {
     private readonly longestWaitMs: number,
   ) {}
 
-  /** Waits for the turn of a request. Returns false if that would take too long. */
+  /** Waits until a request may be sent. Returns false if that would take too long. */
   async admits(endpoint: string): Promise<boolean> {
     const now = performance.now();
     const at = Math.max(now, this.nextAt.get(endpoint) ?? 0);

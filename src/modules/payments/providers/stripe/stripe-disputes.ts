@@ -18,8 +18,8 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
 };
 
 /**
- * Returns a dispute of Stripe with its payment intent expanded. Its funds are those of its movements; a movement in the
- * currency of the account counts as the disputed amount. A status that is not known counts as open.
+ * Converts a dispute of Stripe, with its payment intent expanded. Its funds are the sums of its balance transactions; one in
+ * the currency of the account counts as the disputed amount. An unknown status counts as open.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): DisputeLook {
   const payment = ownPaymentOf(dispute.payment_intent, environment);

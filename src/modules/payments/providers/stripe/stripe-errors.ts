@@ -7,7 +7,7 @@ import {
   type ProviderOutcome,
 } from '../../domain/payment-provider';
 
-/** Fields of a decline that decide: of an error, or of the last error of an intent. */
+/** Fields of a decline, from an error or from the last error of an intent. */
 export interface Decline {
   readonly code: string | null;
   readonly declineCode: string | null;
@@ -22,7 +22,7 @@ export interface StripeFailure extends Decline {
   readonly type: string | null;
   /** Parameter that the error is about. */
   readonly parameter: string | null;
-  /** Code of a connection that was not established, as `ECONNREFUSED`; null if the request may have arrived. */
+  /** Code of a connection that was not established, such as `ECONNREFUSED`; null if the request may have arrived. */
   readonly notConnected: string | null;
 }
 
@@ -100,8 +100,8 @@ const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
 
 /**
- * Returns what a failed request says about the money. Only a refusal that is certain is `failed` or `not_sent`; all else is
- * `unknown`, and is looked up.
+ * Returns the outcome of a failed request. Only a certain refusal is `failed` or `not_sent`; everything else is `unknown`, and
+ * is looked up.
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
@@ -134,7 +134,7 @@ const REFUND_CODES: ReadonlySet<string> = new Set([
   'refund_disputed_payment',
 ]);
 
-/** Returns what a failed request for a refund says about the money. */
+/** Returns the outcome of a failed request for a refund. */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, parameter } = failure;
   const isRefused = (code !== null && REFUND_CODES.has(code)) || parameter === 'amount';

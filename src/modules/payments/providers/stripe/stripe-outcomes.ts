@@ -63,7 +63,7 @@ export function outcomeOfRefund({
   }
 }
 
-/** Reads the fields that decide from an error of the SDK. */
+/** Reads the fields that classify an error of the SDK. */
 export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
   const { detail } = error;
   const connection = typeof detail === 'object' && 'code' in detail ? detail.code : null;

@@ -36,7 +36,7 @@ const REPLAY_MS = 23 * 3_600_000;
 /** Largest difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
-/** Charges and refunds through Stripe. Each object names in its metadata what it is for. */
+/** Charges and refunds through Stripe. The metadata of each object contain our id. */
 @Injectable()
 export class StripeProvider implements PreparingProvider {
   readonly name = 'stripe';
@@ -48,7 +48,7 @@ export class StripeProvider implements PreparingProvider {
     this.chargesTestClocks = !client.isLive;
   }
 
-  /** Returns false: a method of Stripe is kept for a customer before it is charged. */
+  /** Returns false, because a method of Stripe must be attached to a customer before it is charged. */
   accepts(): boolean {
     return false;
   }
@@ -202,7 +202,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Lists the intents of the customer, because the search of Stripe lags behind. A charge that was given up is not this one.
+   * Finds the intent of a payment in the list of the customer, because the search of Stripe lags behind. Ignores canceled
+   * intents.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {

@@ -18,15 +18,15 @@ export interface PaymentMethodSetup {
   /** The provider's own name for the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True if the method becomes the default; null: where the customer has no usable one. */
+  /** True if the method becomes the default; null: becomes it if the customer has no usable default. */
   readonly isDefault: boolean | null;
   /** The payment method, once the setup succeeded. */
   readonly paymentMethodId: string | null;
-  /** Why the last attempt of the customer failed; another one may follow until the setup ends. */
+  /** Failure code of the customer's last attempt. The customer may try again until the setup ends. */
   readonly failureCode: string | null;
-  /** Real time at which the setup is given up. */
+  /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** When to ask the provider again, and end of the lease of the process that asks now; null once the setup ended. */
+  /** Time of the next poll, or end of the lease of the process that is polling; null once the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
@@ -36,7 +36,7 @@ export interface PaymentMethodSetup {
   readonly updatedAt: Date;
 }
 
-/** Secret with which the customer sets up a payment method in the browser. */
+/** Secret for the customer's browser to set up a payment method. */
 export interface SetupSecret {
   readonly setupId: string;
   readonly provider: SetupProvider;
@@ -83,19 +83,19 @@ export function newSetup(
   };
 }
 
-/** Returns true if a setup that still waits for its customer is to be given up. */
+/** Returns true if a pending setup is to be canceled. */
 export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return expiresAt <= now;
 }
 
-/** Returns true if the provider has not answered for a day after the setup was to be given up. */
+/** Returns true if the provider has not answered for a day since the setup was to be canceled. */
 export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
 /**
- * Applies what the provider shows of a pending setup.
- * @param paymentMethodId the method that was kept, if the setup succeeded
+ * Applies the state that the provider shows to a pending setup.
+ * @param paymentMethodId stored method, if the setup succeeded
  */
 export function withLook(
   setup: PaymentMethodSetup,
