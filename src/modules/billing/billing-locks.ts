@@ -6,7 +6,7 @@ import { BillingContextService, type Invoice, InvoicesService } from '../invoici
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 
-/** A locked customer with its time: that of its test clock, or real time. */
+/** A locked customer, with the time of its test clock, or real time. */
 export interface CustomerAt {
   readonly customer: Customer;
   readonly now: Date;
@@ -19,8 +19,8 @@ export interface LockedInvoice extends CustomerAt {
 }
 
 /**
- * Locks what workflows begin with, until the caller's transaction ends, in the order that all of them share: customer,
- * subscription, invoice. Payments, refunds and ledger balances are locked after these.
+ * Locks the objects of a workflow until the caller's transaction ends, always in the same order: customer, subscription,
+ * invoice. Payments, refunds and ledger balances are locked after these.
  */
 @Injectable()
 export class BillingLocks {
@@ -34,7 +34,7 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an object that exists, deleted or not.
+   * Locks the customer of an existing object, even if the customer is deleted.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async customer(id: string): Promise<CustomerAt> {
@@ -52,12 +52,12 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Returns the time for objects on a test clock, also while it advances; null: real time. Locks nothing. */
+  /** Returns the time of a test clock, also while it advances; for null, real time. Locks nothing. */
   timeOn(testClockId: string | null): Promise<Date> {
     return this.testClocks.shownTo(testClockId);
   }
 
-  /** Locks the subscription that an invoice bills; null where it bills none. */
+  /** Locks the subscription of an invoice; null if it has none. */
   async subscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
     const subscription = await this.subscriptions.lock(id);
@@ -66,8 +66,8 @@ export class BillingLocks {
   }
 
   /**
-   * Locks an invoice after its customer and its subscription. Returns null if it was deleted after the caller read it.
-   * @param found the invoice as it was read; its customer and its subscription never change
+   * Locks an invoice after its customer and its subscription. Returns null if it was deleted since the caller read it.
+   * @param found invoice as read before: its customer and its subscription never change
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async invoice(found: Invoice): Promise<LockedInvoice | null> {
@@ -78,9 +78,9 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the entitlement balances, the usage and the credit of the customers of locked subscriptions. A transaction that
-   * makes several invoices one after the other does this first: once the first has taken its number, for which all other
-   * transactions wait, it waits for no other.
+   * Locks the entitlement balances, the usage and the credit of the customers of locked subscriptions. Call it before making
+   * several invoices one after the other: once the first has a number, all other transactions that need one wait, so this one
+   * must not wait for them.
    */
   async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

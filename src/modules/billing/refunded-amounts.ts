@@ -3,7 +3,7 @@ import { type CreditOrder, GivenBackService, type GivenBackTerms } from '../invo
 import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
-/** Sources that a decision may give something back of. */
+/** Credits and late usage through which a decision may give something back. */
 export interface MayGiveBack {
   readonly credits?: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
@@ -12,7 +12,7 @@ export interface MayGiveBack {
   readonly invoiceIds?: readonly string[];
 }
 
-/** Reads what refunds gave back of the invoices that credits and corrections take from: these give back only the rest. */
+/** Reads how much was refunded of the invoices that credits and corrections take from, which give back only the rest. */
 @Injectable()
 export class RefundedAmounts {
   constructor(
@@ -22,8 +22,8 @@ export class RefundedAmounts {
   ) {}
 
   /**
-   * Locks the payments of the invoices, until the caller's transaction ends: a refund at the same instant waits, and then
-   * finds the credit. Called after the subscription was locked, before entitlement balances and usage.
+   * Locks the payments of the invoices until the caller's transaction ends, so that a concurrent refund waits and then finds
+   * the credit. Call it after locking the subscription, before entitlement balances and usage.
    */
   async lock(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);

@@ -16,7 +16,7 @@ export interface Choice {
   readonly addons: readonly AddonQuantity[];
 }
 
-/** An offer, with the version of the plan it was made from. */
+/** An offer, with its plan version. */
 export interface ResolvedOffer {
   readonly offer: Offer;
   readonly version: PlanVersion;
@@ -49,8 +49,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. The version and the add-ons that the subscription
-   * has are found although they were archived.
+   * Resolves a change of a subscription, in the caller's transaction. Also finds the archived version and add-ons that the
+   * subscription already has.
    * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async resolveChange(held: Subscription, change: ChangeSubscription): Promise<ResolvedOffer> {

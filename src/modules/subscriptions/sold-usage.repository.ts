@@ -37,7 +37,7 @@ interface SoldRow extends Omit<SoldTime, 'pause'> {
 export class SoldUsageRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns when the earliest current period of each customer's running subscriptions began. */
+  /** Returns, by customer, the start of the earliest current period of the running subscriptions. */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [
       customerIds,

@@ -3,7 +3,7 @@ import type { Period } from '../../core/time';
 import { type CarryOver, unbillableTimes } from './domain/unbillable';
 import { SoldUsageRepository } from './sold-usage.repository';
 
-/** Fields of a meter that say how long its values carry over. */
+/** Fields of a meter that decide how long its values carry over. */
 export interface CarryingMeter {
   readonly id: string;
   readonly aggregation: string;
@@ -16,14 +16,16 @@ export class SoldUsageService {
   constructor(private readonly soldUsage: SoldUsageRepository) {}
 
   /**
-   * Returns the start of the earliest period of each customer whose usage is not billed yet. Leaves out customers without a running
-   * subscription.
+   * Returns, by customer, the start of the earliest period whose usage is not billed yet. Leaves out customers without a
+   * running subscription.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.soldUsage.openSince(customerIds);
   }
 
-  /** Returns the times whose usage of a meter no subscription of the customer will bill, unless something changes. */
+  /**
+   * Returns the spans in which usage of a meter is not billed by any subscription of the customer, unless something changes.
+   */
   async unbillableTimes(
     customerId: string,
     meter: CarryingMeter,

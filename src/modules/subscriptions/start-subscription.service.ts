@@ -23,7 +23,7 @@ const MOST_PERIODS = 366;
 /** A subscription that is to begin. */
 export interface Start {
   readonly snapshot: Snapshot;
-  /** Decision about what is due now; it opens no period if the start lies ahead. */
+  /** Decision about what is due now. It opens no period if the start lies ahead. */
   readonly outcome: Outcome;
   readonly redemption: RedemptionRequest | null;
 }
@@ -74,8 +74,8 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Requires that a subscription with metered prices starts after what is archived, which can neither be billed nor be known to
-   * be missing. Where the usage of the customer is locked, this stays so until the transaction ends.
+   * Requires that a subscription with metered prices starts after the archived usage, which cannot be billed. If the usage of
+   * the customer is locked, this holds until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

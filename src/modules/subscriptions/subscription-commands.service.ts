@@ -42,8 +42,8 @@ export class SubscriptionCommandsService {
   constructor(private readonly offers: OffersService) {}
 
   /**
-   * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to what the
-   * subscription has already is a no-op.
+   * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the present terms is a
+   * no-op.
    * @throws {ProblemError} `subscription_not_running`, `subscription_change_pending`, `reference_not_found`,
    *   `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
    */
@@ -63,7 +63,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Decides an end now, at the end of the period or at an instant, with or without credit for what is unused.
+   * Decides a cancellation now, at the end of the period or at an instant, with or without credit for the unused part.
    * @throws {ProblemError} `invalid_transition`, `subscription_not_running`, `subscription_change_pending`,
    *   `subscription_terms_contradict`
    */

@@ -24,6 +24,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** Not always set on a period that another one follows, so that a renewal stores only the next one. */
+  /** Not always set on a period that is followed by another, so that a renewal stores only the next one. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

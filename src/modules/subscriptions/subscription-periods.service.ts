@@ -5,7 +5,7 @@ import { earnedUntil } from './domain/periods';
 import { spanOf, type SubscriptionPeriod } from './domain/subscription';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** An invoice, as far as it names what it billed of a subscription. */
+/** Fields of an invoice that say what it billed of a subscription. */
 export interface BilledInvoice {
   readonly subscriptionId: string | null;
   readonly reason: string;
@@ -13,11 +13,11 @@ export interface BilledInvoice {
   readonly lines: readonly { readonly itemId: string | null }[];
 }
 
-/** State of what an invoice billed of a subscription. */
+/** Present state of what an invoice billed of a subscription. */
 export interface BilledState {
-  /** Ends of the items that ended, or are to end, by item id. */
+  /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** True for the first invoice of a subscription that was to begin with its payment. */
+  /** True for the first invoice of a subscription that was to start with its payment. */
   readonly isWithdrawn: boolean;
   readonly hasEnded: boolean;
   readonly billingPeriod: Period | null;
@@ -35,7 +35,7 @@ export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}
 
   /**
-   * Returns until when each subscription has earned what it was billed in advance. The caller has locked the subscriptions,
+   * Returns the instant up to which charges in advance are earned, by subscription id. The caller has locked the subscriptions,
    * so that no period is closed meanwhile.
    */
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
@@ -45,7 +45,7 @@ export class SubscriptionPeriodsService {
 
   /**
    * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant.
-   * @param since ids of subscriptions, each with an instant; the earliest instant of a subscription counts
+   * @param since subscription ids, each with an instant; the earliest instant of a subscription counts
    */
   async billingPeriods(
     since: readonly (readonly [subscriptionId: string, at: Date])[],

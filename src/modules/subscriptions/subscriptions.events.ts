@@ -62,7 +62,7 @@ export const SUBSCRIPTION_EVENTS = {
   canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.'),
 } as const satisfies Record<SubscriptionEventKind, unknown>;
 
-/** Returns the event of a status that payments led to. */
+/** Returns the event for a status that follows from payments. */
 export function statusEventOf(
   status: SubscriptionStatus,
 ): DomainEvent<Subscription, SubscriptionDto> {

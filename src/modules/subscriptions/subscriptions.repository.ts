@@ -100,7 +100,7 @@ export class SubscriptionsRepository {
     return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Subscriptions alone, locked by ascending id until the transaction ends. */
+  /** Locks subscriptions by ascending id until the transaction ends. */
   async lockAll(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     const sql = 'SELECT id FROM subscription WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
@@ -112,7 +112,7 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
   }
 
-  /** The unpaid subscriptions of a customer, locked until the transaction ends. */
+  /** Returns the unpaid subscriptions of a customer, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
     const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR UPDATE`;
     return this.database.select(SubscriptionEntity, tail, [customerId]);
@@ -124,7 +124,7 @@ export class SubscriptionsRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Writes the state, and what of the first payment goes with it. */
+  /** Writes the status, with the time limit of a first payment and the next due work. */
   async updateStanding(subscription: Subscription): Promise<void> {
     const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
     const standing = { status, incompleteExpiresAt, nextBillingAt };
@@ -137,15 +137,15 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { ...failure, version, updatedAt });
   }
 
-  /** All that a decision is made from, the subscription locked until the transaction ends. */
+  /** Returns the snapshot of a subscription, locked until the transaction ends. */
   async lockSnapshot(id: string): Promise<Snapshot | null> {
     const [snapshot] = await this.lockSnapshots([id]);
     return snapshot ?? null;
   }
 
   /**
-   * Returns all that decisions are made from, in the order of the given ids, without missing subscriptions. Locks the
-   * subscriptions by ascending id, so that two transactions that lock the same ones do not deadlock.
+   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by ascending id,
+   * so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
@@ -162,7 +162,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** The newest period of each of these subscriptions that has begun. */
+  /** Returns the newest started period of each of these subscriptions. */
   newestPeriods(ids: readonly string[]): Promise<readonly SubscriptionPeriod[]> {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
@@ -200,7 +200,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of these subscriptions that are billed for time after an instant, or all where it is null. */
+  /** Returns the items of these subscriptions that are billed for time after an instant; null: all items. */
   itemsBeyond(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
     const tail = `WHERE subscription_id = ANY ($1)
       AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
@@ -214,19 +214,19 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionEntity, tail, [id, most]);
   }
 
-  /** Returns subscriptions with their locks, which last until the transaction ends, by ascending id. */
+  /** Locks subscriptions until the transaction ends, and returns them by ascending id. */
   lockMany(ids: readonly string[]): Promise<readonly Subscription[]> {
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
     return this.database.select(SubscriptionEntity, tail, [ids]);
   }
 
-  /** When these items ended, or are to end; those that go on are left out. */
+  /** Returns the ends of items, past or planned, by item id. Items without an end are absent. */
   async itemEnds(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const items = await this.database.select(SubscriptionItemEntity, 'WHERE id = ANY ($1)', [ids]);
     return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
   }
 
-  /** The period of a subscription that an instant is in; null before the first. */
+  /** Returns the period that contains an instant; null before the first one. */
   async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
     const newest =
       'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';

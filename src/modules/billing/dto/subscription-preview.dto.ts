@@ -7,7 +7,7 @@ import {
 import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
-/** The invoice that a command would lead to. Without id and number: it was not made. */
+/** Invoice that a command would make. It has no id and no number. */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(

@@ -3,7 +3,7 @@ import { DUE_DRAFTS, type DueDraft } from '../../invoicing';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 
-/** Finalizes the drafts of renewals whose grace has passed, those of different subscriptions in one commit. */
+/** Finalizes drafts of renewals whose grace period is over, one per subscription in each commit. */
 @Injectable()
 export class DueDrafts implements OnModuleInit {
   private readonly queue: DueQueue<DueDraft> = {

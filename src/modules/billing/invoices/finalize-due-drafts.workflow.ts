@@ -9,9 +9,9 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  *
  * 1. Locks the subscriptions, so that no other transaction uses the same coupon or late usage meanwhile.
  * 2. Locks the drafts that still wait.
- * 3. Reads until when the subscriptions have earned what they were billed in advance.
- * 4. Locks the payments of invoices whose usage changed: what refunds gave back is not credited.
- * 5. Decides the drafts again with the usage that came until now, and finalizes them; drafts without lines are deleted.
+ * 3. Reads up to when charges in advance of the subscriptions are earned.
+ * 4. Locks the payments of invoices whose usage changed, so that what was refunded is not credited.
+ * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

@@ -13,11 +13,11 @@ import { BillingLocks } from '../billing-locks';
 const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
 
 /**
- * Finalizes a draft before its time.
+ * Finalizes a draft before its grace period ends, or a draft of a caller.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads until when the subscription has earned what it was billed in advance.
- * 3. Decides the amounts with the usage, taxes, coupons and credit of now, and finalizes the invoice.
+ * 2. Reads up to when charges in advance of the subscription are earned.
+ * 3. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

@@ -4,12 +4,12 @@ import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subs
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes drafts of renewals that charge in advance for time that a decision takes back: only a finalized line can be
+ * Finalizes drafts of renewals with charges in advance that a decision takes back, because only a finalized charge can be
  * credited.
  *
  * 1. Locks the waiting drafts of the subscriptions, which the caller has locked.
- * 2. Reads until when the subscriptions have earned what they were billed in advance.
- * 3. Locks what the invoices need, and finalizes the drafts one after the other, so that each finds what the former left.
+ * 2. Reads up to when charges in advance of the subscriptions are earned.
+ * 3. Locks what the invoices need, and finalizes the drafts one after the other, so that each uses what the former left.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {

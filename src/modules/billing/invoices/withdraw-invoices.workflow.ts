@@ -17,13 +17,13 @@ interface Withdrawable {
 }
 
 /**
- * Takes back what was billed for subscriptions that never became active.
+ * Withdraws the invoices of subscriptions that never became active.
  *
- * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. Callers that
- *    lock or change credit before lock these first.
+ * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. A caller
+ *    that itself locks or changes credit must lock these first.
  * 2. Turns the payments of these invoices into credit of the customer.
  * 3. Voids each invoice; lost disputes take the credit that returns to their payments. An invoice with credited lines cannot be
- *    void: what is left of it is credited as well, and lost disputes take what their payments paid of it.
+ *    voided: the rest of it is credited instead, and lost disputes take credit that is given back for their payments.
  */
 @Injectable()
 export class WithdrawInvoicesWorkflow {
@@ -35,7 +35,10 @@ export class WithdrawInvoicesWorkflow {
     private readonly notes: CreditNotesService,
   ) {}
 
-  /** Locks what `withdrawAll` changes, until the caller's transaction ends, which has locked the subscriptions and no credit. */
+  /**
+   * Locks what `withdrawAll` changes, until the caller's transaction ends. The caller has locked the subscriptions, and no
+   * credit.
+   */
   async lock(subscriptionIds: readonly string[]): Promise<Withdrawable> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);
     return { invoices, lost: await this.losses.lockLost(invoices) };

@@ -14,11 +14,11 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Records a charge of ours whose payment is not known here, because the database is a restored backup.
+ * Records a charge whose payment is missing because the database is a restored backup.
  *
- * 1. Reads the charge from the provider, outside any transaction. One that moves no money is left alone.
- * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of an invoice that may be paid, also
- *    beyond what is free of it: the money has moved. What the invoice does not need becomes credit.
+ * 1. Reads the charge from the provider, outside any transaction. A charge that moves no money is ignored.
+ * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of the invoice if that can be
+ *    paid, even if less is payable, because the money has moved. What the invoice does not need becomes credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()
@@ -37,8 +37,9 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Returns false if the provider did not answer. A charge of a customer that is not known either is left to reconciliation.
-   * @param reference the provider's name for the charge
+   * Adopts the payment of a charge. Returns false if the provider did not answer. A charge whose customer is missing too is
+   * left to reconciliation.
+   * @param reference the provider's id of the charge
    * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
    */
   async adopt(provider: ProviderName, reference: string): Promise<boolean> {

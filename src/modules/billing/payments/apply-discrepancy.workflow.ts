@@ -11,11 +11,11 @@ import { SettleRefundService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books what a provider reported after all, in one commit.
+ * Books a success that a provider reported after a failure, in one commit.
  *
  * 1. Locks the discrepancy.
- * 2. Turns the failed payment or refund into a succeeded one, with all that follows from it.
- * 3. A dispute that was lost before takes the credit of the payment.
+ * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
+ * 3. If a dispute of the payment was lost before, it takes credit of the payment.
  * 4. Marks the discrepancy as applied.
  */
 @Injectable()
@@ -29,7 +29,7 @@ export class ApplyDiscrepancyWorkflow {
   ) {}
 
   /**
-   * Applies an open discrepancy; a no-op if it was applied before.
+   * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`, `invalid_transition`,
    *   `refund_amount_exceeds_refundable` where the amount of the refund was given back otherwise meanwhile
    */

@@ -5,10 +5,10 @@ import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Closes the collection of invoices that are void or were credited wholly, each in a commit of its own.
+ * Ends the collection of invoices that are void or wholly credited, each in a commit of its own.
  *
  * 1. Locks the subscription and the invoice.
- * 2. Plans no further look at the invoice.
+ * 2. Removes the invoice from the invoices to collect.
  * 3. Makes the subscription active again if it owes nothing else.
  */
 @Injectable()

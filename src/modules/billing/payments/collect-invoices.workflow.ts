@@ -28,12 +28,12 @@ interface Begun {
 type MethodOf = (invoice: Invoice) => ChosenMethod | null;
 
 /**
- * Charges invoices that are collected automatically, in two commits with the call of the provider between them. Each attempt
- * is made once, by the process that locks the invoice first.
+ * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Each attempt is
+ * made once, by the process that locks the invoice first.
  *
- * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
- *    payments. Invoices without anything to charge wait; those of a provider that is switched off are postponed by a day,
- *    those of a provider whose events were not read lately by a minute.
+ * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending payments.
+ *    Invoices with nothing to charge wait. Invoices are postponed by a day if their provider is switched off, and by a minute
+ *    if its events were not read lately.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -51,9 +51,9 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts at some due invoices, in one commit. From then on the due payments ensure that each ends, whatever
-   * becomes of this process. Many are looked at, since most may have nothing to charge.
-   * @param most attempts; what would be one more stays due
+   * Begins attempts at some due invoices, in one commit. `DuePayments` then completes each attempt, even if this process dies.
+   * Looks at many invoices, because most may have nothing to charge.
+   * @param most largest number of attempts; further invoices stay due
    */
   async begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
     const lease = await this.starts.lease();

@@ -15,10 +15,10 @@ const GIVEN_UP: SetupLook = { kind: 'refused', failureCode: 'method_unusable' };
 /**
  * Completes setups of payment methods.
  *
- * 1. Asks the provider what became of the setup, outside any transaction; one that is overdue is given up there.
+ * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue one.
  * 2. Locks the customer and the setup.
- * 3. Keeps the payment method of a setup that succeeded (`KeepPaymentMethodWorkflow`), and writes the setup. One that was
- *    deleted meanwhile is not kept again: the setup fails.
+ * 3. Stores the payment method of a succeeded setup (`KeepPaymentMethodWorkflow`), and writes the setup. If the method was
+ *    deleted meanwhile, it is not stored again, and the setup fails.
  */
 @Injectable()
 export class CompleteSetupWorkflow {

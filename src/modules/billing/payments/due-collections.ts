@@ -63,7 +63,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     await this.idle();
   }
 
-  /** Begins as many attempts as may run at once; returns true if there may be more due. An attempt that ends wakes the job. */
+  /** Begins as many attempts as may run at once. Returns true if more may be due. The end of an attempt wakes the job. */
   async runDue(): Promise<boolean> {
     this.lookedAt = 0;
     await this.limiter.fill();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PROVIDER_EVENTS_WORK, ProviderEventsRepository, ProviderPoller } from '../../payments';
 import { ApplyProviderEventWorkflow } from './apply-provider-event.workflow';
 
-/** Reads the payments and refunds that notifications of providers are about. */
+/** Applies notifications of providers in the background. */
 @Injectable()
 export class DueProviderEvents extends ProviderPoller {
   constructor(repository: ProviderEventsRepository, applying: ApplyProviderEventWorkflow) {

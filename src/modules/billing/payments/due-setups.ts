@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PaymentMethodSetupsRepository, ProviderPoller } from '../../payments';
 import { CompleteSetupWorkflow } from './complete-setup.workflow';
 
-/** Asks providers about setups of payment methods, for notifications that did not arrive, and gives up overdue ones. */
+/** Polls providers for setups of payment methods, in case a notification did not arrive, and cancels overdue ones. */
 @Injectable()
 export class DueSetups extends ProviderPoller {
   constructor(repository: PaymentMethodSetupsRepository, completion: CompleteSetupWorkflow) {

@@ -13,10 +13,10 @@ import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Keeps payment methods, and collects again when a customer has another default.
+ * Stores payment methods, and charges again when a customer has another default.
  *
- * 1. Attaches a new method at its provider, outside any transaction, where the provider keeps methods.
- * 2. Claims the idempotency key, locks the customer, writes the payment method, and takes the default from the former one.
+ * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
+ * 2. Claims the idempotency key, locks the customer, and writes the payment method, as the default if it becomes that.
  * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
  */
 @Injectable()
@@ -40,7 +40,7 @@ export class KeepPaymentMethodWorkflow {
   }
 
   /**
-   * Keeps a method that its provider has attached to the customer, in the caller's transaction, or one of its own.
+   * Stores a method that is attached at its provider, in the caller's transaction, or in a new one.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   keep(customerId: string, attached: AttachedPaymentMethod): Promise<PaymentMethod> {
@@ -53,8 +53,8 @@ export class KeepPaymentMethodWorkflow {
   }
 
   /**
-   * Makes a method the default or not; a no-op writes nothing and records no event.
-   * @param isDefault undefined: as it is
+   * Makes a method the default or not the default. A no-op writes nothing and records no event.
+   * @param isDefault undefined: unchanged
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   update(

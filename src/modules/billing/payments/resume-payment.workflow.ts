@@ -11,9 +11,9 @@ import {
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Finishes payments whose outcome is not known.
+ * Completes payments whose outcome is not known.
  *
- * 1. Asks the provider what became of the payment, outside any transaction; it is charged if it never arrived.
+ * 1. Asks the provider about the payment, outside any transaction, and charges it if it never arrived.
  * 2. Settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()

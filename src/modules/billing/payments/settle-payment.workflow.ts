@@ -26,13 +26,13 @@ interface Owed {
 type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
- * Writes what a provider answered about a charge: the second of the two commits of a payment.
+ * Writes the outcome of a charge: the second of the two commits of a payment.
  *
- * 1. Locks the payment method, if the decline was final for it, the subscription, the invoice and the payment. Where step 4 may
- *    follow, also what the subscription gives back.
- * 2. Pays the invoice, or frees what the payment reserved of it, and sets the status of the subscription.
- * 3. Writes the payment and its event; a success is posted, and what the invoice does not need becomes credit.
- * 4. Expires the subscription if it waited for this payment beyond its time.
+ * 1. Locks the payment method, if the decline was final for it, then the subscription, the invoice and the payment. If step 4
+ *    may follow, also locks what the subscription gives back.
+ * 2. Pays the invoice, or frees what the payment reserved, and sets the status of the subscription.
+ * 3. Writes the payment and its event. A success is posted, and what the invoice does not need becomes credit.
+ * 4. Expires the subscription if its time limit for the first payment has passed.
  * 5. Makes the payment method unusable if the decline was final for it.
  * 6. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
  */
@@ -71,9 +71,9 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Books a failed or canceled payment as succeeded, in the caller's transaction: with its postings, and for what its invoice
+   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. It pays what its invoice
    * still needs.
-   * @param reference the provider's name for the charge
+   * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {
     const owed = await this.lockOwed(id);

@@ -16,10 +16,10 @@ import { TestClocksService } from '../../test-clocks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Takes payments that a request asks for, in two commits with the call of the provider between them.
+ * Takes payments by request, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
- *    reserves the amount, writes the pending payment.
+ * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and reserves
+ *    the amount, writes the pending payment.
  * 2. Charges the payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -37,13 +37,11 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that
-   * failed, not an error; an outcome that is not known yet is a payment that is processing. With an invoice it pays that
-   * one, wholly or in part.
+   * Charges the customer, for an invoice or as a prepayment. Fixes the currency of the customer, whatever the outcome. A
+   * refusal of the provider is a failed payment, not an error; an unknown outcome is a processing payment.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
-   *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`, `test_clock_failed`
    */
   async take(request: PaymentRequest): Promise<Payment> {
     const started = await this.starts.start();
@@ -67,7 +65,7 @@ export class TakePaymentWorkflow {
   }
 
   /**
-   * Pays all that remains of an invoice; of any number of calls at once, one charges.
+   * Pays all that remains of an invoice. Of concurrent calls only one charges.
    * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `test_clock_advancing`, `test_clock_failed`

@@ -19,11 +19,11 @@ import {
 import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workflow';
 
 /**
- * Refunds payments, in two commits with the call of the provider between them.
+ * Refunds payments, in two commits with the call to the provider between them.
  *
  * 1. First commit: claims the idempotency key. Issues the credit note, if the request has one, which locks the customer, the
  *    subscription and the invoice. Then reserves the amount on the payment and writes the pending refund.
- * 2. Asks the provider to give the money back, outside any transaction.
+ * 2. Sends the refund to the provider, outside any transaction.
  * 3. Second commit: settles the refund.
  */
 @Injectable()
@@ -37,8 +37,8 @@ export class RefundPaymentWorkflow {
   ) {}
 
   /**
-   * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; its credit note
-   * stands, and another refund can pay it out.
+   * Refunds a payment in full or in part. A refusal of the provider is a failed refund, not an error. Its credit note stays
+   * issued, and another refund can pay it out.
    * @param limits limits of the caller
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also

@@ -27,16 +27,16 @@ interface Applied extends Decision {
 
 /**
  * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take
- * their numbers last, because others wait for the next ones.
+ * their numbers last, because other transactions wait for the next number.
  *
- * 1. Locks what step 6 withdraws, and the payments of invoices that the decisions credit or correct: what refunds gave back is
- *    not credited.
+ * 1. Locks what step 6 withdraws, and the payments of invoices that the decisions credit or correct, so that what was refunded
+ *    is not credited.
  * 2. Finalizes drafts that charge for what the decisions take back.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
- * 4. Updates the entitlement balances of the customers, and records what the subscriptions earn per month.
- * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of periods that are over.
- * 6. Withdraws the invoices of subscriptions that ended without their first payment, ends the coupons of
- *    subscriptions that ended, and activates subscriptions whose first invoice leaves nothing to pay.
+ * 4. Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions.
+ * 5. Prepares the invoices, in the sequence of the decisions, and recognizes the revenue of closed periods.
+ * 6. Withdraws the invoices of subscriptions that ended without their first payment, ends the coupons of subscriptions that
+ *    ended, and activates subscriptions whose first invoice leaves nothing to pay.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -51,7 +51,7 @@ export class ApplyOutcomesWorkflow {
     private readonly redemptions: RedemptionsService,
   ) {}
 
-  /** Writes one decision and returns the subscription as it is then. */
+  /** Writes one decision. Returns the subscription after it. */
   async apply(before: Subscription, outcome: Outcome, now: Date): Promise<Subscription> {
     const [after] = await this.applyAll([{ before, outcome }], now);
     invariant(after !== undefined, `The decision about ${before.id} was applied.`);

@@ -13,7 +13,7 @@ import { lateUsageOrderOf } from './invoice-order';
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
- * 3. Locks the payments of invoices whose usage changed: what refunds gave back is not credited.
+ * 3. Locks the payments of invoices whose usage changed, so that what was refunded is not credited.
  * 4. Locks what the invoices need, and makes them.
  */
 @Injectable()

@@ -27,9 +27,9 @@ export type SubscriptionCommand =
  * Changes subscriptions by command.
  *
  * 1. Locks the customer.
- * 2. Does what is due of the subscription already: a command acts on the period that runs.
+ * 2. Does the due work of the subscription, so that the command acts on the current period.
  * 3. Locks the subscription with its items, periods and scheduled changes, and decides the command.
- * 4. Applies the decision. A preview stops before, and returns the next invoice.
+ * 4. Applies the decision. A preview stops before this step, and returns the next invoice.
  */
 @Injectable()
 export class ChangeSubscriptionWorkflow {
@@ -67,7 +67,7 @@ export class ChangeSubscriptionWorkflow {
   }
 
   /**
-   * Undoes a scheduled change, whatever it is; a no-op if it was undone before.
+   * Undoes a scheduled change or cancellation. A no-op if it is undone already.
    * @throws {ProblemError} what `apply` throws, `scheduled_change_not_found`, `invalid_transition`
    */
   undoScheduledChange(id: string, changeId: string): Promise<void> {

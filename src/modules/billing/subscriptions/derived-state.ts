@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { SubscriptionBalancesService, type SubscriptionChange } from '../../entitlements';
 import { RecurringRevenueService } from '../../recurring-revenue';
 
-/** Keeps what follows from subscriptions in step with them, in the transaction that changes them. */
+/** Keeps entitlement balances and recorded MRR in step with subscriptions, in the transaction that changes them. */
 @Injectable()
 export class DerivedState {
   constructor(
@@ -10,7 +10,7 @@ export class DerivedState {
     private readonly revenue: RecurringRevenueService,
   ) {}
 
-  /** Updates the entitlement balances of the customers, and records what the subscriptions earn per month. */
+  /** Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions. */
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     await this.balances.follow(changes, now);
     await this.revenue.record(

@@ -10,7 +10,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MOST_AT_ONCE = 100;
 
-/** Runs what falls due for subscriptions, one piece of work of each. */
+/** Runs the due work of subscriptions, one piece for each subscription at a time. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {

@@ -14,8 +14,8 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
 /**
- * Activates or expires subscriptions that wait for their first payment, in the transaction of the caller, when the payment
- * is no longer needed or can no longer come. The caller has locked the subscription.
+ * Activates or expires subscriptions that wait for their first payment, once the payment is not needed any more or can no
+ * longer come. Runs in the transaction of the caller, which has locked the subscription.
  */
 @Injectable()
 export class FirstPaymentsWorkflow {
@@ -28,22 +28,22 @@ export class FirstPaymentsWorkflow {
     private readonly withdrawing: WithdrawInvoicesWorkflow,
   ) {}
 
-  /** Locks what a subscription gives back if `endInvoice` expires it: before any credit. */
+  /** Locks what a subscription gives back if `endInvoice` expires it. Call it before locking credit. */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
     await this.withdrawing.lock([subscription.id]);
   }
 
-  /** Locks what a subscription gives back if `endPayment` expires it: before the payment and any credit. */
+  /** Locks what a subscription gives back if `endPayment` expires it. Call it before locking the payment or credit. */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isOutOfTime(subscription, now)) return;
     await this.withdrawing.lock([subscription.id]);
   }
 
   /**
-   * Ends the wait for the payment of an invoice that was closed otherwise. A wholly credited invoice needs no payment: the
-   * subscription becomes active. A void or written-off one will not be paid: the subscription expires.
-   * @param subscription that the invoice bills; null where it bills none
+   * Ends the wait for the first payment after its invoice was closed without one. If the invoice was wholly credited, the
+   * subscription becomes active; if it is void or written off, the subscription expires.
+   * @param subscription of the invoice; null: none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
@@ -52,9 +52,9 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Expires a subscription whose time for the first payment is over, after a payment of it ended without paying the invoice.
-   * A pending payment may still save it.
-   * @param before the subscription as it was before the payment ended
+   * Expires a subscription whose time limit for the first payment has passed, after a payment ended without paying the invoice.
+   * Does nothing while another payment is pending.
+   * @param before the subscription before the payment ended
    * @returns true if it expired
    */
   async endPayment(before: Subscription, now: Date): Promise<boolean> {

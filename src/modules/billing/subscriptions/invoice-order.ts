@@ -1,7 +1,7 @@
 import type { BillingPeriods, CreditOrder, EarnedPeriod, InvoiceOrder } from '../../invoicing';
 import type { Outcome, Subscription } from '../../subscriptions';
 
-/** Returns the invoice that a decision about a subscription orders. */
+/** Returns the order for the invoice of a decision. */
 export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder {
   return {
     ...termsOf(subscription),
@@ -15,8 +15,8 @@ export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder
 }
 
 /**
- * Returns the billing periods of subscriptions as a decision leaves them: an invoice that starts where it cuts a period off belongs
- * to the period that it opens.
+ * Returns the billing periods of subscriptions after a decision. An invoice that starts where a period is cut off belongs to
+ * the period that the decision opens.
  * @param periods before the decision
  */
 export function periodsAfter(
@@ -31,17 +31,17 @@ export function periodsAfter(
   return new Map([...periods, [id, [...left, opened]]]);
 }
 
-/** Returns the credits that a decision about a subscription orders. */
+/** Returns the credits in the invoice of a decision. */
 export function creditsOf({ billing }: Outcome): readonly CreditOrder[] {
   return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }
 
-/** Returns the order of an invoice that bills the late usage of an ended subscription, as the last one. */
+/** Returns the order for an invoice of late usage of an ended subscription. */
 export function lateUsageOrderOf(subscription: Subscription): InvoiceOrder {
   return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
 }
 
-/** Returns the order of the usage of a running subscription. */
+/** Returns the order for the usage of a running subscription. */
 export function usageOrderOf(
   subscription: Subscription,
   lines: InvoiceOrder['lines'],

@@ -6,14 +6,14 @@ import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../.
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, invoiceOrderOf, periodsAfter } from './invoice-order';
 
-/** The next invoice after a command, with the plan version it is for. */
+/** The next invoice after a command, with its plan version. */
 export interface SubscriptionPreview {
   readonly invoice: Invoice;
   readonly planVersionId: string;
   readonly billsAt: Date;
 }
 
-/** Shows the invoice that a decision about a subscription leads to. Writes nothing. */
+/** Previews the invoice of a decision about a subscription. Writes nothing. */
 @Injectable()
 export class PreviewInvoiceWorkflow {
   constructor(
@@ -22,7 +22,7 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that a decision makes, or that falls due next after it; empty where none follows.
+   * Returns the invoice that a decision makes, else the next one after it; an empty invoice if there is none.
    * @param redeemed coupons that would be redeemed before
    * @throws {ProblemError} `invoice_too_large`
    */

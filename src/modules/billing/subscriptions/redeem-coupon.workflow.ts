@@ -9,9 +9,9 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 /**
  * Redeems coupons on subscriptions.
  *
- * 1. Locks the customer, does what is due of the subscription, and locks it.
- * 2. Redeems the coupon; it counts from the next invoice on.
- * 3. Records what the subscription earns per month.
+ * 1. Locks the customer, does the due work of the subscription, and locks the subscription.
+ * 2. Redeems the coupon, which applies from the next invoice on.
+ * 3. Updates the recorded MRR of the subscription.
  */
 @Injectable()
 export class RedeemCouponWorkflow {

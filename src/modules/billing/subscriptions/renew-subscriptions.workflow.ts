@@ -27,7 +27,7 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 /** Pieces of due work that one request does: a year of months. The due worker does the others, each in its own commit. */
 const MOST_AT_ONCE = 12;
 
-/** A locked subscription of which nothing is due, with its locked customer. */
+/** A locked subscription without due work, and its locked customer. */
 export interface CurrentSubscription extends CustomerAt {
   readonly snapshot: Snapshot;
 }
@@ -42,12 +42,12 @@ interface DueSubscriptionsRead {
 }
 
 /**
- * Does what falls due for subscriptions: renewal at the end of a period, start, end of a trial, a scheduled change or end,
- * expiry without a first payment.
+ * Does the due work of subscriptions: renewal at the end of a period, start, end of a trial, a scheduled change or end, expiry
+ * without a first payment.
  *
- * 1. Locks the subscriptions with due work, and reads which of their customers were deleted.
- * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which are being paid.
- * 3. Decides each subscription; one of a deleted customer ends.
+ * 1. Locks the subscriptions with due work, and reads which of their customers are deleted.
+ * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which have a pending payment.
+ * 3. Decides each subscription. The subscription of a deleted customer ends.
  * 4. Applies all decisions, each kind of row with one statement.
  */
 @Injectable()
@@ -63,8 +63,8 @@ export class RenewSubscriptionsWorkflow {
   ) {}
 
   /**
-   * Does the next piece of work that is due for each of these subscriptions, in their order and in one commit. Work that
-   * another process did meanwhile is not done again.
+   * Does the next piece of due work of each of these subscriptions, in the given sequence and in one commit. Skips work that
+   * another process has done meanwhile.
    */
   runNext(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -78,8 +78,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Records on a subscription that its due work was refused, with an event at the first attempt and where the code changed.
-   * A no-op once the work was done, also by another process meanwhile.
+   * Records on a subscription that its due work was refused. Records an event at the first attempt and when the error code
+   * changes. A no-op if the work is done by now.
    */
   noteFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -113,10 +113,10 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Locks a subscription for a command, in the caller's transaction, after doing what is due of it: a command acts on the
-   * period that runs. This holds the series of invoice numbers, so it does a few periods at the most.
-   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` where more is
-   *   due, `test_clock_advancing`, `test_clock_failed`
+   * Locks a subscription for a command, in the caller's transaction, after doing its due work, so that the command acts on the
+   * current period. Does only a few periods, because this locks the series of invoice numbers.
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` where more is due,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
@@ -129,7 +129,7 @@ export class RenewSubscriptionsWorkflow {
     return { snapshot, customer, now };
   }
 
-  /** Does what is due, a few pieces at the most, in the caller's transaction; returns the subscription as it is then. */
+  /** Does a few pieces of due work, in the caller's transaction. Returns the subscription after them. */
   async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
     if (isDue(latest, now)) {

@@ -12,11 +12,11 @@ import {
 import { DerivedState } from './derived-state';
 
 /**
- * Sets the status of subscriptions by what became of the payments of their invoices, in the transaction of the caller, which
- * has locked the subscriptions.
+ * Sets the status of subscriptions after payments of their invoices, in the transaction of the caller, which has locked the
+ * subscriptions.
  *
  * 1. Writes the status.
- * 2. Updates the entitlement balances of the customer, and records what the subscription earns per month.
+ * 2. Updates the entitlement balances of the customer, and the recorded MRR of the subscription.
  * 3. Records the event of the status.
  */
 @Injectable()

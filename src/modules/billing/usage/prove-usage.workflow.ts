@@ -7,10 +7,10 @@ import { SoldUsageService } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 
 /**
- * Proves what became of the usage of a customer. Writes and locks nothing.
+ * Proves which usage of a customer was accepted, counted and billed. Writes and locks nothing.
  *
  * 1. Reads the meter and the customer.
- * 2. In one snapshot: reads the times whose usage no subscription bills, and what was accepted, counted and billed.
+ * 2. In one snapshot: reads the times whose usage no subscription bills, and the accepted, counted and billed usage.
  */
 @Injectable()
 export class ProveUsageWorkflow {

@@ -7,11 +7,11 @@ import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 import { usageOrderOf } from '../subscriptions/invoice-order';
 
-/** Usage of one price, with the subscription that sold it. */
+/** Usage of one price, with its subscription. */
 export interface CustomerUsage extends UsageQuote {
   readonly subscriptionId: string;
   readonly currency: string;
-  /** The draft that bills it once its grace is over; null: the invoice that is made next does. */
+  /** Draft that bills the usage once its grace period is over; null: the next invoice bills it. */
   readonly invoiceId: string | null;
 }
 
@@ -33,8 +33,8 @@ export class QuoteUsageWorkflow {
   ) {}
 
   /**
-   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft, with what
-   * it costs if nothing more comes.
+   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft, with its
+   * cost if no more usage comes.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
    */
   async current(customerId: string): Promise<readonly CustomerUsage[]> {

@@ -20,10 +20,10 @@ export interface CreateSubscription {
   readonly metadata: Metadata;
 }
 
-/** A version of a plan: the one the subscription has, the active one, or an id. */
+/** Choice of a plan version: the one the subscription has, the active one, or one by id. */
 export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
 
-/** The terms a subscription is changed to; null keeps what it has. */
+/** New terms of a subscription; null keeps the present ones. */
 export interface ChangeSubscription {
   readonly planId: string | null;
   /** Null: the current version without a `planId`, the latest one with it. */

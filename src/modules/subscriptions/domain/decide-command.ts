@@ -30,20 +30,20 @@ export type CommandRefusal =
   | { readonly kind: 'not_running' }
   | { readonly kind: 'pending' };
 
-/** Returns why a change is refused; null if it is not. */
+/** Returns the reason to refuse a change, or null. */
 export function changeRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   if (!isRunning(subscription)) return { kind: 'not_running' };
   return pending === null ? null : { kind: 'pending' };
 }
 
-/** Returns why a pause is refused; null if it is not. With a scheduled change it is: the change waits for a next period. */
+/** Returns the reason to refuse a pause, or null. A scheduled change is a reason, because it waits for a next period. */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   // A trial bills nothing, and its end was announced.
   if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
   return pending?.terms.kind === 'change' ? { kind: 'pending' } : null;
 }
 
-/** Returns why a change of the status is refused; null if it is not. */
+/** Returns the reason to refuse a change of the status, or null. */
 export function transitionRefusal(
   { status }: Subscription,
   to: SubscriptionStatus,
@@ -56,9 +56,9 @@ function isRunning({ status }: Subscription): boolean {
 }
 
 /**
- * A change that holds at once. What was paid in advance and is not used is credited and the rest of the period charged at
- * the new price, unless nothing is prorated: then the new price starts with the next period. Another interval ends the
- * period and starts a new period now; without proration it waits for the period's end. In a trial nothing is billed.
+ * Decides a change that takes effect at once. Credits the unused part of what was paid in advance, and charges the rest of the
+ * period at the new price. Without proration, the new price starts with the next period. Another interval ends the period and
+ * starts a new one now; without proration it waits for the end of the period. In a trial nothing is billed.
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -113,7 +113,7 @@ export function decideChangeNow(
   });
 }
 
-/** A change that waits for the end of the period; none where the subscription has all of it already. */
+/** Decides a change at the end of the period. A no-op if the subscription already has these terms. */
 export function decideChangeAtEnd(
   snapshot: Snapshot,
   offer: Offer,
@@ -183,7 +183,7 @@ function decideIntervalChange(
   });
 }
 
-/** A change, or the end, that waits for its time. */
+/** Schedules a change or a cancellation. */
 export function decideSchedule(
   snapshot: Snapshot,
   terms: ScheduledTerms,
@@ -228,7 +228,7 @@ export function decideUndo(snapshot: Snapshot): Outcome {
   );
 }
 
-/** A pause: what was paid in advance stays paid, prices in arrears that hold now stop, and no further period begins. */
+/** Decides a pause: what was paid in advance stays paid, prices in arrears stop now, and no further period starts. */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
   return outcomeOf(
     { ...before, status: 'paused', pausedAt: now },

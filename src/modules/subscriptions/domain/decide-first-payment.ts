@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Decides at the time limit of a first payment. A payment in flight was requested in time: its outcome decides, however
- * late, and until then nothing is due.
+ * Decides at the time limit of a first payment. A payment in flight was requested in time: its outcome decides, however late,
+ * and nothing is due until then.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
@@ -19,8 +19,8 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 }
 
 /**
- * Ends a subscription that waits for its first payment. It was never active: its end bills nothing, and what was billed is
- * taken back.
+ * Ends a subscription that waits for its first payment. It was never active, so its end bills nothing, and what was billed is
+ * withdrawn.
  */
 export function decideGiveUp(
   { subscription: before, items, period }: Snapshot,

@@ -203,7 +203,9 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
-/** Ends the subscription of a deleted customer without billing it. Only billed periods sell usage. */
+/**
+ * Ends the subscription of a deleted customer without billing it. Its usage counts as sold up to the last billed period only.
+ */
 export function decideAbandon(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;
@@ -220,8 +222,8 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Returns a credit for each item: of what was billed in advance beyond an instant. Items that ended before it with a change
- * are included. If the invoice of that change is void, their credit counts as never made.
+ * Returns a credit for each item that was billed in advance beyond an instant. Includes items that ended with a change before
+ * that instant: if the invoice of the change is void, their credit counts as never made.
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],

@@ -7,8 +7,8 @@ import {
 } from './subscription';
 
 /**
- * When the next piece of work falls due: the end of the period that runs, a change that waits, word of a trial's end. What
- * waits for its first payment has its expiry before it, and nothing else.
+ * Returns when the next work is due: the end of the current period, a scheduled change, or the announcement of a trial's end.
+ * If the subscription waits for its first payment, only its expiry is due.
  */
 export function nextDueAt(
   subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt' | 'incompleteExpiresAt'>,
@@ -28,7 +28,7 @@ export function nextDueAt(
   );
 }
 
-/** The subscription in a period, with what falls due next. */
+/** Returns the subscription in a period, with the time of its next due work. */
 export function withPeriod(
   subscription: Subscription,
   period: SubscriptionPeriod,

@@ -4,14 +4,14 @@ import type { Subscription } from './subscription';
 /** How long a subscription waits for its first payment: less than a day, so that a daily one expires before it would renew. */
 const LONGEST_WAIT_MS = 23 * 3_600_000;
 
-/** Returns true if the subscription has begun and waits for the payment of its first invoice. */
+/** Returns true if the subscription has started and waits for the payment of its first invoice. */
 export function isAwaitingPayment({
   incompleteExpiresAt,
 }: Pick<Subscription, 'incompleteExpiresAt'>): boolean {
   return incompleteExpiresAt !== null;
 }
 
-/** Returns the subscription as it begins: incomplete until its first invoice is paid, for a limited time. */
+/** Returns the subscription at its start: incomplete until its first invoice is paid, for a limited time. */
 export function awaitingPayment(subscription: Subscription, now: Date): Subscription {
   const incompleteExpiresAt = new Date(now.getTime() + LONGEST_WAIT_MS);
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };
@@ -25,7 +25,10 @@ export function activated(subscription: Subscription): Subscription {
   return { ...subscription, status: 'active', incompleteExpiresAt: null, nextBillingAt };
 }
 
-/** Returns true if the time for the first payment is over, so that only a payment in flight can still activate it. */
+/**
+ * Returns true if the time limit of the first payment has passed, so that only a payment in flight can still activate the
+ * subscription.
+ */
 export function isOutOfTime(
   { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,
   now: Date,

@@ -32,7 +32,7 @@ export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
   return price.usage !== undefined;
 }
 
-/** Returns true for items that are billed for time after an instant. */
+/** Returns a function that is true for items billed for time after `at`. */
 export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
 }
@@ -43,7 +43,7 @@ export function endedItem(id: string, endAt: Date): EndedItem {
 }
 
 export interface SwappedItems {
-  /** Items that run after the change, now or later, and those that ended with it. */
+  /** Items after the change: present and planned ones, and those that ended with it. */
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
@@ -52,8 +52,8 @@ export interface SwappedItems {
 
 /**
  * Replaces items by those of an offer from `at` on. An item with the same price and quantity continues with the terms it was
- * sold with, also if the price of another plan version has the same terms. The others end at `at`, and planned ones are dropped.
- * @param before the subscription that has the items
+ * sold with, also if the price belongs to another plan version. The others end at `at`; planned ones are dropped.
+ * @param before the subscription of the items
  */
 export function swapItems(
   items: readonly SubscriptionItem[],

@@ -6,7 +6,7 @@ import type { Snapshot, SubscriptionItem } from './subscription';
 /** Pieces of due work that bill nothing: the notice of a trial's end comes before the end of the period. */
 const MOST_WITHOUT_BILLING = 3;
 
-/** The decision that makes the next invoice, and when it is made. */
+/** Decision that makes the next invoice, and its time. */
 export interface NextBilling {
   readonly outcome: Outcome;
   readonly at: Date;

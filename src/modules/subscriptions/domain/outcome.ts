@@ -23,7 +23,7 @@ export interface ChargeLine {
   readonly isInAdvance: boolean;
 }
 
-/** The usage of an item in a period, as far as the item held. */
+/** Usage of an item in a period, or in the part of it that the item covers. */
 export interface UsageLine extends Omit<
   ChargeLine,
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
@@ -48,11 +48,11 @@ export type Line = ChargeLine | UsageLine | CreditLine;
 export interface Billing {
   readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end' | 'late_usage';
   readonly period: Period | null;
-  /** The billing period that `period` is a part of; left out where it is all of it. */
+  /** Billing period that contains `period`; absent if both are the same. */
   readonly billingPeriod?: Period;
   readonly renewsAt: Date | null;
   readonly lines: readonly Line[];
-  /** Late usage is billed even if there are no lines; `closed`: by the last invoice of the subscription. */
+  /** Bills late usage even if there are no lines. `closed`: by the last invoice of the subscription. */
   readonly lateUsage?: 'billed' | 'closed';
 }
 
@@ -86,7 +86,7 @@ export interface Outcome {
   readonly itemsEnded: readonly EndedItem[];
   /** Ids of items that were planned for later and are dropped. */
   readonly itemsRemoved: readonly string[];
-  /** The period that was current, as it is now. */
+  /** The former current period with its changes. */
   readonly periodChanged: SubscriptionPeriod | null;
   readonly periodOpened: SubscriptionPeriod | null;
   readonly scheduled: ScheduledChange | null;
@@ -103,7 +103,7 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** An outcome that changes nothing but what is given. */
+/** Returns an outcome with these parts and no other change. */
 export function outcomeOf(
   subscription: Subscription,
   parts: Partial<Omit<Outcome, 'subscription'>>,
@@ -124,7 +124,7 @@ export function outcomeOf(
   };
 }
 
-/** @param items all items of the snapshot: those that end before the period are not among them */
+/** @param items all items of the snapshot; those that ended before the period are not among them */
 export function earnedItems(
   period: SubscriptionPeriod,
   items: readonly SubscriptionItem[],
@@ -139,8 +139,8 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 }
 
 /**
- * Returns true if the decision credits or shortens charges billed in advance, of one item if it is given. A draft that holds
- * them is finalized first.
+ * Returns true if the decision credits or shortens charges in advance; with `itemId`, those of this item. A draft with such
+ * charges is finalized first.
  */
 export function takesBack({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

@@ -20,12 +20,12 @@ import {
   unitOf,
 } from './subscription';
 
-/** Returns the instant up to which charges billed in advance are recognized as revenue. */
+/** Returns the instant up to which charges in advance are recognized as revenue. */
 export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
   return isClosed ? endAt : startAt;
 }
 
-/** The first period of the anchor, or the one that follows another of the same anchor. */
+/** Returns the first period of the anchor, or the one after `previous`. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,
@@ -66,14 +66,14 @@ export function trialPeriod(
   };
 }
 
-/** How many periods of the subscription have begun at an instant, counted from its first paid one; at most `most`. */
+/** Returns how many periods have started at an instant, counted from the first paid one; at most `most`. */
 export function periodsBegun(subscription: Subscription, at: Date, most: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
   return countUntil(anchor, at, most);
 }
 
-/** How many pieces of billing are overdue at an instant, at most `most`: a period each. */
+/** Returns how many periods are overdue for billing at an instant; at most `most`. */
 export function periodsOverdue(subscription: Subscription, at: Date, most: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
@@ -86,13 +86,13 @@ function countUntil(anchor: BillingAnchor, at: Date, most: number): number {
   return current === undefined ? 0 : current.index + 1;
 }
 
-/** The end of a trial of so many local days. */
+/** Returns the end of a trial of this many local days. */
 export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
-/** Returns the charges of a period when it begins: every price in advance that applies then. */
+/** Returns the charges of a period when it starts: all prices in advance of its items. */
 export function advanceCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
@@ -108,10 +108,10 @@ export function advanceCharges(
 }
 
 /**
- * Returns the charges of a period when it ends or is cut short: each price in arrears, for the part in which it applied, the
- * day of a termination included. Where the plan prorates nothing, a price that held from the start to the end is billed whole, and
- * one of several parts, as around a pause, by the day. Usage is counted between the two instants; only the
- * limits of its price, and the fee at zero usage, are prorated.
+ * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
+ * of a termination included. Without proration, a price that applied from the start to the end is billed whole; if it applied
+ * in several parts, as around a pause, each is billed by the day. Usage is counted between the two instants; only the limits of
+ * its price, and the fee at zero usage, are prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -159,7 +159,7 @@ export function usageSoFar({
   return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
-/** The rest of a period at a price that holds from now on. */
+/** Returns the charge for the rest of a period, at a price that applies from now on. */
 export function restCharge(
   subscription: Subscription,
   item: SubscriptionItem,

@@ -23,7 +23,7 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
   'unpaid',
 ];
 
-/** `incomplete` waits for its start, and then for its first payment where it was sold so; either may never come. */
+/** `incomplete`: waits for its start, or for its first payment with `default_incomplete`. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: [
     'trialing',
@@ -47,7 +47,7 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
 export const BILLING_ANCHORS = ['anniversary', 'calendar'] as const;
 export type BillingAnchorMode = (typeof BILLING_ANCHORS)[number];
 
-/** A subscription is active from its start, or once its first invoice is paid. */
+/** `allow_active`: active from its start. `default_incomplete`: active once its first invoice is paid. */
 export const PAYMENT_BEHAVIORS = ['allow_active', 'default_incomplete'] as const;
 export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
@@ -60,12 +60,12 @@ export interface AddonQuantity {
   readonly quantity: string;
 }
 
-/** A customer's subscription to a plan, and how far it is billed. */
+/** A customer's subscription to a plan, and the progress of its billing. */
 export interface Subscription {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
-  /** The test clock it follows; null: the real one. */
+  /** Its test clock; null: real time. */
   readonly testClockId: string | null;
   readonly status: SubscriptionStatus;
   readonly planId: string;
@@ -74,7 +74,7 @@ export interface Subscription {
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   readonly currency: string;
-  /** IANA zone of the customer when it subscribed: periods are counted in it for good. */
+  /** IANA time zone of the customer when it subscribed, in which periods are always counted. */
   readonly timeZone: string;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
@@ -89,19 +89,22 @@ export interface Subscription {
   readonly trialEndAt: Date | null;
   /** When to announce the end of its trial; null once announced, and without a trial. */
   readonly trialEndingAt: Date | null;
-  /** The start of the period with index 0; moves with a change of the interval and after a pause. */
+  /** Start of the period with index 0. Moves with a change of the interval and after a pause. */
   readonly anchorAt: Date;
   readonly currentPeriodStartAt: Date | null;
   readonly currentPeriodEndAt: Date | null;
   readonly pausedAt: Date | null;
-  /** When it is to end, where that is planned. */
+  /** Planned end; null: none. */
   readonly cancelAt: Date | null;
   /** When the cancellation was requested. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
-  /** When the next work falls due: billing, an end or an announcement; null when nothing is planned. */
+  /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
-  /** Since when the work that is due is refused, as an invoice above the largest amount is; null once it succeeds. */
+  /**
+   * Start of a continued refusal of its due work, for example because an invoice is above the largest amount; null once the
+   * work succeeds.
+   */
   readonly renewalFailedAt: Date | null;
   /** Error code of that refusal. */
   readonly renewalFailureCode: string | null;
@@ -110,7 +113,7 @@ export interface Subscription {
   readonly updatedAt: Date;
 }
 
-/** A price as it was sold; it never changes under a subscription. */
+/** A price as it was sold. It never changes within a subscription. */
 export interface SoldPrice {
   readonly priceId: string;
   readonly name: string;
@@ -128,14 +131,14 @@ export interface SoldUsage {
   readonly isByGroup: boolean;
 }
 
-/** A price with its quantity, for as long as they are billed. */
+/** A price with its quantity, and the time in which it is billed. */
 export interface SubscriptionItem {
   readonly id: string;
   readonly subscriptionId: string;
   /** Null: a price of the plan. */
   readonly addonId: string | null;
   readonly price: SoldPrice;
-  /** Decimal string; `1` of a flat price and of one for usage. */
+  /** Decimal string; `1` for a flat or metered price. */
   readonly quantity: string;
   /** Proration of the plan version it was sold with, also after later changes. */
   readonly proration: ProrationMode;
@@ -144,11 +147,11 @@ export interface SubscriptionItem {
   readonly endAt: Date | null;
   /** True if a pause ended it. */
   readonly isPaused: boolean;
-  /** When it would have ended without the pause; null: it would not have, or there is no pause. */
+  /** End of the item if there had been no pause; null: no such end, or no pause. */
   readonly plannedEndAt: Date | null;
 }
 
-/** A period that is billed, or that is free for a trial. */
+/** A billed period, or a free one in a trial. */
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -159,7 +162,7 @@ export interface SubscriptionPeriod {
   readonly fullStartAt: Date;
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
-  /** Set once what it bills in arrears was billed. */
+  /** True once its charges in arrears were billed. */
   readonly isClosed: boolean;
 }
 
@@ -192,14 +195,14 @@ export interface ScheduledChange {
   readonly createdAt: Date;
 }
 
-/** All that a decision about a subscription is made from. */
+/** Input of a decision about a subscription. */
 export interface Snapshot {
   readonly subscription: Subscription;
-  /** Items that had not ended before the newest period, and those that a pause ended. */
+  /** Items without those that ended before the newest period. Includes those that a pause ended. */
   readonly items: readonly SubscriptionItem[];
   /** The newest; null before the start. */
   readonly period: SubscriptionPeriod | null;
-  /** At most one: the next one waits until this was undone or applied. */
+  /** At most one: it must be applied or undone before another is scheduled. */
   readonly pending: ScheduledChange | null;
 }
 
@@ -238,7 +241,10 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
   return { startAt: fullStartAt, endAt: fullEndAt };
 }
 
-/** Returns the unit of prorated parts of a period. Dates, if only the caller asks for proration. */
+/**
+ * Returns the unit in which parts of a period are prorated: `day` if the item itself has no proration and only the caller asks
+ * for it.
+ */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }
