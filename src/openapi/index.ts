@@ -67,7 +67,7 @@ const CSRF = [
   },
 ] as const satisfies SecurityScheme;
 
-/** The description of every operation, made from the controllers. */
+/** Returns the OpenAPI document, made from the controllers. */
 export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

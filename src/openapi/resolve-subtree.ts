@@ -1,7 +1,7 @@
 /**
- * Resolves the references within a part of the document for Swagger UI, in the place of its own resolver, which reads the whole
- * document again for each operation that is opened and takes seconds. Runs in the browser, as text: it uses nothing outside of
- * itself. All references of the document are local.
+ * Resolves the references within a part of the document, in place of the resolver of Swagger UI, which takes seconds because it
+ * reads the whole document again for each opened operation. Runs in the browser as text, so it uses nothing outside of itself.
+ * All references of the document are local.
  * @param document the OpenAPI document
  * @param path names of the properties that lead to the part
  */

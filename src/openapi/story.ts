@@ -13,7 +13,7 @@ interface Step {
   readonly body?: object;
 }
 
-/** Returns the id under which every example shows an object of the kind that the prefix names. */
+/** Returns the example id of objects with this prefix. */
 export function exampleId(prefix: string): string {
   return `${prefix}_01h455vb4pex5vsknk084sn02q`;
 }

@@ -66,7 +66,10 @@ function startSwaggerUi(
   });
 }
 
-/** Returns the script that starts Swagger UI. The document is a string in it, which a browser reads faster than an object. */
+/**
+ * Returns the script that starts Swagger UI. The document is a string in it, because a browser reads a string faster than an
+ * object.
+ */
 export function swaggerUiScript(document: OpenAPIObject): string {
   const json = JSON.stringify(JSON.stringify(document));
   return `window.onload = () => (${startSwaggerUi.toString()})(

@@ -67,7 +67,7 @@ export class ApiKeysRepository {
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 
-  /** Writes a new secret. The present one becomes the previous one if the key says until when it works. */
+  /** Writes a new secret. The present one becomes the previous one if `previousExpiresAt` is set. */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(
       `UPDATE api_key
@@ -84,7 +84,9 @@ export class ApiKeysRepository {
     return row ?? null;
   }
 
-  /** Serializes the storing of the bootstrap key until the transaction ends, so that processes that start at once store it once. */
+  /**
+   * Serializes the storing of the bootstrap key until the transaction ends, so that processes starting together store it once.
+   */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);

@@ -9,7 +9,7 @@ import { RevenueRepository } from './revenue.repository';
 /** Windows of a revenue report, multiplied with its groups. */
 const MOST_ROWS = 10_000;
 
-/** Reads what was earned and collected in a period. */
+/** Reads the revenue and collections of a period. */
 @Injectable()
 export class BooksService {
   constructor(
@@ -19,7 +19,7 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns revenue by window, of the groups that earned most.
+   * Returns revenue by window, for the groups with the most revenue.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async revenue(

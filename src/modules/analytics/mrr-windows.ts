@@ -2,7 +2,7 @@ import type { Period } from '../../core/time';
 import { groupBy } from '../../core/grouping';
 import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 
-/** Monthly recurring revenue of one currency, and what changed it within a window. */
+/** Monthly recurring revenue of one currency, and its changes within a window. */
 export interface MrrWindow {
   readonly currency: string;
   readonly period: Period;
@@ -10,7 +10,7 @@ export interface MrrWindow {
   readonly openingMinor: bigint;
   /** At the end of the window: the opening and all changes. */
   readonly closingMinor: bigint;
-  /** Subscriptions that earn at the end of the window. */
+  /** Subscriptions with recurring revenue at the end of the window. */
   readonly subscriptions: number;
   readonly amounts: Readonly<Record<MrrChangeKind, bigint>>;
   readonly counts: Readonly<Record<MrrChangeKind, number>>;

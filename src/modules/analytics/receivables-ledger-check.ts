@@ -2,7 +2,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LedgerChecks } from '../ledger';
 import { OWED_POSTED, OWED_STORED } from './receivables.repository';
 
-/** Checks, with the ledger, that the postings which receivables at an instant are read from give what is owed now. */
+/**
+ * Checks, when the ledger is verified, that the postings from which receivables of the past are read add up to what is owed
+ * now.
+ */
 @Injectable()
 export class ReceivablesLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

@@ -40,7 +40,7 @@ const POSTED = `
 /** The subscription of an invoice, or the invoice: credit of a later invoice lowers those of its subscription. */
 const DEBT = 'coalesce(subscription_id, invoice.id)';
 
-/** Both sides of a check: what the invoices of a subscription, or a single one, owe now as stored and as posted. */
+/** Both sides of a check: what each subscription, or invoice without one, owes now, as stored and as posted. */
 export const OWED_STORED = `
   SELECT ${DEBT} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
@@ -139,10 +139,10 @@ const byCustomer = (open: string, most: string): string => `
   FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${most}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
-/** Instant of a report, and where its amounts come from. */
+/** Instant of a report, and the way to read it. */
 export interface ReceivablesQuery {
   readonly at: Date;
-  /** False: those owed now, less the postings since `at`. */
+  /** True: amounts owed now. False: amounts owed now, less the postings since `at`. */
   readonly isNow: boolean;
 }
 
@@ -173,7 +173,7 @@ export class ReceivablesRepository {
     );
   }
 
-  /** Returns the customers that owe most of each currency. */
+  /** Returns the customers who owe most in each currency. */
   byCustomer({ at, isNow }: ReceivablesQuery, most: number): Promise<readonly Receivables[]> {
     return this.reports.run('analytics', async () =>
       isNow

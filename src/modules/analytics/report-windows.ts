@@ -13,7 +13,7 @@ export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 const MAX_WINDOWS = 2_000;
 const YEAR_MS = 365 * 86_400_000;
 
-/** Period and windows that a report is asked for; null for the default. */
+/** Requested period and windows of a report; null for the default. */
 export interface ReportRange {
   readonly from: Date | null;
   readonly to: Date | null;
@@ -28,8 +28,7 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report and its windows. It ends now, and begins with the month of a year before its end, unless
- * given otherwise.
+ * Returns the period of a report and its windows. By default it ends now, and begins with the month a year before its end.
  * @param mostWindows windows that the period may have
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */

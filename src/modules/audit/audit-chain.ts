@@ -32,7 +32,7 @@ interface SealableChanges {
   readonly content: Content | null;
 }
 
-/** Reads seals and the changes that they cover, also where the database cannot read some of the rows. */
+/** Reads seals and the changes that they cover. Copes with rows that the database cannot read. */
 @Injectable()
 export class AuditChain {
   constructor(
@@ -41,10 +41,7 @@ export class AuditChain {
     private readonly damaged: DamagedReads,
   ) {}
 
-  /**
-   * Yields the seals after the given one, in their order, also those that the database cannot read, or whose changes it cannot
-   * read.
-   */
+  /** Yields the seals after the given one, in sequence, unreadable ones and those with unreadable changes included. */
   async *checkedAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -63,15 +60,15 @@ export class AuditChain {
     }
   }
 
-  /** Returns the seal with a number, or the start of the chain. A seal that the database cannot read is continued by none. */
+  /** Returns the seal with a number, or the start of the chain. No seal continues an unreadable one. */
   async endAt(number: bigint): Promise<ChainEnd> {
     const found = await this.read(async () => (await this.seals.withNumber(number)) ?? CHAIN_START);
     return found ?? { number, to: -1n, hash: '' };
   }
 
   /**
-   * Returns what the next seal continues. If the database cannot read the last seals, it is the last one that can be read, with
-   * the number of the last one; so the next seal covers their changes again.
+   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, it is the last readable one
+   * with the number of the last one, so that the next seal covers their changes again.
    */
   async end(): Promise<ChainEnd> {
     const last = await this.read(async () => (await this.seals.last()) ?? CHAIN_START);
@@ -89,8 +86,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of changes after `from`, at most up to `to`, of which the database can read all, or none. Each change
-   * that it cannot read is read alone, so that a seal of them covers no other.
+   * Returns the longest range of changes after `from`, up to `to` at most, of which all are readable, or none. An unreadable
+   * change is a range of its own, so that its seal covers no other change.
    */
   async sealable(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.content(from, to);

@@ -20,11 +20,11 @@ export class AuditChangeEntity {
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Type `json`, not `jsonb`, so that the sealed text stays as it was written. Null for a packed change, whose values are in the
-   * pack of another change of the same commit, or of its own.
+   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change, whose values are in the `pack` of
+   * the first change of its pack.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
-  /** The values of all changes of a pack, with its first change: PostgreSQL compresses large rows only. */
+  /** Values of all changes of a pack, stored with its first change, because PostgreSQL compresses large rows only. */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
   /** Position of the change that has the pack. */
   @Column({ type: 'bigint', nullable: true }) readonly packPosition!: string | null;

@@ -50,7 +50,7 @@ interface MonthRange {
   readonly entryCount: bigint;
 }
 
-/** Partitions of the audit log that are dropped, and the record of that. */
+/** Drops partitions of the audit log, and records it. */
 @Injectable()
 export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
@@ -73,7 +73,7 @@ export class AuditDropsRepository {
     };
   }
 
-  /** Returns the first position of a change that is left without this month, or null. */
+  /** Returns the first position of the changes that are left without this month, or null. */
   async firstPositionWithout(month: string): Promise<bigint | null> {
     const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
       `audit_change_${month}`,
@@ -85,7 +85,7 @@ export class AuditDropsRepository {
     return toBigInt(row?.first);
   }
 
-  /** Stores the hashes of the changes of a month after a position, and returns the digest of all stored ones after it. */
+  /** Stores the hashes of the changes of a month after a position. Returns the digest of all stored hashes after it. */
   async keepHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(
       `INSERT INTO audit_dropped_change (position, row_hash)
@@ -145,7 +145,7 @@ export class AuditDropsRepository {
     return (await this.database.query(IS_RECORDED, parameters)).length > 0;
   }
 
-  /** Sets how long the transaction waits for the lock that dropping needs. */
+  /** Limits how long the transaction waits for the lock that dropping needs. */
   async limitWaits(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);

@@ -21,7 +21,7 @@ export class AuditLogService {
     return (await this.log.find(id)) ?? raise(auditEntryNotFound(id));
   }
 
-  /** Yields all matching changes, oldest first, as fast as the reader takes them. */
+  /** Yields all matching changes, oldest first, at the pace of the reader. */
   async *export(filter: AuditFilter): AsyncGenerator<ExportedChange> {
     let position = 0n;
     for (;;) {

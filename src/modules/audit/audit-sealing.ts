@@ -18,9 +18,9 @@ interface Mark {
 }
 
 /**
- * Seals changes once no open transaction can add one before them. A change takes its position in a transaction that has
- * a number, because it has locked or inserted the changed row; so the positions taken before the mark are final when
- * the transactions before it have ended. Writers never wait for a seal. Changes that the database cannot read get a seal that says so.
+ * Seals changes once no open transaction can add an earlier one. A change takes its position in a transaction that already has
+ * a number, because it has locked or inserted the changed row. So positions before the mark are final when all transactions
+ * before the mark have ended. Writers never wait for a seal. Unreadable changes get a seal that says so.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {

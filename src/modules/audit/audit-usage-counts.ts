@@ -15,8 +15,8 @@ const WRITE_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts accepted requests of operations that are too frequent for entries, by caller and hour. Counts in memory and
- * adds to the database every 10 s and at the stop; a process that is killed loses up to 10 s of them.
+ * Counts accepted requests of operations that are too frequent for entries, by caller and hour. Counts in memory, and adds to
+ * the database every 10 s and at the stop. A killed process loses the counts of up to 10 s.
  */
 @Injectable()
 export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -41,7 +41,7 @@ export interface AuditVerification {
   readonly sealedChanges: number;
   /** 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** Last seal that the database can read; null if there is none. */
+  /** Last readable seal; null: none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries that have no change; the engine writes none. */
@@ -50,7 +50,7 @@ export interface AuditVerification {
   readonly drops: readonly AuditDrop[];
   /** False if the last drop differs from its entry in the audit log, or from the stored hashes of its changes. */
   readonly dropsMatch: boolean;
-  /** Checks that the database could not make, because it cannot read a row. */
+  /** Checks that could not be made, because the database cannot read a row. */
   readonly unreadable: readonly AuditCheck[];
 }
 
@@ -66,8 +66,8 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Reads the whole audit log on one snapshot. Of seals whose changes were dropped, only the order can be checked. Rows that the
-   * database cannot read are a fault of their seal, and the others are still compared.
+   * Verifies the whole audit log on one snapshot. For seals whose changes were dropped, only the sequence is checked. An
+   * unreadable row is a fault of its seal; all other rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {

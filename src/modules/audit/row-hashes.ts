@@ -1,8 +1,8 @@
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Query of the positions and hashes of changes. Texts and numbers only, so that a hash does not depend on the settings of the
- * session, nor on whether the change is packed.
+ * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, so that a hash depends neither on session
+ * settings nor on whether the change is packed.
  * @param changes table or partition of the changes
  * @param condition on `position`
  */

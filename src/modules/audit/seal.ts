@@ -18,15 +18,15 @@ export interface Content {
   readonly hash: string;
 }
 
-/** Last position that a seal covers, and its hash; or the start of the chain. */
+/** End of a seal, and its hash; or the start of the chain. */
 export type ChainEnd = Pick<Seal, 'number' | 'to' | 'hash'>;
 
-/** Content of a seal over changes that the database could not read. Verification reports such a seal for ever. */
+/** Content of a seal over changes that the database could not read. Verification always reports such a seal. */
 export const UNREADABLE: Content = { changeCount: 0, hash: 'unreadable' };
 
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
-/** Returns the seal of the changes up to `to`, which continues the chain. */
+/** Returns the seal over the changes up to `end.to` that continues the chain. */
 export function sealAfter(
   previous: ChainEnd,
   content: Content,
@@ -61,7 +61,7 @@ export type SealFault =
   | 'seal_unreadable';
 
 /**
- * Returns what is wrong with a seal, or null.
+ * Returns the fault of a seal, or null.
  * @param content null if the database cannot read it
  */
 export function faultOf(seal: Seal, previous: ChainEnd, content: Content | null): SealFault | null {

@@ -49,13 +49,13 @@ const WITHOUT_CHANGE = `
 export class SealsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Lets one process at a time continue the chain, until its transaction ends. */
+  /** Locks the chain until the transaction ends, so that one process at a time continues it. */
   async lockChain(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
   }
 
-  /** Keeps later queries of the transaction from reading other rows than they return, of which some may be damaged. */
+  /** Makes later queries of the transaction use indexes, so that they read only the rows they return: others may be damaged. */
   async readByIndexes(): Promise<void> {
     this.database.requireTransaction();
     for (const method of ['seqscan', 'hashjoin', 'mergejoin']) {
@@ -87,7 +87,7 @@ export class SealsRepository {
     return row === undefined ? CHAIN_START : toSeal(row);
   }
 
-  /** Returns the number of the seals up to one, and of the changes that they cover. */
+  /** Returns the number of seals up to one, and of the changes that they cover. */
   async countsThrough(
     number: bigint,
   ): Promise<{ readonly seals: number; readonly changes: number }> {

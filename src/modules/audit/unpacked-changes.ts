@@ -1,7 +1,6 @@
 /**
- * Returns the query that adds the values of changes to found changes, as `fields`. Each pack is read once, however many of its
- * changes are found.
- * @param found SELECT of changes, with their position, created_at, changes, pack_position and pack_place
+ * Returns SQL that adds the values of changes to selected changes, as `fields`. Reads each pack once.
+ * @param found SELECT of changes, with position, created_at, changes, pack_position and pack_place
  * @param changes table or partition of the changes
  */
 export function unpackedSql(found: string, changes = 'audit_change'): string {

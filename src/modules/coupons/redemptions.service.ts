@@ -95,7 +95,7 @@ export class RedemptionsService {
     return groupBy(running, ({ redemption }) => redemption.subscriptionId);
   }
 
-  /** Returns the redemptions of subscriptions that are not used up, as `runningRedemptions`, also where they have ended. */
+  /** Returns the redemptions of subscriptions that are not used up, ended ones included, as `runningRedemptions` does. */
   async unusedRedemptions(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
@@ -144,7 +144,7 @@ export class RedemptionsService {
   }
 
   /**
-   * Takes back what an invoice noted, in the transaction that voids it.
+   * Undoes the discounts of an invoice, in the transaction that voids it.
    * @param noted each redemption once
    */
   async takeBack(noted: readonly NotedDiscount[], now: Date): Promise<void> {

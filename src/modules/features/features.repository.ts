@@ -34,7 +34,7 @@ export class FeaturesRepository {
     return this.features.findOneBy({ id });
   }
 
-  /** Returns the feature of a key, protected from deletion until the transaction ends. */
+  /** Returns the feature with a key, protected from deletion until the transaction ends. */
   findByKeyForReference(key: string): Promise<Feature | null> {
     return this.database.selectOne(FeatureEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
   }

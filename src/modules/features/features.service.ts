@@ -100,7 +100,7 @@ export class FeaturesService {
     return this.features.findMetered(ids);
   }
 
-  /** Returns the feature of a key, protected from deletion until the caller's transaction ends; null if there is none. */
+  /** Returns the feature with a key, protected from deletion until the caller's transaction ends; null if there is none. */
   findByKeyForReference(key: string): Promise<Feature | null> {
     return this.features.findByKeyForReference(key);
   }

@@ -12,15 +12,15 @@ import {
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
-/** Results of all checks, and the last comparison with a payment provider that ended, if any. */
+/** Results of all checks, and the last completed comparison with a payment provider, if any. */
 export interface Verification {
   readonly results: readonly CheckResult[];
   readonly lastReconciliation: LastReconciliation | null;
 }
 
 /**
- * Invariants of the ledger. The ledger itself checks that it balances. Higher modules register checks that compare it with
- * their payments and invoices when they start.
+ * Verifies the ledger. The ledger checks that it balances; higher modules register checks that compare it with their payments
+ * and invoices.
  */
 @Injectable()
 export class LedgerChecks implements OnModuleInit {
@@ -84,7 +84,8 @@ export class LedgerChecks implements OnModuleInit {
 
   /**
    * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
-   * @param changedSince checks only transactions made from then on, and the customers who have one; null: the whole ledger
+   * @param changedSince limits the checks to transactions since this instant, and to the customers of these; null: the whole
+   *   ledger
    * @throws {ProblemError} `too_many_reports`
    */
   async run(changedSince: Date | null = null): Promise<Verification> {

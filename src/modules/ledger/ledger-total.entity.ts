@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Total of an account over the postings of some sessions. Triggers on `ledger_posting` keep it. */
+/**
+ * Total of an account over the postings of one part of the sessions, so that concurrent sessions do not wait for each other.
+ * Kept by triggers on `ledger_posting`.
+ */
 @Entity('ledger_total')
 export class LedgerTotalEntity {
   @PrimaryColumn({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: string;

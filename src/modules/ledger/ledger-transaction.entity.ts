@@ -3,7 +3,7 @@ import type { LedgerTransaction } from '../../core/ledger';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PostedTransaction } from './domain/posted-transaction';
 
-/** Append-only: triggers refuse changes and deletions, and commits with postings that do not balance. */
+/** Append-only: triggers refuse updates and deletions, and commits whose postings do not balance. */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
 // Of expressions, which entities cannot define: they end with the time of the id.

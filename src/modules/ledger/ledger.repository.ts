@@ -161,7 +161,10 @@ export class LedgerRepository {
     );
   }
 
-  /** Returns the balances of all accounts, from their totals, or the sums of the postings of one customer or before an instant. */
+  /**
+   * Returns the balances of all accounts. Without arguments they are read from the totals; for one customer, or before an
+   * instant, postings are summed.
+   */
   async balances(
     customerId: string | null,
     before: Date | null,
@@ -174,22 +177,31 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns accounts whose kept total is not that of their postings. */
+  /** Returns accounts whose total differs from the sum of their postings. */
   findWrongTotals(): Promise<readonly string[]> {
     return this.idsOf(WRONG_TOTALS, []);
   }
 
-  /** Returns transactions, from an id on or all, that do not sum to zero or have no postings. */
+  /**
+   * Returns transactions that do not sum to zero or have no postings.
+   * @param since id to start from; null: all
+   */
   findUnbalanced(since: string | null): Promise<readonly string[]> {
     return this.idsOf(UNBALANCED, [since ?? '']);
   }
 
-  /** Returns ids, from one on or all, of missing transactions that postings refer to. */
+  /**
+   * Returns ids of transactions that postings refer to but that do not exist.
+   * @param since id to start from; null: all
+   */
   findOrphaned(since: string | null): Promise<readonly string[]> {
     return this.idsOf(ORPHANED, [since ?? '']);
   }
 
-  /** Returns the keys whose sums differ, with both sums; only of customers who have posted from an id on, or of all. */
+  /**
+   * Returns the keys whose sums differ, with both sums.
+   * @param since only customers with a transaction from this id on; null: all
+   */
   async findDifferences(
     left: SummedRows,
     right: SummedRows,
@@ -221,7 +233,9 @@ export class LedgerRepository {
     return this.reports.query('summary', BALANCES, [customerId, before]);
   }
 
-  /** Deletes the transactions of customers on test clocks. The database refuses it for others. There are no events. */
+  /**
+   * Deletes the transactions of customers on test clocks, which have no events. The database refuses it for other customers.
+   */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     await this.database.query(REMOVE_POSTINGS, [customerIds]);

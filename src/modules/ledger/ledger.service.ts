@@ -55,7 +55,8 @@ export class LedgerService {
   }
 
   /**
-   * Returns every account with postings before an instant, or ever where it is null, by currency.
+   * Returns every account with postings before an instant, by currency.
+   * @param before null: all postings
    * @throws {ProblemError} `too_many_reports`
    */
   balances(customerId: string | null, before: Date | null): Promise<readonly AccountBalance[]> {

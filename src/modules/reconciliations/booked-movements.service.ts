@@ -16,7 +16,7 @@ export interface SentMovement {
   readonly at: Date;
 }
 
-/** Finds what the books say about charges and refunds. */
+/** Finds booked charges and refunds. */
 @Injectable()
 export class BookedMovementsService {
   constructor(
@@ -24,7 +24,7 @@ export class BookedMovementsService {
     private readonly refunds: RefundsRepository,
   ) {}
 
-  /** Returns the payments or refunds that a provider names by our id, or by its own. */
+  /** Returns booked payments or refunds, found by our id or by the provider's id. */
   async of(
     kind: MovementKind,
     reported: readonly ProviderMovement[],
@@ -41,14 +41,14 @@ export class BookedMovementsService {
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
   }
 
-  /** Returns the ids of the payments whose charges these refunds give back, by the provider's name for the charge. */
+  /** Returns the ids of the payments that these refunds belong to, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
     const payments = await this.payments.findReported([], references);
     return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
   }
 
-  /** Returns what succeeded of what was sent to a provider in a period, the oldest first. */
+  /** Returns succeeded charges or refunds that were sent to a provider in a period, oldest first. */
   async sent(kind: MovementKind, query: SentQuery): Promise<readonly SentMovement[]> {
     if (kind === 'charge') {
       const payments = await this.payments.findSent(query);

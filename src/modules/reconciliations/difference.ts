@@ -49,8 +49,8 @@ export interface Difference {
 }
 
 /**
- * Returns how the books and the provider differ about one charge or refund, or null. Only money that has moved makes a
- * difference, on either side. What is open in the books is left to polling.
+ * Returns the difference between the books and the provider for one charge or refund, or null. Only money that has moved, on
+ * either side, makes a difference. Pending payments and refunds are left to polling.
  */
 export function differenceBetween(
   booked: BookedMovement | null,

@@ -7,7 +7,7 @@ import { RunReconciliationsService } from './run-reconciliations.service';
 const DAILY_WORK = 'daily-reconciliations';
 const EVERY_MS = 60_000;
 
-/** Starts a comparison with each provider once a day, and continues those that run. */
+/** Starts a comparison with each provider once a day, and continues running ones. */
 @Injectable()
 export class DueReconciliations extends ProviderPoller {
   constructor(

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { AmountColumn } from '../../platform/database';
 import type { MovementKind, MovementState, ProviderMovement } from '../payments';
 
-/** A charge or refund in the list of a provider, until the run that read it ends. */
+/** A charge or refund in the list of a provider, stored until its run ends. */
 @Entity('reconciliation_listed_movement')
 @Check('reconciliation_listed_movement_kind_check', `"kind" IN ('charge', 'refund')`)
 @Check('reconciliation_listed_movement_state_check', `"state" IN ('succeeded', 'open', 'ended')`)
@@ -14,7 +14,7 @@ export class ListedMovementEntity implements ProviderMovement {
   readonly reconciliationId!: string;
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
-  /** Text of the provider's metadata, which may be of any length. */
+  /** Our id as the provider's metadata have it, which may be any text. */
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly chargeReference!: string | null;

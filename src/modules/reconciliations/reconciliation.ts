@@ -31,7 +31,9 @@ export type Phase = (typeof PHASES)[number];
 /** Differences that one run stores at most. */
 export const MOST_DIFFERENCES = 1_000;
 
-/** Comparison of the charges and refunds of a period at a provider with the books. Runs in the background, step by step. */
+/**
+ * Comparison of the charges and refunds in a provider's list for a period with the books. Runs in the background, step by step.
+ */
 export interface Reconciliation {
   readonly id: string;
   readonly version: number;
@@ -53,10 +55,10 @@ export interface Reconciliation {
   readonly isTruncated: boolean;
   /** Principal that started it. */
   readonly actor: string;
-  /** When the next step is due, and end of the lease of the process that runs it; null once the run has ended. */
+  /** Time of the next step, or end of the lease of the process that runs it; null once the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
-  /** Steps in sequence that the provider did not answer. */
+  /** Consecutive steps without an answer of the provider. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -136,8 +138,8 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 }
 
 /**
- * Returns the run after a step that the provider did not answer.
- * @param retry when the step is tried again
+ * Returns the run after a step without an answer of the provider.
+ * @param retry time of the next attempt
  */
 export function afterSilence(
   before: Reconciliation,

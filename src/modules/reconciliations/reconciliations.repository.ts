@@ -34,7 +34,7 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Returns the last run of a provider, after those that begin at the same time. */
+  /** Returns the newest run of a provider. Transactions that start a run wait for each other. */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();
     await this.database.query(LOCK_PROVIDER, [provider]);

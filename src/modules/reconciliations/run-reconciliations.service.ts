@@ -12,7 +12,7 @@ import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-s
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Runs comparisons step by step: the step outside any transaction, its result in a commit. */
+/** Runs comparisons step by step: each step outside any transaction, its result in a commit. */
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');

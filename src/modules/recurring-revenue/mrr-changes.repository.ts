@@ -42,8 +42,8 @@ export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the newest change of each subscription that has one, by its id. The caller has locked the subscriptions, and goes
-   * on to record them.
+   * Returns the newest change of each subscription, by subscription id. The caller has locked the subscriptions, and then
+   * records their changes.
    */
   async takeLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
     this.database.requireTransaction();
@@ -77,7 +77,7 @@ export class MrrChangesRepository {
     return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
   }
 
-  /** Sums the changes of each window and kind, and those before all windows. */
+  /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
   async sumsWithin(
     windows: readonly Period[],
     currency: string | null,

@@ -8,7 +8,9 @@ import { RecurringRevenueService } from './recurring-revenue.service';
 const PAGE = 1_000;
 const MOST_OFFENDING = 100;
 
-/** Checks, with the ledger, that the recorded changes of each subscription add up to what it earns now. */
+/**
+ * Checks, when the ledger is verified, that the recorded changes of each subscription add up to its present recurring revenue.
+ */
 @Injectable()
 export class MrrLedgerCheck implements OnModuleInit {
   constructor(

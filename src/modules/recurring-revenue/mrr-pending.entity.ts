@@ -1,7 +1,7 @@
 import { Entity } from 'typeorm';
 import { IdColumn } from '../../platform/database';
 
-/** A subscription whose recurring revenue a former release changed, or never recorded. */
+/** A subscription whose recurring revenue was changed, or not recorded, by a former release. */
 @Entity('mrr_pending')
 export class MrrPendingEntity {
   @IdColumn() readonly subscriptionId!: string;

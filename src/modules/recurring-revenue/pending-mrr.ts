@@ -12,7 +12,7 @@ const EVERY_MS = 30_000;
 /** Locks as many subscriptions at once: other work of theirs waits for the commit. */
 const BATCH = 200;
 
-/** Records subscriptions that are older than the records, or that a process of the previous release changed. */
+/** Records subscriptions older than the records, and those that a process of the previous release changed. */
 @Injectable()
 export class PendingMrr implements OnModuleInit {
   private readonly logger = new Logger(PENDING_MRR_WORK);
@@ -30,7 +30,7 @@ export class PendingMrr implements OnModuleInit {
     this.jobs.register({ name: PENDING_MRR_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Records a batch in one commit, or each alone if that fails; returns whether more may be pending. */
+  /** Records a batch in one commit, or each subscription alone if that fails. Returns true if more may be pending. */
   async runDue(): Promise<boolean> {
     const ids = await this.changes.pending(BATCH);
     let failed = 0;

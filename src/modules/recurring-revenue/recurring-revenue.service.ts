@@ -24,7 +24,7 @@ import {
 } from './domain/mrr-change';
 import { MrrChangesRepository } from './mrr-changes.repository';
 
-/** Records changes of the monthly recurring revenue of subscriptions in real time. Test clocks are left out. */
+/** Records changes of the monthly recurring revenue of subscriptions. Ignores subscriptions on test clocks. */
 @Injectable()
 export class RecurringRevenueService {
   constructor(
@@ -34,8 +34,8 @@ export class RecurringRevenueService {
   ) {}
 
   /**
-   * Records what subscriptions earn now, in the transaction that changed them, which has locked them. Amounts that stay
-   * record nothing.
+   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An unchanged
+   * amount is not recorded.
    */
   async record(changed: readonly Subscription[], now: Date): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
@@ -44,7 +44,7 @@ export class RecurringRevenueService {
     await this.recordAfter(real, last, now);
   }
 
-  /** Records subscriptions that no process of this release has recorded, which the caller has locked. */
+  /** Records locked subscriptions that this release has not recorded yet. */
   async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
     const last = await this.changes.takeLast(pending.map(({ id }) => id));
     await this.recordAfter(
@@ -58,7 +58,7 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Returns what subscriptions earn at an instant, by their ids. */
+  /** Returns the recurring revenue of subscriptions at an instant, by subscription id. */
   async current(
     subscriptions: readonly Subscription[],
     at: Date,
@@ -76,7 +76,7 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Sums the changes of each window and kind, and those before all windows. */
+  /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
   sumsWithin(windows: readonly Period[], currency: string | null): Promise<readonly MrrSum[]> {
     return this.changes.sumsWithin(windows, currency);
   }

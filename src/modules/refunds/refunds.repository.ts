@@ -56,7 +56,7 @@ export class RefundsRepository {
     ]);
   }
 
-  /** Returns the refund of a payment that was made at the provider, or null. The caller holds the lock of the payment. */
+  /** Returns a refund that was made at the provider, or null. The caller has locked the payment. */
   findMadeElsewhere(paymentId: string, reference: string): Promise<Refund | null> {
     return this.database.selectOne(
       RefundEntity,
@@ -99,7 +99,7 @@ export class RefundsRepository {
     });
   }
 
-  /** Commits what changes when the provider does not list the refund. Returns it, or null if it ended or was changed meanwhile. */
+  /** Commits that the provider did not list a refund. Returns the refund, or null if it ended or changed meanwhile. */
   noteAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
       before.id,

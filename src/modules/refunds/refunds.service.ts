@@ -49,7 +49,7 @@ export interface BegunRefund {
 /** Credit note that a refund pays out. */
 export type RefundedNote = Pick<CreditNote, 'id' | 'toRefund'>;
 
-/** Refunds payments: a commit that reserves the amount, the provider's call, and a commit that stores the outcome. */
+/** Refunds payments: reserves the amount in a first commit, calls the provider, and stores the outcome in a second commit. */
 @Injectable()
 export class RefundsService {
   constructor(
@@ -88,8 +88,8 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider about a refund, and sends it again if the provider never received it. Returns false if the provider did
-   * not answer, and no poll will ask it again.
+   * Asks the provider about a refund, and sends it if it never arrived. Returns true if the provider answered, or a poll will
+   * ask it again.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
@@ -131,8 +131,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the key of a request, first in the caller's transaction. A key that made a refund before returns that refund,
-   * however old, and stores the answer again; null for a new one.
+   * Claims the key of a request, as the first step of the caller's transaction. If the key made a refund before, returns that
+   * refund, however old, and stores the answer again; null for a new key.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
@@ -182,16 +182,16 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider to give the money back, and stores the outcome. If the provider refuses, the refund has failed, which
-   * is no error; if it does not answer in time, the refund stays pending.
+   * Sends a refund to the provider, and stores the outcome. A refusal is a failed refund, not an error. Without an answer in
+   * time, the refund stays pending.
    */
   async send({ refund, payment }: BegunRefund): Promise<Refund> {
     return this.settlement.settle(refund, await this.payments.send(payment, refund));
   }
 
   /**
-   * Records a refund that is missing here, with its outcome: it was made at the provider, or the database is a restored
-   * backup. A refund that moved no money is not recorded.
+   * Records a refund that is missing in this database, with its outcome: it was made at the provider, or the database is a
+   * restored backup. A refund that moved no money is not recorded.
    * @returns false if the payment does not hold the amount: a pending refund of this service may have to end first
    */
   recordMade(paymentId: string, made: MadeRefund): Promise<boolean> {

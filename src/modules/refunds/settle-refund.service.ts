@@ -66,8 +66,8 @@ export class SettleRefundService {
   }
 
   /**
-   * Last commit: stores the outcome, its event and the answer to the request. After a final outcome only a return by the
-   * bank changes the refund. An outcome that contradicts a final one is recorded as a discrepancy.
+   * Stores the outcome, its event and the answer to the request. After a final outcome, only a return by the bank changes the
+   * refund. An outcome that contradicts a final one is recorded as a discrepancy.
    */
   settle({ id, paymentId, leasedBy, dueAt }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();

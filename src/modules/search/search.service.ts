@@ -14,8 +14,8 @@ export class SearchService {
   constructor(private readonly found: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. A text that begins as an id does finds ids;
-   * every other text finds words in names, e-mail addresses, numbers and codes.
+   * Returns the best matches among the objects that the scopes allow to read. A text that starts like an id searches ids; any
+   * other text searches words in names, e-mail addresses, numbers and codes.
    * @param types types to search; null for all
    */
   async search(

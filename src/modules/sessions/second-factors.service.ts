@@ -29,8 +29,8 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Second factors of admins. Each use locks the factor, and each change the admin before it, so that a code is accepted once
- * among all processes. Limits on attempts are up to the caller.
+ * Manages second factors of admins. Each use locks the factor, and each change locks the admin before it, so that a code is
+ * accepted once in all processes. The caller limits attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -58,7 +58,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Begins an enrolment with a new secret. An enrolment that was begun before and not confirmed ends.
+   * Begins an enrolment with a new secret. Replaces an enrolment that was not confirmed.
    * @throws {ProblemError} `second_factor_enabled`
    */
   begin({ id: adminId, email }: AdminAccount): Promise<Enrolment> {
@@ -152,9 +152,7 @@ export class SecondFactorsService {
     return this.database.transaction(async () => this.end(await this.lockEnabled(adminId)));
   }
 
-  /**
-   * Uses up a code for a sign-in. Returns whether the admin has proved the factor: `not_needed` without one.
-   */
+  /** Uses up a code for a sign-in. `not_needed`: the admin has no factor. */
   use(
     adminId: string,
     code: SecondFactorCode,

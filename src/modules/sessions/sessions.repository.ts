@@ -45,7 +45,7 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Makes the session valid under the `sessions_valid_from` that its admin has now. */
+  /** Makes the session valid with the present `sessions_valid_from` of its admin. */
   async keep(id: string): Promise<void> {
     await this.database.query(KEEP, [id]);
   }

@@ -25,7 +25,7 @@ import { SessionsRepository } from './sessions.repository';
 export interface CurrentSession {
   readonly session: Session;
   readonly admin: AdminAccount;
-  /** The admin must enrol a second factor before it may do anything else. */
+  /** True if the admin must enrol a second factor before anything else. */
   readonly mustEnrol: boolean;
 }
 
@@ -55,7 +55,7 @@ export class SessionsService {
     private readonly configuration: Configuration,
   ) {}
 
-  /** Begins a session of an admin who has proved who it is. */
+  /** Begins a session of an authenticated admin. */
   async begin(admin: AdminAccount, browser: Browser, method: SignInMethod): Promise<BegunSession> {
     const now = this.clock.now();
     const secret = newSecret(`ss_${this.configuration.environmentName}_`);
@@ -99,7 +99,9 @@ export class SessionsService {
     return { session, admin, mustEnrol: await this.mustEnrol(session) };
   }
 
-  /** Lets the session outlast a change that ends the other sessions of its admin. Call it in the transaction of the change. */
+  /**
+   * Keeps the session valid after a change that ends the other sessions of its admin. Call it in the transaction of the change.
+   */
   async keep(id: string): Promise<void> {
     await this.sessions.keep(id);
   }
@@ -110,7 +112,7 @@ export class SessionsService {
     if (session !== null) await this.database.transaction(() => this.end(session.id));
   }
 
-  /** Returns the sessions of all admins to those who may read admins, and to others their own. */
+  /** Returns the sessions of all admins for callers that may read admins, else those of the caller. */
   async list(caller: Principal, request: PageRequest): Promise<Page<SessionState>> {
     const adminId = caller.scopes.has('studio:read') ? null : caller.id;
     const { items, next } = await this.sessions.page(adminId, request);

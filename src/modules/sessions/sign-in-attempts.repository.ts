@@ -34,7 +34,7 @@ const DELETE_OLD = `
 export class SignInAttemptsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Adds an attempt, or returns when the next one is allowed. */
+  /** Adds an attempt and returns null, or returns when the next one is allowed. */
   async add(key: string, now: Date): Promise<Date | null> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     const added = await this.database.query(ADD, [key, now, windowStart]);
@@ -43,7 +43,7 @@ export class SignInAttemptsRepository {
     return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
   }
 
-  /** Records a key that is used once. Returns false if it was recorded before, in the last 15 minutes at least. */
+  /** Records a key that may be used once. Returns false if it was used before, at least within the last 15 minutes. */
   async claim(key: string, now: Date): Promise<boolean> {
     return (await this.database.query(CLAIM, [key, now])).length > 0;
   }
@@ -57,7 +57,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes counts that no longer matter, and returns how many. */
+  /** Deletes counts of attempts that no longer count. Returns how many. */
   async deleteOld(now: Date, most: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, most])).length;

@@ -10,7 +10,7 @@ export interface SignInAttempt {
   readonly address: string;
 }
 
-/** Limits attempts to sign in, per account and per address. Accounts that do not exist are limited likewise. */
+/** Limits attempts to sign in, per account and per address. Unknown accounts are limited in the same way. */
 @Injectable()
 export class SignInLimit {
   constructor(private readonly attempts: SignInAttemptsRepository) {}
@@ -28,13 +28,13 @@ export class SignInLimit {
     }
   }
 
-  /** Forgets failed attempts at the account after a success, which does not count for the address either. */
+  /** Clears the count of the account after a success, and does not count the success for the address. */
   async forgive(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 
-  /** Takes one attempt back, which was neither a success nor a failure. Failed attempts before it still count. */
+  /** Uncounts one attempt that was neither a success nor a failure. Earlier failed attempts still count. */
   async takeBack(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));

@@ -39,8 +39,8 @@ export class AdminAccounts {
   }
 
   /**
-   * Returns the active admin with this email and password, or null. Takes as long for an unknown email as for a known one:
-   * the password is then checked against the hash of some other admin, always the same one for the same email.
+   * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one: its password
+   * is checked against the hash of another admin, always the same one for this email.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

@@ -47,14 +47,14 @@ export class Passwords {
     return hashArgon2(password, ARGON2ID);
   }
 
-  /** Returns true if a password can be checked against the hash: its form is known and its cost is bearable. */
+  /** Returns true if passwords can be checked against the hash: its form is known and its cost is acceptable. */
   canCheck(passwordHash: string): boolean {
     const hash = parsePasswordHash(passwordHash);
     return hash !== null && isAffordable(hash);
   }
 
   /**
-   * Returns true if the hash is one of the password. A hash that cannot be checked fits no password, and is not computed.
+   * Returns true if the password matches the hash. A hash that cannot be checked matches no password, and is not computed.
    * @throws {ProblemError} `too_many_sign_ins` when too many checks wait already
    */
   async verify(password: string, passwordHash: string): Promise<boolean> {

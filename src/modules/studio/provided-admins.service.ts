@@ -25,7 +25,7 @@ export interface ProvidedPerson {
   readonly role: AdminRole | null;
 }
 
-/** Accounts of people for whom an OpenID provider vouches, found by email. */
+/** Finds accounts of people who sign in with OpenID Connect, by email. */
 @Injectable()
 export class ProvidedAdmins {
   constructor(
@@ -37,10 +37,10 @@ export class ProvidedAdmins {
   ) {}
 
   /**
-   * Returns the account of the person, with the role that the provider gives, or why there is none. The last active owner
+   * Returns the account of the person, with the role from the provider, or the reason why there is none. The last active owner
    * stays an owner.
-   * @param createsUnknown creates an account without a password for an unknown email, with the role `viewer` if the
-   *   provider gives none
+   * @param createsUnknown creates an account without a password for an unknown email, with the role `viewer` if the provider
+   *   gives none
    */
   async accountOf(
     person: ProvidedPerson,

@@ -28,7 +28,8 @@ export class StudioSettingsService {
   }
 
   /**
-   * Changes the settings. A no-op update writes nothing and records no event. Refund limits hand out `refunds:write`.
+   * Changes the settings. A no-op update writes nothing and records no event. Changing refund limits also needs
+   * `refunds:write`.
    * @throws {ProblemError} `precondition_failed`, `scope_not_held`
    */
   update(

@@ -44,7 +44,7 @@ export class StudioService {
   }
 
   /**
-   * Creates an admin for whom the OpenID provider vouches. The operator lets the provider give every role.
+   * Creates an admin for a person from the OpenID provider, with any role, because the operator configured the provider.
    * @throws {ProblemError} `studio_admin_email_taken`
    */
   async createAsProvided(details: AdminDetails): Promise<StudioAdmin> {

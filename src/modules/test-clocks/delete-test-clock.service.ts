@@ -41,9 +41,9 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Deletes a clock at once, so that no command finds it, then purges its customers with all data about them in commits of
-   * their own: billing, ledger, events and deliveries. Data of other customers is not changed. After an interruption, or
-   * ten seconds, the background work continues.
+   * Deletes a clock at once, so that no command finds it, then purges its customers with all their data, in several commits:
+   * billing, ledger, events and deliveries. Other customers are not affected. After an interruption, or after ten seconds,
+   * background work continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
@@ -65,7 +65,7 @@ export class DeleteTestClockService implements OnModuleInit {
     await this.purge(id);
   }
 
-  /** Purges one portion of a deletion that no request continues. Returns true if there may be more. */
+  /** Purges one portion of an interrupted deletion. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const id = await this.clocks.claimDeleted(now, await this.lease(now));

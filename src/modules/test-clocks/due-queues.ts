@@ -21,11 +21,13 @@ export interface DueQueue<Row extends DueRow> {
   readonly mostAtOnce?: number;
   /** Does the work of all given rows in one commit, or of none. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
-  /** Returns true while the work in real time waits. */
+  /** Returns true while work by the real clock must wait. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. Without it they are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
-  /** Refused work on a test clock: `postpone` tries again a day later, `fail` stops the clock, as a defect does. */
+  /**
+   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a defect does.
+   */
   readonly whenRefused: 'postpone' | 'fail';
   /** Records that a rule refused the work of a row, with the error code. Called at each attempt. */
   readonly noteRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
@@ -71,8 +73,8 @@ export class DueQueues {
   }
 
   /**
-   * Claims rows that are due and does their work; returns true if more may be due. Where a batch fails, each item has a
-   * commit of its own, so that one that fails affects only itself: it keeps its lease and is tried again when that ends.
+   * Claims due rows and does their work. Returns true if more may be due. If a batch fails, each item is tried in a commit of
+   * its own, so that a failure affects only its item: the item keeps its lease and is tried again afterwards.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();

@@ -1,7 +1,7 @@
 import type { FactoryProvider, OnModuleInit, Type } from '@nestjs/common';
 import { TestClockParticipants } from './test-clock-participants';
 
-/** Returns a provider that purges what a repository keeps about customers on a deleted test clock. */
+/** Returns a Nest provider that purges the data of a repository about customers on a deleted test clock. */
 export function purgeProvider<Repository>(
   name: string,
   repository: Type<Repository>,

@@ -46,8 +46,8 @@ export interface TestClockCustomers {
 }
 
 /**
- * Modules that take part in test clocks. They register when they start: work that runs while a clock advances, and how to
- * purge their data when a clock is deleted.
+ * Registry of modules that take part in test clocks. At start they register work that runs while a clock advances, and how
+ * their data is purged when a clock is deleted.
  */
 @Injectable()
 export class TestClockParticipants {

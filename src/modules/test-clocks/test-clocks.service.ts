@@ -37,7 +37,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** After the death of a process, the next call continues its advance, and the background work its deletion. */
+  /** Registers the leases of dead processes: the next call continues an advance, and background work a deletion. */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandoned.register({ ...leases, work: DELETION_WORK });
@@ -101,11 +101,9 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the time for a customer: that of its test clock, or real time. The clock cannot move until the caller's
-   * transaction ends.
-   * @param testClockId test clock of the customer; null for real time
-   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * Returns the time of a test clock, or real time. The clock cannot move until the caller's transaction ends.
+   * @param testClockId null for real time
+   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile, `test_clock_advancing`, `test_clock_failed`
    */
   async nowFor(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
@@ -124,8 +122,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Works also while the
-   * test clock is advancing and after it failed.
+   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Also works while the test
+   * clock is advancing, and after it failed.
    * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile
    */
   async shownTo(testClockId: string | null): Promise<Date> {

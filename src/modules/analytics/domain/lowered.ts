@@ -3,10 +3,10 @@ import { groupBy } from '../../../core/grouping';
 /** Credit of a negative invoice that lowered open invoices of its subscription. */
 export interface LoweringCredit {
   readonly subscriptionId: string;
-  /** The transaction that posted it. Ids sort by the order in which they were made. */
+  /** Transaction that posted it. Ids sort by creation. */
   readonly postedId: string;
   readonly isLater: boolean;
-  /** Amount that it took off open invoices; uncollectible ones are no receivables. */
+  /** Amount taken off open invoices. Uncollectible invoices are no receivables. */
   readonly amountMinor: bigint;
 }
 
@@ -14,7 +14,7 @@ export interface LoweringCredit {
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;
-  /** The transactions that posted its finalization and its write-off; null: it was not written off. */
+  /** Transactions that posted its finalization and its write-off; null: not written off. */
   readonly finalizedBy: string;
   readonly writtenOffBy: string | null;
   /** Amount that all credits together took off. */
@@ -22,11 +22,11 @@ export interface LoweredInvoice {
 }
 
 /**
- * Returns how much the later ones of the credits took off each invoice, in minor units by invoice id. A credit lowered the
- * invoices of its subscription that were open when it was posted, the oldest first. The ledger has only its total.
+ * Returns how much the credits after an instant took off each invoice, in minor units by invoice id. A credit lowered the
+ * invoices of its subscription that were open when it was posted, oldest first; the ledger has only its total.
  *
- * @param credits all of their subscriptions, in the order in which they were posted
- * @param invoices all that were lowered, the oldest first
+ * @param credits all credits of the subscriptions, in posting sequence
+ * @param invoices all lowered invoices, oldest first
  */
 export function loweredLater(
   credits: readonly LoweringCredit[],

@@ -1,4 +1,4 @@
-/** Amounts that customers owe in one currency, by how long they are overdue. In minor units, as text. */
+/** Amounts owed in one currency, by days overdue, in minor units as text. */
 export interface Receivables {
   readonly currency: string;
   /** Null for the sums of all customers. */

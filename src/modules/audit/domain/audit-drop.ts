@@ -4,7 +4,7 @@ export interface AuditDrop {
   readonly month: string;
   readonly entryCount: bigint;
   readonly changeCount: bigint;
-  /** Last seal of which no change is left, and the position where it ends; 0 if every seal has some left. */
+  /** Last seal without remaining changes, and the position where it ends; 0 if each seal has some. */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
   /** SHA-256 over the hashes of dropped changes after that position. */

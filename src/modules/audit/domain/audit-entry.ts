@@ -8,7 +8,7 @@ export interface AuditedChange {
   readonly fields: object | null;
 }
 
-/** An operation that changed something, and who asked for it. */
+/** An operation that changed something, with its caller. */
 export interface AuditHead {
   readonly id: string;
   readonly createdAt: Date;

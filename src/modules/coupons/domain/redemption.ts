@@ -46,7 +46,7 @@ export interface RedemptionRequest {
 export type RedemptionRefusal =
   'inactive' | 'expired' | 'exhausted' | 'not_for_plan' | 'currency_mismatch';
 
-/** Returns why a coupon cannot be redeemed, or null when it can. `redeemBy` is inclusive. */
+/** Returns the reason why a coupon cannot be redeemed, or null. `redeemBy` is inclusive. */
 export function refusalOf(
   coupon: Coupon,
   { planId, currency }: Pick<RedemptionRequest, 'planId' | 'currency'>,
@@ -84,7 +84,6 @@ export function redemptionOf(
   };
 }
 
-/** Returns true if a redemption is running at an instant. */
 export function isRunning({ redeemedAt, endedAt }: CouponRedemption, at: Date): boolean {
   return redeemedAt <= at && (endedAt === null || at < endedAt);
 }
@@ -156,7 +155,7 @@ export function withApplied(
 export interface StandingDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if one of them used the percentage: not only what returned to it, and not only for usage that was added to a bill. */
+  /** True if one of them used the percentage itself, not only what returned to it, and not only for usage added to a bill. */
   readonly isUsed: boolean;
 }
 
@@ -169,12 +168,12 @@ export interface NotedDiscount {
   readonly returnedMinor?: bigint;
   /** The most that a percentage could take off; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
-  /** Part of the discount of usage that was added to earlier bills, and what the rest of the coupon gave of it; absent: none. */
+  /** Discount of usage that was added to earlier bills, and the part of it that the rest of the coupon gave; absent: none. */
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
   readonly others?: StandingDiscounts;
-  /** End of the repeating months by the invoices in effect; absent: as it was. */
+  /** End of the repeating months by the invoices in effect; absent: unchanged. */
   readonly endsAt?: Date | null;
 }
 

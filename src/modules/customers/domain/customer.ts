@@ -91,8 +91,8 @@ export interface CustomerFilter {
 }
 
 /**
- * Compares the currency of a customer with that of an amount: `fixed` when it is already locked to it, `free` when it can
- * be fixed now, `mismatch` when it is another one.
+ * Compares the currency of a customer with that of an amount. `fixed`: the customer is locked to it. `free`: it can be fixed
+ * now. `mismatch`: the customer has another one.
  */
 export function currencyFit(
   customer: Pick<Customer, 'currency' | 'currencyLocked'>,

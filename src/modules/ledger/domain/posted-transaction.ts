@@ -6,7 +6,7 @@ export interface PostingContext {
   /** Id of the invoice, payment or refund that posts. A source posts each kind of transaction once. */
   readonly sourceId: string;
   readonly customerId: string;
-  /** When the change happened, on the clock of the customer. */
+  /** Time of the change, on the clock of the customer. */
   readonly occurredAt: Date;
 }
 
@@ -53,7 +53,7 @@ export interface LedgerCheck {
    * @param since id: checks only customers with a transaction from this id on; null: all
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
-  /** The check is left out unless the whole ledger is verified. */
+  /** Runs only if the whole ledger is verified. */
   readonly needsAll?: true;
 }
 
@@ -81,7 +81,7 @@ export interface CheckResult {
 
 export const MOST_OFFENDING = 100;
 
-/** Comparison of the books with a payment provider, which a higher module makes. */
+/** Last comparison of the ledger with a payment provider, made by a higher module. */
 export interface LastReconciliation {
   readonly id: string;
   readonly provider: string;

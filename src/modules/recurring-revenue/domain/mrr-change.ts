@@ -23,7 +23,7 @@ export interface MrrChange {
   readonly beforeMinor: bigint;
   readonly afterMinor: bigint;
   readonly changedAt: Date;
-  /** True if it was derived from a subscription that is older than these records. */
+  /** True if it was derived later, from a subscription older than the records. */
   readonly isBackfilled: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface MrrSum {
   /** Number of the window from 1; 0: before all windows. */
   readonly window: number;
   readonly kind: MrrChangeKind;
-  /** Minor units per month; negative where less is earned. */
+  /** Minor units per month; negative for less revenue. */
   readonly amountMinor: bigint;
   readonly changes: number;
 }
@@ -49,7 +49,7 @@ export interface MrrChangeFilter {
 /** The newest change of a subscription. */
 export type LastChange = Pick<MrrChange, 'subscriptionId' | 'sequence' | 'afterMinor'>;
 
-/** Returns the change to a new amount; null where the amount stays. */
+/** Returns the change to a new amount; null if the amount is the same. */
 export function changeTo(
   last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
   afterMinor: bigint,
@@ -66,7 +66,7 @@ function kindOf(isFirst: boolean, before: bigint, after: bigint): MrrChangeKind 
   return after > before ? 'expansion' : 'contraction';
 }
 
-/** The state of a subscription that tells when it earned. */
+/** Fields of a subscription that show when it had recurring revenue. */
 export interface SubscriptionState {
   readonly status:
     | 'incomplete'
@@ -89,7 +89,7 @@ export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolea
   return status === 'active' || status === 'past_due';
 }
 
-/** The time in which an older subscription earned: from its start or the end of its trial; null: it never did. */
+/** Span in which an older subscription had recurring revenue: from its start, or from the end of its trial. */
 export interface EarningTime {
   readonly startAt: Date;
   /** Null: it earns still. */
@@ -97,8 +97,8 @@ export interface EarningTime {
 }
 
 /**
- * Returns the time in which a subscription earned, as far as its state shows it. Earlier pauses and failed payments are unknown.
- * For the start of the status `unpaid` the last change of the subscription is taken.
+ * Returns the span in which a subscription had recurring revenue, as far as its fields show; null: none. Earlier pauses and
+ * failed payments are unknown. The status `unpaid` counts from the last change of the subscription.
  */
 export function earningTimeOf(subscription: SubscriptionState): EarningTime | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;
@@ -125,9 +125,9 @@ function endedTime(startAt: Date, endAt: Date | null): EarningTime | null {
 }
 
 /**
- * Returns since when a subscription has its first revenue: from the start of its service, if it has had its prices since then.
- * A start can be back-dated. Prices that replaced free ones count from their own start, and a coupon that ended may have left
- * nothing until now.
+ * Returns the start of the first revenue of a subscription: the start of its service, if it has had its prices since then. A
+ * start can be in the past. Prices that replaced free ones count from their own start. While a coupon that has ended ran, there
+ * may have been no revenue.
  */
 export function firstRevenueAt(
   startAt: Date,
@@ -143,7 +143,7 @@ export function firstRevenueAt(
   return new Date(Math.min(now.getTime(), Math.max(startAt.getTime(), ...begun)));
 }
 
-/** Returns true for what an older subscription had when it stopped earning. */
+/** Returns true for an item or coupon that an older subscription had when its revenue stopped. */
 export function isHeldUntil(
   part: { readonly startAt: Date; readonly endAt: Date | null },
   stoppedAt: Date,

@@ -21,14 +21,14 @@ export interface RecurringItem {
   readonly quantity: string;
 }
 
-/** A redeemed coupon that takes something off the current billing period. */
+/** A redeemed coupon that discounts the current billing period. */
 export interface RecurringCoupon {
   readonly redemption: { readonly id: string; readonly redeemedAt: Date };
   readonly coupon: {
     readonly duration: RedeemedCoupon['duration'];
     readonly percentOff: string | null;
     readonly amountOff: bigint | null;
-    /** Plans whose prices it lowers; empty for all prices. */
+    /** Plans whose prices it discounts; empty: all prices. */
     readonly planIds: readonly string[];
   };
 }
@@ -43,9 +43,9 @@ export interface RecurringTerms {
 }
 
 /**
- * Returns the monthly recurring revenue in minor units: what a full billing period costs without usage, less the coupons
- * that last longer than one invoice, before taxes, per month. Amounts of the period are rounded as on its invoice; the amount
- * per month is rounded once, half away from zero.
+ * Returns the monthly recurring revenue in minor units: the price of a full billing period without usage, less coupons that
+ * last longer than one invoice, before taxes, per month. Amounts of the period are rounded as on its invoice; the amount per
+ * month is rounded once, half away from zero.
  */
 export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
   const lines = items.map(({ id, price, quantity }) => ({

@@ -29,19 +29,19 @@ export interface Refund {
   readonly creditNoteId: string | null;
   /** Principal that created the refund. */
   readonly actor: string;
-  /** The client's key; unique forever among those of the actor, also after the stored answer has expired. */
+  /** Key of the client, unique among the keys of the actor, also after the stored answer has expired. */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   /** The provider's own name for the refund. */
   readonly providerReference: string | null;
-  /** Number in the key of the request to the provider. Grows only after looks that did not find the refund. */
+  /** Number in the key of the request to the provider. Grows only after the provider did not list the refund. */
   readonly providerAttempt: number;
-  /** Real time of the request with that number; null if it was sent at the creation. */
+  /** Real time of the request with that number; null: sent when the refund was created. */
   readonly sentAt: Date | null;
   /** First time since `sentAt` at which the provider did not list the refund. */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
-  /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none, or a process without a number. */
   readonly leasedBy: number | null;
@@ -60,7 +60,7 @@ export interface RefundNote {
 /** Refund that a caller asks for. */
 export interface RefundRequest {
   readonly paymentId: string;
-  /** Minor units; null for all that remains, or all that the credit note leaves to refund. */
+  /** Minor units; null: all that can be refunded, or with a credit note, all that the note leaves to refund. */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
   readonly reason: string | null;
@@ -133,7 +133,7 @@ export type RefundOutcome =
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
-/** Returns the refund with an outcome applied; the same refund where its status does not allow it. */
+/** Returns the refund after an outcome; the same refund if its status does not allow it. */
 export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): Refund {
   const isAllowed =
     outcome.kind === 'open'
@@ -173,8 +173,8 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund after a look at which the provider did not list it. An hour after the first such look, the next
- * request has another number: the last one will not arrive any more.
+ * Returns a pending refund that the provider did not list. An hour after the first time, the next request gets another number,
+ * because the last one will not arrive any more.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
@@ -183,7 +183,7 @@ export function withAbsence(refund: Refund, now: Date): Refund {
   return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }
 
-/** A failed or canceled refund that succeeded after all, as its provider reported later. */
+/** Returns a failed or canceled refund as succeeded, because its provider reported so later. */
 export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   invariant(
     refund.status === 'failed' || refund.status === 'canceled',
@@ -193,10 +193,7 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/**
- * Returns true if the request is the one that made this refund, repeated after its stored answer expired. What its credit note
- * says is compared by `isSameNote`.
- */
+/** Returns true if the request is a repetition of the one that made this refund. Credit notes are compared by `isSameNote`. */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&
@@ -207,7 +204,7 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   );
 }
 
-/** Returns true if a credit note is the one that a request asked for. The order of the lines does not matter. */
+/** Returns true if a credit note equals the requested one. The sequence of the lines does not matter. */
 export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote): boolean {
   const asked = new Map(requested.lines.map(({ lineId, netMinor }) => [lineId, netMinor]));
   return (
@@ -231,7 +228,7 @@ export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**
  * Returns the limit that the refunds of a payment exceed, or null. Counts all refunds of the payment, so that several small
- * ones do not get around it. A currency without a limit allows none.
+ * ones cannot exceed it. In a currency without a limit, nothing may be refunded.
  */
 export function exceededLimit(
   limits: RefundLimits,

@@ -42,7 +42,7 @@ export class CreateRefundDto {
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
-/** @param idempotencyKey the key of the request, whether it came in the body or in the header */
+/** @param idempotencyKey key from the body or the header */
 export function toRefundRequest(
   paymentId: string,
   dto: CreateRefundDto,

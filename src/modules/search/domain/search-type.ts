@@ -26,13 +26,16 @@ export type SearchType = keyof typeof SEARCH_TYPES;
 
 export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchType[];
 
-/** Fewest characters of a query. Shorter ones, and those without a letter, digit or symbol as 🦊, would match most objects, and find nothing. */
+/**
+ * Fewest characters of a query. A shorter query, or one without a letter, digit or symbol such as 🦊, would match most objects,
+ * so it finds nothing.
+ */
 export const SHORTEST_QUERY = 2;
 
 /** Beginning of an id: the prefix of a type and the characters that ids are made of. */
 const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
 
-/** A query that was read: the beginning of an id, or words. */
+/** A parsed query: the beginning of an id, or words. */
 export type SearchQuery =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
@@ -48,7 +51,7 @@ export function readQuery(given: string): SearchQuery {
   return { kind: 'words', text, parts: searchedParts(text) };
 }
 
-/** Returns the types to search: those that were asked for, or all, as far as the caller may read them. */
+/** Returns the types to search: the requested ones, or all, without those that the caller may not read. */
 export function searchedTypes(
   asked: readonly SearchType[] | null,
   scopes: ReadonlySet<string>,
@@ -60,9 +63,9 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /** Name, number or code; the id for an object that has none. */
+  /** Name, number or code; the id of an object without any. */
   readonly title: string;
-  /** E-mail address, name or other text that tells objects of the same title apart. */
+  /** E-mail address, name or other text that distinguishes objects with the same title. */
   readonly detail: string | null;
   readonly customerId: string | null;
 }

@@ -3,7 +3,7 @@ import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
 /** Claims of an OpenID provider about a person. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
-/** Rules for the people who may sign in, and for their roles. */
+/** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
   /** Domains of their emails, in lower case. */
   readonly allowedDomains: readonly string[];
@@ -26,7 +26,7 @@ const LONGEST_EMAIL = 254;
 const LONGEST_NAME = 200;
 const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
 
-/** Returns who the person is, or why it may not sign in. */
+/** Returns the identity of the person, or the reason why it may not sign in. */
 export function identityOf(
   claims: PersonClaims,
   policy: OpenIdPolicy,

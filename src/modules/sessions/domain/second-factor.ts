@@ -11,13 +11,15 @@ export interface SecondFactor {
   readonly lastStep: number | null;
   /** SHA-256 of the unused recovery codes, in hex. */
   readonly recoveryHashes: readonly string[];
-  /** When a first code proved that the authenticator has the secret. Sign-ins need the factor from then on. */
+  /**
+   * Time of the first accepted code, which proves that the authenticator has the secret. Sign-ins need the factor from then on.
+   */
   readonly enabledAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A code of the authenticator or a recovery code. Null: none was sent. */
+/** Code of the authenticator, or a recovery code. Null: none was sent. */
 export type SecondFactorCode =
   { readonly totpCode: string } | { readonly recoveryCode: string } | null;
 
@@ -34,7 +36,7 @@ export interface IssuedRecoveryCodes {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Proof that an admin presents: the time step whose code was sent, or the hash of a recovery code. */
+/** Parsed code of an admin: the time step of a TOTP code (null: none matches), or the hash of a recovery code. */
 export type Proof = { readonly step: number | null } | { readonly recoveryHash: string };
 
 /** Returns true if sign-ins with a password need the factor. */
@@ -59,7 +61,7 @@ export function afterProof(factor: SecondFactor, proof: Proof, now: Date): Secon
   return { ...factor, lastStep: step };
 }
 
-/** Returns the enabled factor with these recovery codes. They replace former ones. */
+/** Returns the enabled factor with these recovery codes in place of former ones. */
 export function withRecoveryCodes(
   factor: SecondFactor,
   recoveryHashes: readonly string[],

@@ -2,7 +2,7 @@
 export const SIGN_IN_METHODS = ['password', 'openid_connect'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
-/** Signed-in admin of one browser. The secret in its cookie is not stored. */
+/** Session of an admin in one browser. The secret in its cookie is not stored. */
 export interface Session {
   readonly id: string;
   readonly version: number;
@@ -18,7 +18,7 @@ export interface Session {
   /** To within a minute. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
-  /** When it was ended by signing out or by revocation. */
+  /** Time of the sign-out or revocation. */
   readonly endedAt: Date | null;
 }
 
@@ -29,7 +29,7 @@ export interface SessionState {
   readonly isActive: boolean;
 }
 
-/** Fields of an admin that decide whether its sessions last. */
+/** Fields of an admin that its sessions depend on. */
 export interface SessionOwner {
   readonly isActive: boolean;
   readonly sessionsValidFrom: Date;
@@ -46,8 +46,8 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns true while the session lasts. It ends with the admin, and with the admin's password: `sessionsValidFrom` is then
- * another instant than at the sign-in, also if the password was changed while it was checked.
+ * Returns true while the session is valid. It ends when the admin is deactivated, and when `sessionsValidFrom` of the admin
+ * differs from the value at sign-in, as after a new password.
  */
 export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
   return (

@@ -21,7 +21,7 @@ import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.er
 import type { PersonClaims } from '../domain/openid-identity';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
-/** Values that tie the answer of the provider to the browser that asked. */
+/** Values that bind the answer of the provider to the browser that asked. */
 export interface OpenIdRequest {
   readonly state: string;
   readonly nonce: string;
@@ -32,7 +32,7 @@ export interface OpenIdRequest {
 const METADATA_MS = 3_600_000;
 const SCOPES = 'openid email profile';
 
-/** Signs people in at the OpenID provider of the configuration: authorization code with PKCE (RFC 7636). */
+/** Signs people in at the configured OpenID provider: authorization code flow with PKCE (RFC 7636). */
 @Injectable()
 export class OpenIdProvider implements OnApplicationShutdown {
   private readonly logger = new Logger('openid');
@@ -63,7 +63,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns where the browser signs in, and what its answer must fit.
+   * Returns the URL at which the browser signs in, and the values that its answer must match.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(): Promise<{ readonly url: URL; readonly request: OpenIdRequest }> {
@@ -86,9 +86,9 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the claims about the person, from the signed ID token and the endpoint for user information. Checks issuer,
-   * audience, signature, times, nonce and state.
-   * @param query of the redirect back, as it was received
+   * Returns the claims about the person, from the signed ID token and the user information endpoint. Checks issuer, audience,
+   * signature, times, nonce and state.
+   * @param query query of the redirect back, as received
    * @throws {ProblemError} `openid_disabled`, `openid_refused`, `openid_unavailable`
    */
   async finish(query: string, { state, nonce, verifier }: OpenIdRequest): Promise<PersonClaims> {

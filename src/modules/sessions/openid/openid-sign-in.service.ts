@@ -34,7 +34,7 @@ export class OpenIdSignIn {
   ) {}
 
   /**
-   * Returns where the browser signs in, and the text for its cookie.
+   * Returns the URL at which the browser signs in, and the text for its cookie.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(returnTo: string): Promise<{ readonly url: string; readonly cookie: string }> {
@@ -45,8 +45,8 @@ export class OpenIdSignIn {
   }
 
   /**
-   * Begins a session of the admin whom the provider names.
-   * @param query of the redirect back
+   * Begins a session of the admin whom the provider identifies.
+   * @param query query of the redirect back
    * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`, `openid_admin_refused`
    */
   async finish(

@@ -25,12 +25,12 @@ function parameter(name: string, description: string): ApiQueryOptions {
   return { name, required: false, description, schema: { type: 'string' } };
 }
 
-/** Returns true for the request that begins a session although it is a GET. */
+/** Returns true for the GET request that begins a session. */
 export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
   return path === `/${PATH}/callback`;
 }
 
-/** Sign-in by redirect: the browser opens the first route, the provider leads it to the second one. */
+/** Sign-in by redirect: the browser opens the first route; the provider redirects it to the second one. */
 @ApiTags('Sessions')
 @Controller(PATH)
 export class OpenIdController {

@@ -14,7 +14,7 @@ const PBKDF2_BLOCK_BYTES = 32;
 /** Memory that scrypt writes with all its parallel parts. */
 const MOST_SCRYPT_BYTES = 256 * MIB;
 
-/** Returns false for a hash that would occupy the process for too long or with too much memory: it is not computed. */
+/** Returns false for a hash that is not computed, because it would take too much time or memory. */
 export function isAffordable(hash: PasswordHash): boolean {
   switch (hash.scheme) {
     case 'argon2id': {

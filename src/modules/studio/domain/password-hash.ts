@@ -69,7 +69,7 @@ const FORMS: readonly Form[] = [
 const LARGEST_LN = 31;
 const LARGEST_32_BIT = 4_294_967_295;
 
-/** A password hash of a known scheme, with the parameters that decide what it costs to check a password against it. */
+/** A password hash of a known scheme, with its cost parameters. */
 export type PasswordHash =
   | { readonly scheme: 'argon2id'; readonly memoryKib: number; readonly passes: number }
   | { readonly scheme: 'bcrypt'; readonly costLog2: number }
@@ -89,9 +89,9 @@ export type PasswordHash =
     };
 
 /**
- * Returns the scheme of a password hash by its form: the PHC string format of argon2id, scrypt and PBKDF2, the modular
- * crypt format of bcrypt, and the format of passlib for PBKDF2. Does not rate the strength of the parameters. No sign-in
- * can check a password against an `unrecognised` hash.
+ * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular crypt format
+ * for bcrypt, and the format of passlib for PBKDF2. Does not rate the parameters. Sign-ins cannot check passwords against an
+ * `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
   if (passwordHash === NO_PASSWORD) return 'none';

@@ -64,7 +64,7 @@ export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): Studio
   return nextVersion(admin, now, { role });
 }
 
-/** Returns the admin, inactive and with all sessions invalid; the same object when it was inactive. */
+/** Returns the admin as inactive and with all sessions invalid; the same object if it is inactive already. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });

@@ -4,9 +4,9 @@ import { nextVersion } from '../../../core/next-version';
 export interface StudioSettings {
   readonly id: string;
   readonly version: number;
-  /** Largest sum of a payment that admins with the role support may refund, in minor units by currency. */
+  /** Largest amount of a payment that admins with the role `support` may refund in all, in minor units by currency. */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
-  /** Admins who sign in with a password may only enrol until they have a second factor. */
+  /** True if admins who sign in with a password need a second factor. Without one they may only enrol. */
   readonly secondFactorRequired: boolean;
   readonly updatedAt: Date;
 }
@@ -39,7 +39,7 @@ export function withSettings(
   return nextVersion(settings, now, { supportRefundLimits, secondFactorRequired });
 }
 
-/** Returns whether support may refund other amounts with one of the settings than with the other. */
+/** Returns true if the refund limits of the settings differ. */
 export function limitsDiffer(one: StudioSettings, other: StudioSettings): boolean {
   return !isSame(one.supportRefundLimits, other.supportRefundLimits);
 }

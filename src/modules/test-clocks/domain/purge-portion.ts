@@ -5,7 +5,7 @@ const LARGEST_PORTION = 500;
 /** A third of what one commit may take, because customers differ in how much data they have. */
 const AIM_MS = 300;
 
-/** Returns how many customers the next commit purges, after one that purged `size` of them in `tookMs`. */
+/** Returns how many customers the next commit purges, given the size and duration of the last one. */
 export function nextPortion(size: number, tookMs: number): number {
   const paced = Math.floor((size * AIM_MS) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));

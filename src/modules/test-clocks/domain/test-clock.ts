@@ -37,9 +37,9 @@ const FURTHEST_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns why a clock cannot be advanced to an instant, or null when it can. After a crash, a clock can only continue to
- * its former target, once its lease has ended.
- * @param realNow real time, which leases are measured in
+ * Returns the reason why a clock cannot be advanced to an instant, or null. After a crash, it can only be advanced to its
+ * former target, once its lease has ended.
+ * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {
   switch (clock.status) {

@@ -7,8 +7,8 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * Deliveries that are due to active endpoints, read by endpoint as their indexes are. Of an ordered endpoint only the first
- * delivery of each object counts: the others cannot be sent yet.
+ * Due deliveries to active endpoints, by endpoint, as the indexes need it. For an ordered endpoint, only the first delivery of
+ * each object is due.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -45,7 +45,7 @@ export interface Capacity {
 export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
-  /** False if there was nothing to send. This says nothing about the health of the endpoint. */
+  /** False if the event has no data to send, which says nothing about the health of the endpoint. */
   readonly isSent: boolean;
   readonly status: DeliveryStatus;
   readonly dueAt: Date | null;

@@ -77,9 +77,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Claims due deliveries up to the free capacity and starts sending them. A slow or failing claim of one group does not
-   * block the others: it continues by itself, and the next rounds skip the group until it has ended. Attempts that end
-   * wake the job again.
+   * Claims due deliveries up to the free capacity and starts sending them. Endpoints are claimed in groups: while the claim of
+   * a group is slow, later rounds skip that group and the others continue. Attempts that end wake the job again.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.active();

@@ -4,7 +4,7 @@ import { DeliveriesRepository } from './deliveries.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
-/** Deliveries that wait for an endpoint, kept in line with its settings in the transaction that changes them. */
+/** Adapts the waiting deliveries of an endpoint to its settings, in the transaction that changes them. */
 @Injectable()
 export class EndpointQueue {
   constructor(
@@ -13,7 +13,7 @@ export class EndpointQueue {
     private readonly receivers: ReceiversRepository,
   ) {}
 
-  /** Starts or ends ordered delivery, and forgets the failures of an endpoint with a new URL or activated again. */
+  /** Starts or ends ordered delivery. Resets the health of an endpoint with a new URL, or that is enabled again. */
   async follow(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
     if (before.ordered && !after.ordered) await this.heads.remove(after.id);

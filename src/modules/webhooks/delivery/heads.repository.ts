@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Condition on `delivery`, for rows that are found by their ids. Indexes of pending rows do not match it: with statistics from
- * before a burst, a plan takes these indexes for nearly empty, and could read all pending rows instead.
+ * Condition on `delivery`, for rows found by id. Written so that the indexes of pending rows do not match: with statistics from
+ * before a burst, the planner would take these indexes for nearly empty, and could read all pending rows.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 

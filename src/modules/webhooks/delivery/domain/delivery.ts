@@ -39,7 +39,7 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Number of attempts that have ended. */
   readonly attempts: number;
-  /** When the next attempt is due, or when the lease of the running attempt ends; null when the status is final. */
+  /** Time of the next attempt, or end of the lease of the running one; null when the status is final. */
   readonly dueAt: Date | null;
   /** Fencing token, incremented by each claim. Only the result of the newest claim is written. */
   readonly fence: number;
