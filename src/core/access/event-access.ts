@@ -16,7 +16,7 @@ export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly str
   );
 }
 
-/** Returns whether the type of an event, such as `api_key.created`, is one of hidden resources. */
+/** Returns true if the type of an event, such as `api_key.created`, belongs to one of the hidden resources. */
 export function isHiddenType(type: string, hidden: readonly string[]): boolean {
   return hidden.includes(type.slice(0, type.indexOf('.')));
 }

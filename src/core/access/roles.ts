@@ -34,7 +34,7 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/** Returns the scopes of an admin in a session, in which it may have to enrol a second factor first. */
+/** Returns the scopes of an admin in a session; only those to enrol, if a second factor must be enrolled first. */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

@@ -43,7 +43,7 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** A scope as a credential holds it. `*` stands for all scopes, those of later versions included. */
+/** Scope of a credential. `*` stands for all scopes, also those of later versions. */
 export type GrantedScope = Scope | '*';
 
 /** Callers of an operation: the holders of a scope, or everyone. */

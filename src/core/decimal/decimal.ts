@@ -22,8 +22,8 @@ export function parseDecimal(text: string): Rational {
 }
 
 /**
- * `value` with at most `fractionDigits` digits after the point, rounded half away from zero,
- * without trailing zeros. For display and for quantities, not for amounts.
+ * Formats `value` with at most `fractionDigits` digits after the point, rounded half away from zero, without trailing zeros.
+ * For display and for quantities, not for amounts.
  */
 export function formatDecimal(value: Rational, fractionDigits: number): string {
   const scale = 10n ** BigInt(fractionDigits);
@@ -35,8 +35,8 @@ export function formatDecimal(value: Rational, fractionDigits: number): string {
 }
 
 /**
- * `value` as text that loses nothing: a decimal where it terminates (`"0.0125"`), else the ratio
- * (`"67500/31"`). What a line's trace stores; {@link parseExact} reads it back.
+ * Formats `value` exactly: as a decimal if it is finite (`"0.0125"`), else as a ratio (`"67500/31"`). Traces of lines store
+ * this text; {@link parseExact} reads it.
  */
 export function formatExact(value: Rational): string {
   let rest = value.denominator;
@@ -57,9 +57,8 @@ export function formatExact(value: Rational): string {
 }
 
 /**
- * The value that {@link formatExact} wrote. Longer than a decimal from outside may be, since a
- * product has the digits of both its factors.
- *
+ * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product has the digits of
+ * both factors.
  * @throws InvariantError on any other text.
  */
 export function parseExact(text: string): Rational {

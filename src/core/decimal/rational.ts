@@ -2,8 +2,8 @@ import { invariant } from '../invariant';
 import { roundHalfAwayFromZero } from '../money';
 
 /**
- * An exact number, in lowest terms with a positive denominator, so that equal numbers are equal
- * objects. Build one with {@link rational} or from a decimal string, never by hand.
+ * An exact fraction in lowest terms with a positive denominator, so that equal numbers have equal fields. Make it with {@link
+ * rational} or from a decimal string only.
  */
 export type Rational = { readonly numerator: bigint; readonly denominator: bigint };
 
@@ -55,8 +55,8 @@ export function divide(left: Rational, right: Rational): Rational {
 }
 
 /**
- * The exact sum of any number of values, zero for none. Reduces once at the end, so a hundred
- * thousand decimals of the same precision cost a hundred thousand integer additions.
+ * Returns the exact sum of any number of values; zero for none. Reduces once at the end, so 100,000 decimals of one precision
+ * cost 100,000 integer additions.
  */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;
@@ -72,7 +72,7 @@ export function sum(values: Iterable<Rational>): Rational {
   return rational(numerator, denominator);
 }
 
-/** Negative, zero or positive as `left` is less than, equal to or greater than `right`. */
+/** Returns -1, 0 or 1 if `left` is less than, equal to or greater than `right`. */
 export function compare(left: Rational, right: Rational): -1 | 0 | 1 {
   const gap = left.numerator * right.denominator - right.numerator * left.denominator;
   return gap < 0n ? -1 : gap > 0n ? 1 : 0;
@@ -88,19 +88,19 @@ export function greaterOf(left: Rational, right: Rational): Rational {
   return compare(left, right) >= 0 ? left : right;
 }
 
-/** The smallest integer that is not less than `value`: whole packages for a part of one. */
+/** Returns the smallest integer not less than `value`. */
 export function ceiling(value: Rational): bigint {
   const quotient = value.numerator / value.denominator;
   const isWhole = value.numerator % value.denominator === 0n;
   return isWhole || value.numerator < 0n ? quotient : quotient + 1n;
 }
 
-/** The nearest integer, halves away from zero: the one rounding of an amount, at its line. */
+/** Returns the nearest integer, halves away from zero: the one rounding of an amount, at its line. */
 export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);
 }
 
-/** The numerators of `values` over their least common denominator, in the order given. */
+/** Returns the numerators of `values` over their least common denominator, in the given sequence. */
 export function overCommonDenominator(values: readonly Rational[]): {
   numerators: bigint[];
   denominator: bigint;

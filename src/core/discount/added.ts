@@ -2,29 +2,29 @@ import { invariant } from '../invariant';
 import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
-/** A coupon of an invoice, as it discounts an amount that is added to the invoice later. Amounts are minor units. */
+/** A coupon of an invoice, for the discount of an amount that is added to the invoice later. Amounts are minor units. */
 export type AddedCoupon = {
   readonly redemptionId: string;
-  /** A percent as a decimal string; null for a coupon that takes off an amount. */
+  /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /** The amount that the percentage is for so far: its lines, with what was added and taken back since. */
+  /** Amount that the percentage applies to so far: its lines, with later additions and corrections. */
   readonly baseMinor: bigint;
-  /** Part of the added amount whose discount returned to the coupon before, and may have been used since. */
+  /** Part of the added amount whose discount had returned to the coupon, and may have been used since. */
   readonly againMinor: bigint;
-  /** The most that an amount takes off, or a percentage of the part that is added again. */
+  /** Limit: what is left of a coupon with an amount; for a percentage, its discount of the part that is added again. */
   readonly restMinor: bigint;
 };
 
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** Part of the discount that the rest of the coupon gave. */
+  /** Part of the discount that comes from `restMinor`. */
   readonly ofRestMinor: bigint;
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later: each percentage takes off what it would have taken
- * off more with the amount on the invoice, rounded as a whole; then each amount takes off what is left of it.
+ * Returns the discounts of an amount that is added to an invoice later. Each percentage takes off the difference that the
+ * amount makes to its rounded total. Then each coupon with an amount takes off what it has left.
  *
  * @param coupons percentages first
  */
@@ -48,7 +48,7 @@ export function discountAdded(
   });
 }
 
-/** Returns the base of each percentage, by redemption: the amount of its lines less the discounts of former coupons. */
+/** Returns the base of each percentage, by redemption: its lines less the discounts of the coupons before it. */
 export function percentageBases(
   lines: readonly DiscountableLine[],
   coupons: readonly RedeemedCoupon[],

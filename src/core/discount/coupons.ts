@@ -15,7 +15,7 @@ export type RedeemedCoupon = {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
-  /** The lines it may lower, by id; `'all'` for an invoice-wide one. */
+  /** Ids of the lines it may discount; `'all'` for the whole invoice. */
   readonly lineIds: ReadonlySet<string> | 'all';
   readonly off: CouponOff;
 };
@@ -25,22 +25,22 @@ export type CouponOff =
   | {
       readonly type: 'percent';
       readonly percentOff: string;
-      /** At most this much; null or left out: no limit. */
+      /** Limit of the discount; null or absent: no limit. */
       readonly mostMinor?: bigint | null;
     }
   /** In the invoice's currency: what other invoices left of it. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
 
-/** A line as coupons see it: how much of it may still be taken off. */
+/** A line, with the amount that coupons may still take off. */
 export type DiscountableLine = { readonly lineId: string; readonly amountMinor: bigint };
 
 export type AppliedCoupon = {
   readonly redemptionId: string;
   /** Taken off by this coupon, zero or more. */
   readonly amountMinor: bigint;
-  /** The part of `amountMinor` on each line, in the order of the lines. */
+  /** Part of `amountMinor` on each line, in the sequence of the lines. */
   readonly sharesMinor: readonly bigint[];
-  /** The rest that a limited coupon with duration `once` keeps for the next invoice; zero for any other. */
+  /** Amount that a limited coupon with duration `once` keeps for the next invoice; zero for any other. */
   readonly unusedMinor: bigint;
 };
 
@@ -53,11 +53,10 @@ export type Discounts = {
 };
 
 /**
- * Applies coupons to the positive lines that each may lower: percentages first, then amounts, each
- * by redemption time (ties in the order given), each on what the former left. A percentage is
- * rounded once over its lines, half away from zero; every discount is spread over its lines by
- * largest remainder. No line falls below zero; lines of zero or less are left alone.
- *
+ * Applies coupons to the positive lines that each may discount: percentages first, then amounts, each group by redemption time
+ * (ties in the given sequence), each coupon to what the former ones left. A percentage is rounded once over its lines, half
+ * away from zero; every discount is split over its lines by largest remainder. No line falls below zero; lines of zero or less
+ * are unchanged.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

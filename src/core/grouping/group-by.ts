@@ -1,4 +1,4 @@
-/** The items by their key, each group in the order in which they came. */
+/** Groups items by key. Each group keeps their sequence. */
 export function groupBy<Key, Item>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

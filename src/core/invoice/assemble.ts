@@ -8,7 +8,7 @@ import type { AssembledInvoice, LineAmount } from './line';
 /** All that an invoice is made from. */
 export type InvoiceContents = {
   readonly currency: string;
-  /** Recurring prices, arrears, usage, one-off items and credits, in the order they are shown. */
+  /** Recurring prices, arrears, usage, one-off items and credits, in the sequence shown. */
   readonly lines: readonly LineAmount[];
   readonly commitments: readonly Commitment[];
   readonly coupons: readonly RedeemedCoupon[];
@@ -18,13 +18,10 @@ export type InvoiceContents = {
 };
 
 /**
- * The invoice that the contents make, always in this order: lines, minimum and maximum true-ups,
- * coupons on the positive lines, tax on each line's net, credit balance, amount due. Lines with the
- * terms of an earlier bill bring their discounts and taxes along. A negative total becomes credit
- * balance and leaves nothing due. All amounts in minor units of one currency.
- *
- * @throws InvariantError when two currencies meet, a line id comes twice, or a total misses its
- * lines.
+ * Assembles an invoice, always in this sequence: lines, minimum and maximum true-ups, coupons on the positive lines, tax on
+ * each line's net, credit balance, amount due. Lines with the terms of an earlier bill bring their own discounts and taxes. A
+ * negative total becomes credit balance and leaves nothing due. All amounts are minor units of one currency.
+ * @throws InvariantError when two currencies meet, a line id comes twice, or a total misses its lines.
  */
 export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   const { currency, coupons, taxRates, taxTreatment, creditGrants } = contents;
@@ -94,9 +91,8 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 }
 
 /**
- * Asserts what holds for every invoice, when it is made and when it is read again: totals equal
- * lines, and what is due, paid by credit or turned into credit is the total.
- *
+ * Asserts the invariants of every invoice, new or stored: totals equal lines; the total equals what is due plus what credit
+ * paid, or the credit it became.
  * @throws InvariantError when one of them does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {

@@ -4,9 +4,9 @@ import type { Proration } from '../proration';
 import { trueUp } from '../rating';
 import type { LineAmount } from './line';
 
-/** The minimum and maximum of a price for one period, and what counts towards them. */
+/** Minimum and maximum of a price for one period, and the amounts that count towards them. */
 export type Commitment = {
-  /** The id of the true-up line, should there be one. */
+  /** Id of the true-up line, if there is one. */
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
@@ -20,9 +20,8 @@ export type Commitment = {
 };
 
 /**
- * The true-up lines of an invoice, in the order of the commitments, with what a maximum takes away
- * from each line: coupons must not take off again what the maximum already took.
- *
+ * Returns the true-up lines of an invoice, in the sequence of the commitments, and what a maximum takes off each line, which
+ * coupons must not take off again.
  * @throws InvariantError when a commitment counts a line that is not there, or its limits cross.
  */
 export function trueUps(

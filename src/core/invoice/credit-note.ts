@@ -10,7 +10,7 @@ import { invariant } from '../invariant';
 import { allocate, allocateShares } from '../money';
 import type { TaxShare } from '../tax';
 
-/** A line of a finalized invoice, with what earlier credit notes took of it. */
+/** A line of a finalized invoice, with the amounts of earlier credit notes. */
 export type CreditableLine = {
   readonly lineId: string;
   /** After discounts, without any tax. */
@@ -37,22 +37,18 @@ export type CreditNoteAmounts = {
   readonly totalMinor: bigint;
 };
 
-/**
- * How much of a line, without tax, may still be credited: zero for a line that is itself a credit.
- */
+/** Returns how much of a line, without tax, can still be credited; zero for a line that is itself a credit. */
 export function creditableMinor(line: CreditableLine): bigint {
   const leftMinor = line.netMinor - line.creditedNetMinor;
   return leftMinor > 0n ? leftMinor : 0n;
 }
 
 /**
- * The credit note for parts of lines, in positive minor units: net as asked for, and the tax that
- * belongs to it, rounded once over the note, half away from zero, and split over its lines and
- * their rates by largest remainder. The note that takes the last of a line takes the last of its
- * tax, so several partial notes together credit exactly the tax of the line, and never more.
- *
- * @throws InvariantError when a line is asked for twice or is unknown, or an amount is below one
- * minor unit or above {@link creditableMinor}; check those first where a caller chose them.
+ * Returns the credit note for parts of lines, in positive minor units: the requested net amounts and their tax, rounded once
+ * over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the rest of a
+ * line takes the rest of its tax, so several partial notes together credit exactly the tax of the line.
+ * @throws InvariantError when a line is asked for twice or is unknown, or an amount is below one minor unit or above {@link
+ *   creditableMinor}; check those first where a caller chose them.
  */
 export function creditNote(
   requests: readonly CreditRequest[],

@@ -6,18 +6,16 @@ import type { RateTotal, TaxShare } from '../tax';
 export type LineKind =
   'recurring' | 'usage' | 'proration' | 'one_off' | 'credit' | 'minimum' | 'maximum';
 
-/**
- * A line as it enters an invoice: already rounded, before discount and tax, negative for a credit.
- */
+/** A line before discount and tax: rounded, negative for a credit. */
 export type LineAmount = {
   readonly lineId: string;
   readonly kind: LineKind;
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly taxRateIds: readonly string[];
-  /** The exact tax of a line with the terms of an earlier bill, by rate; negative for a credit. */
+  /** Exact tax by rate of a line with the terms of an earlier bill; negative for a credit. */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
-  /** Discounts of a line with the terms of an earlier bill. The coupons of the invoice leave it alone. */
+  /** Discounts of a line with the terms of an earlier bill. The coupons of the invoice do not apply to it. */
   readonly fixedDiscounts?: readonly DiscountShare[];
 };
 
@@ -26,7 +24,7 @@ export type DiscountShare = { readonly redemptionId: string; readonly amountMino
 /** A line as the invoice shows it. */
 export type AssembledLine = LineAmount & {
   readonly discountMinor: bigint;
-  /** Amount that each coupon took off the line; without coupons that took nothing. */
+  /** Amount that each coupon took off the line. Coupons that took nothing are absent. */
   readonly discountShares: readonly DiscountShare[];
   /** After discounts, without any tax. */
   readonly netMinor: bigint;

@@ -10,7 +10,7 @@ import {
 import { invariant } from '../invariant';
 import { factorOf, type Proration } from '../proration';
 
-/** A finalized line for a price paid in advance, with what has happened to it since. */
+/** A finalized line for a price paid in advance, with the credits since. */
 export type PrepaidLine = {
   /** Amount of the line for the full period, in minor units: {@link forFullPeriod}. */
   readonly fullAmount: Rational;
@@ -23,16 +23,15 @@ export type PrepaidLine = {
   readonly creditedMinor: bigint;
 };
 
-/** Returns what the amount of a line comes to for the full period, in minor units, exactly: its unused parts are shares of it. */
+/** Returns the exact amount of a line for its full period, in minor units. Its unused parts are shares of that amount. */
 export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
   const amount = rational(amountMinor);
   return proration === null ? amount : divide(amount, factorOf(proration));
 }
 
 /**
- * Returns the share of a line for a price paid in advance that is unused, from 0 to 1: the amount for the full period,
- * times the unused part, over the amount of the line.
- *
+ * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times the unused
+ * part, divided by the amount of the line.
  * @throws InvariantError when the unused part is more than the line billed, or measured otherwise.
  */
 export function unusedShare(
@@ -52,10 +51,8 @@ export function unusedShare(
 }
 
 /**
- * Returns what is credited for the unused part of a price paid in advance, zero or more, in minor
- * units: the unused share of what the line still holds after its discounts and earlier credits,
- * rounded once, half away from zero.
- *
+ * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units: the unused share of what is
+ * left of the line after discounts and earlier credits, rounded once, half away from zero.
  * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond what it held.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {

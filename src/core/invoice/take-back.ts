@@ -13,32 +13,32 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate as finalized lines carry it, and the tax of it that they still hold, in minor units. */
+/** A tax rate of finalized lines, and the tax that is left of it, in minor units. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
-/** The amounts that finalized lines still hold, and a credit can take back. */
+/** Amounts left of finalized lines, which a credit can take back. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
-  /** After discounts and earlier credits; tax within the amounts is part of it. */
+  /** After discounts and earlier credits, inclusive tax included. */
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
-  /** True where all of the lines carry the same rates. */
+  /** True if all lines have the same tax rates. */
   readonly hasOneSetOfRates: boolean;
-  /** Discounts that return to their coupons, by as much as is taken back. */
+  /** Discounts that return to their coupons, in proportion to what is taken back. */
   readonly discounts: readonly Share[];
 };
 
-/** A part of what lines hold, in positive minor units. */
+/** Part of what is left of lines, in positive minor units. */
 export type TakenBack<Share extends DiscountShare = DiscountShare> = {
   readonly amountMinor: bigint;
   readonly discounts: readonly Share[];
 };
 
 /**
- * Returns the share of what lines hold: the amount, rounded once, half away from zero, and what
- * returns to each coupon, rounded once together and split by largest remainder.
+ * Returns a share of what is left of lines: the amount, rounded once, half away from zero, and the discounts that return to
+ * coupons, rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param mostMinor limit of the amount; a share that exceeds it is lowered to it, with what returns to coupons
+ * @param mostMinor limit of the amount; a share that exceeds it is lowered to it, with the discounts
  */
 export function takeBack<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -67,10 +67,9 @@ export function takeBack<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of what lines hold, by rate, in minor units. The part is taxed
- * with the rates that billed it, up to the tax that is left; the last part takes all of that, so
- * that credits together return exactly the tax that was billed. Lines with different rates give it
- * back in proportion.
+ * Returns the exact tax of a part of what is left of lines, by rate, in minor units. The part is taxed with the rates that
+ * billed it, up to the tax that is left. The last part takes all tax that is left, so that credits together return exactly the
+ * billed tax. Lines with different rates give it back in proportion.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -89,7 +88,7 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest total that a part of what lines hold can have, with exclusive tax. The tax of each rate is rounded up,
+ * Returns the largest total, with exclusive tax, of a part of what is left of lines. The tax of each rate is rounded up,
  * because it is rounded once over the invoice that gives the part back.
  */
 export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
@@ -99,7 +98,7 @@ export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
     .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
 }
 
-/** Returns the largest part, at most the given amount, that comes to at most a limit by {@link mostWithTax}. */
+/** Returns the largest part, up to `amountMinor`, whose {@link mostWithTax} is at most `limitMinor`. */
 export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
   let [fits, exceeds] = [0n, amountMinor + 1n];
   while (exceeds - fits > 1n) {

@@ -6,22 +6,20 @@ import {
   type Posting,
 } from './transaction';
 
-/** A line of a finalized invoice as the books see it, negative for a credit. */
+/** A line of a finalized invoice as the ledger needs it, negative for a credit. */
 export type RevenueLine = {
   /** After discounts, without tax. */
   readonly netMinor: bigint;
   readonly discountMinor: bigint;
   readonly taxMinor: bigint;
-  /** True when the net is earned over a future period instead of with the invoice. */
+  /** True if the net is earned over a future period instead of with the invoice. */
   readonly isDeferred: boolean;
 };
 
 /**
- * A finalized invoice: the customer owes the total, less what credit pays; revenue is shown before
- * discounts, with the discounts beside it. The net of a line paid in advance is deferred; its
- * discount is not, so that what is released later adds up to the net. A negative total is owed to
- * the customer as credit.
- *
+ * Posts a finalized invoice: the customer owes the total, less what credit pays. Revenue is posted before discounts, and
+ * discounts on their own account. The net of a line paid in advance is deferred, but its discount is not, so that later
+ * releases add up to the net. A negative total becomes credit of the customer.
  * @throws InvariantError when more credit is applied than the total, or less than none.
  */
 export function postInvoice(invoice: {
@@ -52,9 +50,8 @@ export function postInvoice(invoice: {
 }
 
 /**
- * A payment that succeeded: cash from the provider, for what it pays of an invoice; the rest is the
- * customer's credit.
- *
+ * Posts a succeeded payment: cash from the provider, against the receivable for what it pays of an invoice, and against the
+ * customer's credit for the rest.
  * @throws InvariantError when it pays more of an invoice than it is, or less than nothing.
  */
 export function postPayment(payment: {
@@ -96,10 +93,8 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * A refund that succeeded: cash back through the provider. What the payment had left as the
- * customer's credit is taken from there; the rest lowers no invoice by itself, and a credit note
- * that settles as a refund meets it on the refunds account.
- *
+ * Posts a succeeded refund: cash back through the provider. It takes the credit that the payment became; the rest is posted to
+ * refunds, where a credit note settled as a refund balances it. It changes no invoice.
  * @throws InvariantError when the amount is negative, or the part of it from credit is not a part.
  */
 export function postRefund(refund: {
@@ -119,9 +114,8 @@ export function postRefund(refund: {
 }
 
 /**
- * A refund that succeeded and was returned by the customer's bank: the money is back with the
- * provider, and what it took from the customer's credit is credit again.
- *
+ * Posts a succeeded refund that the customer's bank returned: the money is back at the provider, and what it took from the
+ * customer's credit is credit again.
  * @throws InvariantError when the amount is negative, or the part of it to credit is not a part.
  */
 export function postRefundReturned(returned: {
@@ -140,7 +134,7 @@ export function postRefundReturned(returned: {
   ]);
 }
 
-/** Funds that a provider withdrew for a dispute: until it is decided, they are neither ours nor lost. */
+/** Posts funds that a provider withdrew for a dispute. Until the dispute is decided, they are neither cash nor lost. */
 export function postDisputeWithdrawn(withdrawn: {
   readonly currency: string;
   readonly provider: string;
@@ -155,8 +149,7 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * A lost dispute: what the payment had left as the customer's credit is void, the rest is a loss. It reopens no invoice.
- *
+ * Posts a lost dispute: it takes the credit that the payment became; the rest is a loss. It reopens no invoice.
  * @throws InvariantError when the part from credit is not a part.
  */
 export function postDisputeLost(lost: {
@@ -175,8 +168,7 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Disputed funds that a provider paid back. What was booked as lost before is no loss any more, or credit again.
- *
+ * Posts disputed funds that a provider paid back. What was booked as lost is no loss any more, or credit again.
  * @throws InvariantError when the parts are more than the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -199,7 +191,7 @@ export function postDisputeReinstated(reinstated: {
   ]);
 }
 
-/** Credit of a disputed payment that became available after the loss, and makes up for a part of it. */
+/** Posts credit of a disputed payment that became available after the loss and covers a part of it. */
 export function postLossRecovered(recovered: {
   readonly currency: string;
   readonly amountMinor: bigint;
@@ -213,9 +205,8 @@ export function postLossRecovered(recovered: {
 }
 
 /**
- * A credit note: takes back revenue (what is still deferred of it from deferred revenue) and tax,
- * and settles them on what is owed, on the customer's credit, or as a refund to come.
- *
+ * Posts a credit note: takes back revenue (the deferred part from deferred revenue) and tax, and settles them against the
+ * receivable, as credit of the customer, or as a refund to come.
  * @throws InvariantError when the settlement is not the total, or more is deferred than the net.
  */
 export function postCreditNote(note: {
@@ -244,7 +235,7 @@ export function postCreditNote(note: {
   ]);
 }
 
-/** Credit of the customer that lowers what is owed for an invoice finalized before. */
+/** Posts credit of the customer that lowers an invoice finalized before. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
   assertPart(0n, amountMinor);
   return transaction('credit_applied', currency, [
@@ -254,9 +245,8 @@ export function postCreditApplied(currency: string, amountMinor: bigint): Ledger
 }
 
 /**
- * A void: the mirror of all that was posted for an invoice or a credit note, so that together they
- * come to nothing. Credit that had paid for an invoice returns to the customer.
- *
+ * Posts a void: the reverse of all postings of an invoice or a credit note. Credit that had paid for an invoice returns to the
+ * customer.
  * @throws InvariantError when the transactions are in different currencies.
  */
 export function postVoid(
@@ -274,8 +264,7 @@ export function postVoid(
 }
 
 /**
- * A write-off: what an uncollectible invoice still owes becomes bad debt.
- *
+ * Posts a write-off: what an uncollectible invoice still owes becomes bad debt.
  * @throws InvariantError when the amount is negative.
  */
 export function postWriteOff(currency: string, amountMinor: bigint): LedgerTransaction {
@@ -287,9 +276,7 @@ export function postWriteOff(currency: string, amountMinor: bigint): LedgerTrans
 }
 
 /**
- * The return of a written-off amount to what is owed, before an uncollectible invoice is paid or
- * voided after all.
- *
+ * Posts the return of a written-off amount to the receivables, before an uncollectible invoice is paid or voided.
  * @throws InvariantError when the amount is negative.
  */
 export function postRecovery(currency: string, amountMinor: bigint): LedgerTransaction {
@@ -300,7 +287,7 @@ export function postRecovery(currency: string, amountMinor: bigint): LedgerTrans
   ]);
 }
 
-/** Deferred revenue that has been earned; negative to take a release back. */
+/** Posts deferred revenue that has been earned; a negative amount takes a release back. */
 export function postRevenueRelease(currency: string, amountMinor: bigint): LedgerTransaction {
   return transaction('revenue_release', currency, [
     debit('deferred_revenue', amountMinor),

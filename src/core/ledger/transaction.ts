@@ -1,6 +1,6 @@
 import { invariant } from '../invariant';
 
-/** The accounts of the books. Cash clearing is one account for each payment provider. */
+/** Accounts of the ledger. There is one cash clearing account per payment provider. */
 export type LedgerAccount =
   | 'accounts_receivable'
   | 'revenue'
@@ -38,8 +38,7 @@ export type LedgerTransaction = {
 };
 
 /**
- * A transaction of the postings given: those of one account are added up, zeros left out.
- *
+ * Makes a transaction. Adds up postings of the same account, and leaves out zeros.
  * @throws InvariantError when it does not balance.
  */
 export function transaction(

@@ -1,4 +1,4 @@
-/** A free-form map that belongs to the caller; the engine keeps it and never reads it. */
+/** Free-form map of the caller, which the engine stores and does not interpret. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export const METADATA_LIMITS = { keys: 50, bytes: 16 * 1024 } as const;
@@ -15,8 +15,8 @@ export function isWithinMetadataLimits(value: unknown): value is Metadata {
 }
 
 /**
- * Merges an update into stored metadata: keys sent replace (one level deep, a nested map is
- * replaced whole), `null` removes, keys not sent stay.
+ * Merges an update into stored metadata: sent keys replace stored ones (a nested map as a whole), `null` removes a key, other
+ * keys stay.
  */
 export function mergeMetadata(stored: Metadata, sent: Metadata | undefined): Metadata {
   if (sent === undefined) return stored;

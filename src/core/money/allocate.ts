@@ -1,13 +1,10 @@
 import { invariant } from '../invariant';
 
 /**
- * Splits `amountMinor` in proportion to `weights` by largest remainder: every part is cut towards
- * zero, and the minor units left over go one each to the parts that lost most, ties to the earlier
- * part. The parts add up to the amount, carry its sign, stay within one minor unit of their exact
- * share, and are zero where the weight is zero.
- *
- * @throws InvariantError on a negative weight, or when there is an amount but no weight to put it
- * on.
+ * Splits `amountMinor` in proportion to `weights` by largest remainder: every part is rounded towards zero, and the remaining
+ * minor units go one each to the parts with the largest remainders, ties to the earlier part. The parts add up to the amount,
+ * have its sign, differ from their exact share by less than one minor unit, and are zero for a weight of zero.
+ * @throws InvariantError on a negative weight, or when there is an amount but no weight to put it on.
  */
 export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigint[] {
   let totalWeight = 0n;
@@ -27,15 +24,13 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 }
 
 /**
- * Splits `amountMinor`, which is the rounded sum of the exact shares `shareNumerators[i] /
- * denominator`, into whole parts by largest remainder, as {@link allocate} does. Shares may differ
- * in sign (tax on a charge and on a credit, rounded once together): all are floored, and the minor
- * units left over go to the largest remainders. Mirrored shares give mirrored parts: a negative
- * amount is split as its opposite; for zero, the first share decides. A part stays within one minor
- * unit of its share, and a share that is whole is left as it is.
- *
- * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or
- * when `denominator` is not positive.
+ * Splits `amountMinor`, the rounded sum of the exact shares `shareNumerators[i] / denominator`, into whole parts by largest
+ * remainder, as {@link allocate} does. Shares may differ in sign, such as taxes of a charge and of a credit that are rounded
+ * once together: all are rounded down, and the remaining minor units go to the largest remainders. Negated shares give negated
+ * parts: a negative amount is split as its opposite; for zero, the sign of the first share decides. A part differs from its
+ * share by less than one minor unit, and a whole share is unchanged.
+ * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator` is not
+ *   positive.
  */
 export function allocateShares(
   amountMinor: bigint,

@@ -1,4 +1,4 @@
-/** Amounts between which a value lies, both inclusive, in minor units of one currency. Null: no limit. */
+/** Range of amounts, both ends inclusive, in minor units of one currency. Null: no limit. */
 export interface AmountRange {
   readonly least: bigint | null;
   readonly most: bigint | null;

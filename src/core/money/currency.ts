@@ -25,20 +25,17 @@ export const digitsByCode: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Returns true when new objects can use `code`: a current ISO 4217 code in upper case that has a
- * minor unit. Funds codes with a stated minor unit (CLF, UYI) count; metals and units of account
- * (XAU, XDR, XTS, XXX) do not, and former currencies do not either.
+ * Returns true if new objects can use `code`: a current ISO 4217 code in upper case with a minor unit. Includes funds codes
+ * with a minor unit (CLF, UYI). Excludes metals, units of account (XAU, XDR, XTS, XXX) and former currencies.
  */
 export function isCurrency(code: string): boolean {
   return digitsByCode.has(code) && !WITHDRAWN.has(code);
 }
 
 /**
- * Digits after the decimal point in the major unit of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO
- * 4217). Former currencies keep theirs: amounts that are stored in them stay readable.
- *
- * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link
- * isCurrency} first.
+ * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217). Also knows
+ * former currencies, so that amounts stored in them stay readable.
+ * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link isCurrency} first.
  */
 export function minorDigits(code: string): number {
   const digits = digitsByCode.get(code);

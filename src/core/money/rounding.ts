@@ -1,9 +1,8 @@
 import { invariant } from '../invariant';
 
 /**
- * The integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives
- * -1. The only rounding in the engine; an amount passes it once, at its line.
- *
+ * Returns the integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives -1. The only
+ * rounding in the engine; an amount is rounded once, at its line.
  * @throws InvariantError when `denominator` is zero.
  */
 export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): bigint {
@@ -16,8 +15,7 @@ export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): b
 }
 
 /**
- * `amountMinor` x `numerator` / `denominator` in minor units, rounded once, half away from zero.
- *
+ * Returns `amountMinor` x `numerator` / `denominator` in minor units, rounded once, half away from zero.
  * @throws InvariantError when `denominator` is zero.
  */
 export function multiplyByRatio(

@@ -13,28 +13,28 @@ import {
 import type { PercentagePrice } from './price';
 import { exactly, lumpStep, ratedAmount, step, type RatedAmount, type TraceStep } from './trace';
 
-/** All that the events of a percentage price come to: enough to rate them without the events. */
+/** Sums over the events of a percentage price, enough to rate them without the events. */
 export type ChargedEvents = {
   /** Events that are not wholly free. */
   readonly events: bigint;
-  /** Their base amounts, less free parts, in minor units. */
+  /** Sum of their base amounts, less free parts, in minor units. */
   readonly base: Rational;
   /** Amount added by the minimum, and amount taken by the maximum (zero or less). */
   readonly raisedBy: Rational;
   readonly loweredBy: Rational;
 };
 
-/** Takes events one by one, so that any number of them fits in memory. */
+/** Adds up events one by one, so that any number of them fits in memory. */
 export interface EventCharger {
-  /** The next event in the order in which they happened, by its base amount in minor units. */
+  /** Adds the next event in time order, by its base amount in minor units. */
   readonly add: (base: Rational) => void;
   readonly charged: () => ChargedEvents;
 }
 
 /**
- * Returns the charge of a percentage price for events. While both free quotas last, an event is free; the event that crosses the
- * free amount is charged for what lies beyond it, with the fixed amount; then all is charged. Each charged event is
- * clamped to its minimum and maximum. Exact.
+ * Returns a charger for the events of a percentage price. While both free quotas last, an event is free. The event that crosses
+ * the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each charged
+ * event is limited by its minimum and maximum. Exact.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
@@ -60,9 +60,7 @@ export function chargeEvents(price: PercentagePrice): EventCharger {
   };
 }
 
-/**
- * The percentage amount of events, in minor units; the steps sum up all events, so that a trace stays short.
- */
+/** Returns the percentage amount of events, in minor units. Its steps are sums over all events, so that a trace stays short. */
 export function ratePercentage(
   price: PercentagePrice,
   { events, base, raisedBy, loweredBy }: ChargedEvents,

@@ -11,7 +11,7 @@ export interface LimitedPrice {
 }
 
 /**
- * Returns what a price without usage costs for a full billing period, within its minimum and maximum, in minor units.
+ * Returns the cost of a full billing period at a price without usage, within its minimum and maximum, in minor units.
  * @param quantity decimal string
  */
 export function periodAmountOf(price: LimitedPrice, quantity: string): bigint {

@@ -1,7 +1,6 @@
 /**
- * A price as a plan version holds it and as a line's trace keeps it. Unit amounts, bounds,
- * quantities and rates are decimal strings, unit amounts in minor units a unit (`"0.0125"`); other
- * amounts are whole minor units.
+ * A price, as plan versions and traces store it. Unit amounts, bounds, quantities and rates are decimal strings, unit amounts
+ * in minor units per unit (`"0.0125"`); other amounts are whole minor units.
  */
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
@@ -12,10 +11,10 @@ export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint }
 /** Unit amount x quantity. */
 export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: string };
 
-/** Each tier prices the units that fall into it; its flat amount is due once it is reached. */
+/** Each tier prices the units within it. Its flat amount is due once the tier is reached. */
 export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 
-/** One tier, the one that the quantity falls into, prices all units. */
+/** The tier that contains the quantity prices all units. */
 export type VolumePrice = { readonly model: 'volume' } & Tiered;
 
 /** ceil((quantity - free units) / size) packages; nothing up to the free units. */
@@ -29,8 +28,8 @@ export type PackagePrice = {
 };
 
 /**
- * Rate x (base - free amount) + fixed amount x (events - free events), each event clamped. A free
- * quota of zero is no quota; of two quotas, whichever ends first ends both.
+ * Rate x (base - free amount) + fixed amount x (events - free events), each event within its minimum and maximum. A free quota
+ * of zero means no quota. When either of two quotas is used up, both end.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';
@@ -40,7 +39,7 @@ export type PercentagePrice = {
   readonly fixedAmountMinor: bigint;
   readonly freeEvents: bigint;
   readonly freeAmountMinor: bigint;
-  /** The least and the most that one charged event costs, or null for no such limit. */
+  /** Least and largest amount of one charged event; null: no limit. */
   readonly eventMinimumMinor: bigint | null;
   readonly eventMaximumMinor: bigint | null;
 };

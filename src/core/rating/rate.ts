@@ -17,8 +17,8 @@ import { rateGraduated, rateVolume } from './tiers';
 import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
 
 /**
- * Input of a pricer: a quantity, or for the percentage model the base amounts of the events in the
- * order in which they happened, in minor units, or what {@link chargeEvents} made of them.
+ * Usage to rate: a quantity, or for the percentage model the base amounts of the events in time order, in minor units, or the
+ * result of {@link chargeEvents}.
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }
@@ -26,12 +26,11 @@ export type Usage =
   | { readonly kind: 'charged'; readonly charged: ChargedEvents };
 
 /**
- * The exact amount of `price` for `usage` in minor units, before the one rounding at the line, with
- * the steps that make it up. A quantity below zero is rated as zero: corrections are made by
- * difference to what was billed, never by a negative quantity.
- *
- * @throws InvariantError when the price is malformed, or has the percentage model and the usage is
- * a quantity, or the other way round.
+ * Returns the exact amount of `price` for `usage` in minor units, before the one rounding at the line, with the steps of its
+ * calculation. A quantity below zero counts as zero: corrections bill the difference to the billed amount, never a negative
+ * quantity.
+ * @throws InvariantError when the price is malformed, or has the percentage model and the usage is a quantity, or the other way
+ *   round.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {
   switch (price.model) {

@@ -8,9 +8,8 @@ type BoundedTier = { readonly tier: Tier; readonly index: number; readonly from:
 );
 
 /**
- * The graduated amount for `quantity`: each tier's units at its unit amount, plus the flat amount
- * of every tier reached. Exact; a step for each tier reached.
- *
+ * Returns the exact graduated amount for `quantity`, with a step for each tier reached: the tier's units at its unit amount,
+ * plus its flat amount.
  * @throws InvariantError when the tiers are not ascending with an open end.
  */
 export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedAmount {
@@ -26,10 +25,8 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
 }
 
 /**
- * The volume amount for `quantity`: all units at the unit amount of the one tier it falls into,
- * plus that tier's flat amount. A quantity on a bound belongs to the tier that ends there; zero
- * falls into the first. Exact.
- *
+ * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat amount. A
+ * quantity on a bound belongs to the tier that ends there; zero to the first tier.
  * @throws InvariantError when the tiers are not ascending with an open end.
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {

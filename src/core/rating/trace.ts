@@ -1,23 +1,23 @@
 import { add, formatExact, multiply, parseExact, rational, sum, type Rational } from '../decimal';
 
 /**
- * One term of an amount: `quantity` x `unitAmount` + `flatAmount`, as exact texts, so that the
- * stored trace of a line can be evaluated again and gives the stored amount.
+ * One term of an amount: `quantity` x `unitAmount` + `flatAmount`, as exact texts. The stored trace of a line gives the stored
+ * amount when it is evaluated again.
  */
 export type TraceStep = {
   readonly kind:
     'flat' | 'unit' | 'tier' | 'package' | 'rate' | 'fixed' | 'event_minimum' | 'event_maximum';
-  /** Position of the tier from 0, for a tier. */
+  /** Position of the tier from 0; absent without tiers. */
   readonly tier?: number;
   readonly quantity: string;
   readonly unitAmount: string;
   readonly flatAmount: string;
 };
 
-/** Result of a pricer: the exact amount in minor units, not yet rounded, and the steps of its calculation. */
+/** Exact amount in minor units, not yet rounded, and the steps of its calculation. */
 export type RatedAmount = { readonly amount: Rational; readonly steps: readonly TraceStep[] };
 
-/** The exact amount of a trace, in minor units. */
+/** Returns the exact amount of the steps, in minor units. */
 export function amountOfSteps(steps: readonly TraceStep[]): Rational {
   return sum(
     steps.map(({ quantity, unitAmount, flatAmount }) =>
@@ -26,7 +26,7 @@ export function amountOfSteps(steps: readonly TraceStep[]): Rational {
   );
 }
 
-/** A step of units at a price each; its flat amount is zero unless given. */
+/** Makes a step of units at a unit amount. The flat amount is zero by default. */
 export function step(
   kind: TraceStep['kind'],
   quantity: Rational,
@@ -41,7 +41,7 @@ export function step(
   };
 }
 
-/** A step that is a sum of its own and has no units. */
+/** Makes a step with an amount and no units. */
 export function lumpStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
   return { kind, quantity: '0', unitAmount: '0', flatAmount: formatExact(amount) };
 }

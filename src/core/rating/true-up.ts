@@ -6,9 +6,8 @@ import type { Proration } from '../proration';
 export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
 
 /**
- * The line that lifts what a price billed in a period to its minimum (positive) or lowers it to its
- * maximum (negative), or null where neither is missed. Both limits are for the full period and are
- * prorated with it, each rounded once, half away from zero.
+ * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative), or null if
+ * neither applies. The limits are for the full period and prorated with it, each rounded once, half away from zero.
  *
  * @param billedMinor all that the price billed in the period, earlier true-ups included.
  * @throws InvariantError when the minimum is above the maximum, or one is negative.

@@ -1,4 +1,4 @@
-/** For each state, the states it may become. A state that may become none is terminal. */
+/** Allowed next states by state. A state without next states is terminal. */
 export type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
 /** Returns true when the table allows the transition. Staying in a state is not a transition. */

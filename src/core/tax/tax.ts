@@ -22,36 +22,36 @@ export type AppliedTaxRate = {
   readonly inclusive: boolean;
 };
 
-/** A line after its discounts, negative for a credit. Its rates are those of the customer. */
+/** A line after discounts, negative for a credit, with the tax rates of the customer. */
 export type TaxableLine = {
   readonly lineId: string;
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Tax by rate of a line with the terms of an earlier bill; negative for a credit. It replaces the
-   * tax by `taxRateIds`, also for an exempt customer.
+   * Tax by rate of a line with the terms of an earlier bill; negative for a credit. Used in place of the tax by `taxRateIds`,
+   * also for an exempt customer.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
-/** The customer's standing: exempt and reverse-charge customers are billed no tax, with a note. */
+/** Tax status of the customer. Exempt and reverse-charge customers are billed no tax, with a note. */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
 export type TaxShare = { readonly taxRateId: string; readonly taxMinor: bigint };
 
 export type TaxedLine = {
   readonly lineId: string;
-  /** Without any tax: the amount less what inclusive rates hold of it. */
+  /** Without any tax: the amount less the inclusive tax in it. */
   readonly netMinor: bigint;
   /** Sum over all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
-  /** The net with its tax: what the customer owes for the line. */
+  /** Net and tax: what the customer owes for the line. */
   readonly grossMinor: bigint;
   readonly shares: readonly TaxShare[];
 };
 
 export type RateTotal = TaxShare & {
-  /** The net of all lines that carry the rate. */
+  /** Net of all lines with the rate. */
   readonly taxableMinor: bigint;
 };
 
@@ -66,14 +66,11 @@ export type InvoiceTax = {
 };
 
 /**
- * The tax of an invoice: for each rate one rounding over all lines that carry it, half away from
- * zero, then split over them by largest remainder. An inclusive rate is taken out of the line's
- * amount: with several of them, net = amount / (1 + their sum). Exclusive rates are on the net and
- * do not compound. An exempt or reverse-charge customer owes the amounts as they stand, with no tax
- * and a note; only lines with the terms of an earlier bill have the tax of that bill.
- *
- * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is
- * negative.
+ * Calculates the tax of an invoice. Each rate is rounded once over all its lines, half away from zero, then split over them by
+ * largest remainder. Inclusive tax is part of the line's amount: with several inclusive rates, net = amount / (1 + their sum).
+ * Exclusive rates apply to the net and do not compound. An exempt or reverse-charge customer owes the amounts as they are, with
+ * no tax and a note; only lines with the terms of an earlier bill have the tax of that bill.
+ * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is negative.
  */
 export function taxInvoice(
   given: readonly TaxableLine[],
@@ -141,7 +138,7 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
   return divide(rational(line.amountMinor), factor);
 }
 
-/** Returns the exact tax that an amount after discounts has, or includes, by rate, in minor units. */
+/** Returns the exact tax by rate for an amount after discounts, in minor units: on top of it, or within it. */
 export function exactTaxesOf(
   amountMinor: bigint,
   rates: readonly AppliedTaxRate[],

@@ -6,25 +6,24 @@ import { toInstant, toLocal } from './zone';
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
- * From what all periods of a subscription follow. `anniversary` keeps the local date and time of
- * `startAt`; `calendar` turns on the first local midnight of the day, ISO week (Monday), month or
- * year that holds `startAt`, and its first period is a short one.
+ * Origin of all periods of a subscription. `anniversary` keeps the local date and time of `startAt`. `calendar` starts periods
+ * at the first local midnight of a day, ISO week (Monday), month or year; its first period is short.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
   /** The start of the first period. */
   readonly startAt: Date;
-  /** The customer's IANA zone, in which months and days are counted. */
+  /** IANA time zone of the customer, in which months and days are counted. */
   readonly timeZone: string;
   readonly interval: Interval;
-  /** Intervals a period is long: 3 with `month` bills by the quarter. */
+  /** Length of a period in intervals: 3 with `month` bills quarterly. */
   readonly intervalCount: number;
 };
 
 export type BillingPeriod = Period & {
   /** 0 for the first period. */
   readonly index: number;
-  /** The period itself, or the calendar period that a short first one is part of. */
+  /** The period itself, or the calendar period that a short first period is part of. */
   readonly fullPeriod: Period;
 };
 
@@ -43,12 +42,11 @@ const LONGEST_INTERVAL_MS = {
 } as const;
 
 /**
- * Period `index` of the anchor, computed from the anchor and never from the previous end: an anchor
- * on the 31st ends months on the 31st, the 30th or the last of February. A period whose whole
- * interval the zone skipped (a day of Apia) is empty; {@link periodAfter} steps over it.
- *
- * @throws InvariantError when the anchor is not valid, the index not a whole number from 0, or the
- * period ends after the year 9999.
+ * Returns period `index` of the anchor, computed from the anchor and never from the previous end: an anchor on the 31st ends
+ * months on the 31st, the 30th or the last of February. A period is empty if the time zone skipped all of it (a day in Apia);
+ * {@link periodAfter} skips it.
+ * @throws InvariantError when the anchor is not valid, the index not a whole number from 0, or the period ends after the year
+ *   9999.
  */
 export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
   invariant(Number.isInteger(index) && index >= 0, 'a period index is a whole number from 0');
@@ -62,9 +60,8 @@ export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
 }
 
 /**
- * The period that holds `instant`, or undefined before the anchor's start. An instant on a boundary
- * belongs to the period that starts there.
- *
+ * Returns the period that contains `instant`; undefined before the anchor's start. An instant on a boundary belongs to the
+ * period that starts there.
  * @throws InvariantError when the anchor is not valid or the period ends after the year 9999.
  */
 export function periodContaining(anchor: BillingAnchor, instant: Date): BillingPeriod | undefined {

@@ -1,4 +1,4 @@
-/** Instants between which a value lies: `from` inclusive, `to` exclusive. Null: no limit. */
+/** Range of instants: `from` inclusive, `to` exclusive. Null: no limit. */
 export interface InstantRange {
   readonly from: Date | null;
   readonly to: Date | null;

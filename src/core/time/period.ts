@@ -1,7 +1,4 @@
-/**
- * A half-open span of time, `[startAt, endAt)`: the end is the start of what follows. Instants are
- * UTC; the calendar they were computed in is named beside them.
- */
+/** Half-open span of time, `[startAt, endAt)`: the end is the start of what follows. Instants are UTC. */
 export type Period = { readonly startAt: Date; readonly endAt: Date };
 
 /** Returns true when `instant` lies in the period: the start is included, the end is not. */
@@ -10,8 +7,8 @@ export function contains(period: Period, instant: Date): boolean {
 }
 
 /**
- * Whole seconds from the start to the end of the period, each instant taken at its whole second, so
- * that the seconds of adjoining periods add up to those of both.
+ * Returns the seconds from start to end of a period. Both are rounded down to whole seconds first, so that the seconds of
+ * adjoining periods add up.
  */
 export function elapsedSeconds(period: Period): bigint {
   return epochSeconds(period.endAt) - epochSeconds(period.startAt);

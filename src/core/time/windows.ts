@@ -13,8 +13,8 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 };
 
 /**
- * Returns the local hours, days, weeks or months of a period, the first and the last cut at its ends; null if there are
- * more than `most`. All but hours follow the calendar of the time zone; a day that a zone skipped has no window.
+ * Returns the local hours, days, weeks or months of a period, the first and the last cut at its ends; null if there are more
+ * than `most`. Days and longer windows follow the calendar of the time zone; a day that the zone skipped has no window.
  */
 export function windowsOf(
   period: Period,

@@ -19,8 +19,7 @@ export function isTimeZone(timeZone: string): boolean {
 }
 
 /**
- * The local date of `instant` in `timeZone`, as `2026-03-01`.
- *
+ * Returns the local date of `instant` in `timeZone`: `2026-03-01`.
  * @throws InvariantError when the zone is unknown.
  */
 export function localDateOn(instant: Date, timeZone: string): string {
@@ -28,10 +27,9 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * The number of local dates from the one the period starts on up to, and without, the one it ends
- * on. Dates of adjoining periods therefore add up to those of both, at whatever time of day they
- * meet. A date that the zone skipped (Apia, 30 December 2011) is still a date of the calendar.
- *
+ * Returns the number of local dates from the date on which the period starts, up to but without the date on which it ends. So
+ * the dates of adjoining periods add up, at whatever time of day they meet. A date that the zone skipped (Apia, 30 December
+ * 2011) still counts.
  * @throws InvariantError when the zone is unknown.
  */
 export function localDateCount(period: Period, timeZone: string): bigint {
@@ -41,9 +39,8 @@ export function localDateCount(period: Period, timeZone: string): bigint {
 }
 
 /**
- * The last local date that counts towards the period, as {@link localDateCount} counts: the one
- * before the date it ends on, at whatever time of day. A period within one date has that date.
- *
+ * Returns the last local date of the period, as {@link localDateCount} counts: the day before the date on which it ends. A
+ * period within one date has that date.
  * @throws InvariantError when the zone is unknown.
  */
 export function lastLocalDateOf(period: Period, timeZone: string): string {
@@ -53,9 +50,8 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
 }
 
 /**
- * The instant after `instant` at which the next hour begins on the wall clock of `timeZone`: in Kathmandu a quarter past
- * the hour of UTC. Where the clock changes within an hour, what is left of the hour before the change still counts.
- *
+ * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the UTC
+ * hour. If the clock changes within an hour, the rest of the hour before the change still counts.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {
@@ -64,7 +60,7 @@ export function localHourAfter(instant: Date, timeZone: string): Date {
   return new Date(instant.getTime() + 3_600_000 - intoHourMs);
 }
 
-/** `instant` on the wall clock of `timeZone`. For this folder only: no other sees the library. */
+/** Returns `instant` on the wall clock of `timeZone`. For this folder only, which hides the library. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);
@@ -72,8 +68,8 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
 }
 
 /**
- * The instant at which the wall clock of `timeZone` shows `local`. A time that a DST change skips
- * is moved later by the length of the gap, one that comes twice is the first of the two.
+ * Returns the instant at which the wall clock of `timeZone` shows `local`. A time skipped by a DST change is moved later by the
+ * length of the gap; of a repeated time, the first is returned.
  */
 export function toInstant(local: Temporal.PlainDateTime, timeZone: string): Date {
   const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' });

@@ -1,6 +1,6 @@
 /**
- * How a meter turns the events of a period into a quantity. `weighted_sum`: each value is a change that is held from its
- * event to the end of the period; the result is the sum of value x milliseconds held / milliseconds of the period.
+ * Aggregations of the events of a period into a quantity. `weighted_sum`: each value is a change that lasts from its event to
+ * the end of the period; the result is the sum of value x milliseconds until the end / milliseconds of the period.
  */
 export const AGGREGATIONS = ['count', 'sum', 'max', 'unique', 'latest', 'weighted_sum'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];

@@ -3,7 +3,7 @@ import { invariant } from '../invariant';
 import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
-/** Text of each property that a meter groups by, null where the event lacks it; `[]` without groups. */
+/** Text of each property that a meter groups by, null if the event lacks it; `[]` without groups. */
 export type Group = readonly (string | null)[];
 
 /** Usage of one group. */
@@ -18,7 +18,7 @@ export interface UsageTotals {
   readonly events: bigint;
   readonly total: Rational;
   readonly greatest: Rational | null;
-  /** Value that happened last; of two at one instant, the one accepted last. */
+  /** Value of the latest event; of two at one instant, the one accepted last. */
   readonly latest: Rational | null;
   /** Sum of each value times the milliseconds from its event to the end of the period. */
   readonly heldMs: Rational;
@@ -49,7 +49,7 @@ const NO_GROUP = '[]';
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which values of before a period are held into it; null if none are. A recurring meter holds all
+ * Returns the instant from which earlier values carry over into a period; null: none do. A recurring meter carries over all
  * earlier values, any other `weighted_sum` those from `heldSince` on.
  */
 export function heldFrom(
@@ -65,7 +65,7 @@ export function heldFrom(
 
 /**
  * Returns the exact quantity of a period with these totals; 0 without events.
- * @param carriedOver value that a `weighted_sum` held when the period began; weighs for the whole period
+ * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
  * @throws {InvariantError} when a `weighted_sum` has a period without length
  */
 export function valueOf(
@@ -94,9 +94,9 @@ export function valueOf(
 }
 
 /**
- * Returns the usage of adjoining windows, by group in the order of the group keys. A group is listed if it has events or
- * holds a value. Without groups there is always one entry.
- * @param before totals that are held into the first window and on into later ones; null: each window starts at zero
+ * Returns the usage of adjoining windows, by group in the sequence of the group keys. A group is listed if it has events or a
+ * value that carries over. Without groups there is always one entry.
+ * @param before totals that carry over into the first and all later windows; null: each window starts at zero
  */
 export function readingsOf(
   rule: MeterRule,

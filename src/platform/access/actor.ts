@@ -42,8 +42,8 @@ export function actAsCommand(
 const LONGEST_WORK_MS = 600_000;
 
 /**
- * Middleware that makes the caller the actor of what the request changes. Must come last, because reading a body leaves
- * the asynchronous call. Reads change nothing and do not pay for it.
+ * Middleware that makes the caller the actor of the changes of its request. Must come last, because reading a body leaves the
+ * asynchronous call. Skips reads, to save the time.
  * @param isBatched true for requests whose changes are written together with those of others
  * @param isChange true for requests that change something although their method is safe
  */

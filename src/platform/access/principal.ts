@@ -7,13 +7,13 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
-  /** Id of the key, the admin or the customer token, or name of the command; otherwise the kind. The actor of changes. */
+  /** Actor of changes: id of the key, the admin or the customer token, or name of the command; otherwise the kind. */
   readonly id: string;
   /** Includes every scope if it includes `*`. */
   readonly scopes: ReadonlySet<GrantedScope>;
-  /** Only customer that it may read; null: every customer. */
+  /** The one customer that the caller may read; null: every customer. */
   readonly customerId: string | null;
-  /** Largest refunded sum of a payment, in minor units by currency; null: no limit. */
+  /** Largest amount of a payment that the caller may refund in all, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Own rate limits of an API key; null: those of the configuration. */
   readonly requestLimits: RequestLimits | null;
@@ -21,7 +21,7 @@ export interface Principal {
   readonly mustEnrol: boolean;
 }
 
-/** Requests in a minute; null: as many as the configuration allows. */
+/** Limits of requests per minute; null: those of the configuration. */
 export interface RequestLimits {
   readonly perMinute: number | null;
   /** Reported usage and consumption. */

@@ -24,7 +24,7 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds all of the scopes that it hands out, or takes over.
+ * Requires that the caller holds all scopes that it grants, or takes over from another account.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -35,10 +35,7 @@ export function requireHeldScopes(
   if (missing !== undefined) throw scopeNotHeld(missing);
 }
 
-/**
- * Place of the customer in a request that customer tokens may make. `answer`: the handler checks the owner of what it
- * has read.
- */
+/** Place of the customer id in a request with a customer token. `answer`: the handler checks the owner of what it has read. */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
 function namesCustomer(request: Request, place: CustomerPlace, customerId: string): boolean {
@@ -78,7 +75,7 @@ class PublicGuard implements CanActivate {
 
 /**
  * Declares who may call a handler, and refuses everyone else.
- * @param place where customer tokens must name their customer; null: they are refused
+ * @param place of the customer id in a request with a customer token; null: customer tokens are refused
  */
 export function RequireAccess(access: Access, place: CustomerPlace | null): MethodDecorator {
   if (access === 'public') {

@@ -35,7 +35,7 @@ export function sessionSecretOf(headers: IncomingHttpHeaders): string | null {
   return cookieOf(headers, SESSION_COOKIE);
 }
 
-/** Gives the browser a session, or takes it away. */
+/** Sets or clears the session cookie of the browser. */
 export function setSessionCookie(
   { request, response }: { readonly request: Request; readonly response: Response },
   session: { readonly secret: string; readonly expiresInMs: number } | null,
@@ -60,8 +60,8 @@ export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): b
 }
 
 /**
- * Returns the token that a page must send with its changes. Derived from the secret of the session, which pages cannot
- * read, so that nothing has to be stored.
+ * Returns the CSRF token that a page must send with changes. Derived from the secret of the session, which pages cannot read,
+ * so that it need not be stored.
  */
 export function csrfTokenOf(sessionSecret: string): string {
   return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');

@@ -7,7 +7,7 @@ import { requestIdOf } from '../http/request-id';
 import { newId } from '../ids';
 import { auditedFields } from './audited-fields';
 
-/** An operation that changes something, and who asked for it. */
+/** An operation that changes something, with its caller. */
 export interface AuditedOperation {
   readonly id: string;
   readonly createdAt: Date;

@@ -9,15 +9,15 @@ const LONGEST_PAUSE_MS = 250;
 const LONGEST_REST_MS = 2_000;
 
 /**
- * Lets background work of a process leave time to requests. While there are requests, one piece of background work at a time
- * has its turn, and none begins for as long as that took: together they use half of one core of the database.
+ * Limits the background work of a process while there are requests: one piece runs at a time, and after each piece there is a
+ * pause as long as the piece took. So background work uses at most half of one core of the database.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();
   private readonly limiter = new ConcurrencyLimiter(1);
   private readonly conditions: (() => boolean)[] = [];
 
-  /** Background work takes turns while one of the conditions holds. */
+  /** Makes background work take turns while the condition holds. */
   yieldWhile(condition: () => boolean): void {
     this.conditions.push(condition);
   }
@@ -27,12 +27,12 @@ export class BackgroundTurns {
     return this.background.run(true, work);
   }
 
-  /** Runs a piece of work: in turn if it is part of background work, else at once. */
+  /** Runs a piece of work: in turn if it belongs to background work, else at once. */
   takeInBackground<Result>(piece: () => Promise<Result>): Promise<Result> {
     return this.background.current === undefined ? piece() : this.take(piece);
   }
 
-  /** Runs a piece of background work in its turn. A piece that has waited for `LONGEST_WAIT_MS` runs beside the one before. */
+  /** Runs a piece of background work in its turn. After waiting for `LONGEST_WAIT_MS`, it runs beside the piece before. */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);

@@ -32,15 +32,15 @@ interface Queue<Item, Answer> {
 }
 
 /**
- * Answers items in batches: those that arrive during a batch form the next one, so that many share a statement and a single
- * one does not wait. Items of different keys do not wait for each other.
+ * Answers items in batches: items that arrive during a batch form the next one. So concurrent items share a statement, and a
+ * single item does not wait. Items of different keys do not wait for each other.
  */
 export class Batcher<Item, Answer> {
   private readonly queues = new Map<string, Queue<Item, Answer>>();
   /** Runs a batch outside the async context of the item that started it. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll answers items of one key in their order; writes nothing if it throws */
+  /** @param answerAll answers items of one key in their sequence; writes nothing if it throws */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],

@@ -13,7 +13,7 @@ export class CallScope<Value> {
   }
 
   /**
-   * Runs the callback, and everything it starts, with this value. For calls whose end no promise tells.
+   * Runs the callback, and everything it starts, with this value. For calls that do not end with a promise.
    * @returns ends the call; call it once
    */
   start(value: Value, callback: () => void): () => void {

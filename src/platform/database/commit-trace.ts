@@ -2,7 +2,7 @@ import { CallScope } from '../concurrency';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isDatabaseUnavailable } from './postgres-errors';
 
-/** Records whether work of several transactions has committed the first one. */
+/** Records whether the first of several transactions has been committed. */
 export class CommitTrace {
   private readonly scope = new CallScope<{ hasCommitted: boolean }>();
 

@@ -11,9 +11,8 @@ interface DamagedRowReads<Row> {
 }
 
 /**
- * Reads rows although the database cannot read the data of some of them, as after a disk failure: then each row is read by
- * itself, and those that cannot be read are returned as `bare` reads them. Call it outside of a transaction, which a failed
- * read would end.
+ * Reads rows even if the database cannot read the data of some, as after a disk failure: then each row is read by itself, and
+ * unreadable rows are returned as `bare` reads them. Call it outside of a transaction, because a failed read would end it.
  */
 export async function readDamagedRows<Row>({
   all,

@@ -312,7 +312,7 @@ export class Database {
     return this.currentTransaction !== undefined;
   }
 
-  /** Object that stands for the open transaction, as a key of what is known about it. */
+  /** Identity of the open transaction, as a key for caches. */
   get transactionIdentity(): object {
     return this.requiredTransaction();
   }

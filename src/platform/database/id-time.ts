@@ -2,8 +2,8 @@
 const LENGTH = 13;
 
 /**
- * Returns SQL of the time at which an id was made. Indexes of large tables end with it instead of the id: rows made together then
- * share an entry. A list ordered by it and then by id is in the order of the ids.
+ * Returns SQL of the creation time in an id. Indexes of large tables end with it instead of the id, because rows created
+ * together then share an entry. Sorting by it and then by id is sorting by id.
  * @param id SQL of an id with a prefix of three letters
  */
 export function idTime(id: string): string {

@@ -71,8 +71,8 @@ export class ListQuery {
   }
 
   /**
-   * Filters by values of a column; null for all, and none for no rows. Call it for one column of a list. In the usual order, a page
-   * is merged from one page of each value, because an index has the column before that order.
+   * Filters by values of a column; null: no filter; empty: no rows. Call it for one column of a list. In the usual sequence, a
+   * page is merged from one page of each value, because an index has the column before that sequence.
    */
   oneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -84,11 +84,11 @@ export class ListQuery {
   }
 
   /**
-   * Filters by the ids in a column of another table. In the usual order, a page steps from each id in the index of that column
-   * to the next one, so that it finds the rows however few or old they are. Where another filter leaves few rows, it begins
+   * Filters by the ids in a column of another table. In the usual sequence, a page steps from one id to the next in the index
+   * of that column, so that it finds the rows quickly even if they are few or old. If another filter leaves few rows, it starts
    * with those.
    *
-   * @param first column that an index has before that one, with the value of the wanted rows; null for all
+   * @param first column before that one in its index, with the value of the wanted rows; null: none
    */
   referredBy(
     { condition, ...column }: ReferringColumn,
@@ -102,14 +102,14 @@ export class ListQuery {
     return this;
   }
 
-  /** Filters by a range of instants, and then orders by them, newest first, unless an order is given. */
+  /** Filters by a range of instants, and sorts by them, newest first, unless a sort is given. */
   between(column: string, { from, to }: InstantRange): this {
     if (from === null && to === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, from).where(`${column} < $`, to);
   }
 
-  /** Filters by a range of amounts, and then orders by them, the largest first, unless an order is given. */
+  /** Filters by a range of amounts, and sorts by them, largest first, unless a sort is given. */
   amounts(column: string, { least, most }: AmountRange): this {
     if (least === null && most === null) return this;
     this.order ??= { column, isAscending: false };
@@ -141,7 +141,7 @@ export class ListQuery {
   }
 
   /**
-   * Counts the rows by currency and sums amounts of each, in minor units as text. Reads the whole table if there is no filter.
+   * Counts rows and sums their amounts by currency, in minor units as text. Reads the whole table if there is no filter.
    * @throws {ProblemError} `too_many_reports`
    */
   async summarize(

@@ -6,6 +6,6 @@ export interface OpenTransaction {
   readonly afterCommit: (() => void)[];
   /** Client-side timeout of its statements, if longer than the default. */
   answerTimeoutMs?: number;
-  /** Set at the end. The connection may then belong to another transaction. */
+  /** True once the transaction has ended. Its connection may then belong to another one. */
   isOver?: true;
 }

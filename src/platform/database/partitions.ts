@@ -31,8 +31,8 @@ export class Partitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates the partitions of this month and the ones after it, each in a transaction of its own. A month is left out if writers
-   * do not let it in soon, or if the default partition has rows of it already.
+   * Creates the partitions of this month and the ones after it, each in a transaction of its own. Skips a month if the lock is
+   * not free soon, or if the default partition already has rows of it.
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
     for (const { suffix, from, to } of monthsFrom(now, months)) {

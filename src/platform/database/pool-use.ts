@@ -7,7 +7,7 @@ export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as PostgresDriver).master as Pool;
 }
 
-/** Connections of a pool by what they do, and callers that wait for one. */
+/** Number of connections of a pool by state, and of callers that wait for one. */
 export interface PoolUse {
   readonly busy: number;
   readonly idle: number;

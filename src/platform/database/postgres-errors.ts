@@ -55,7 +55,7 @@ export function isDataDamaged(error: unknown): boolean {
   return asPostgresError(error)?.code === 'XX001';
 }
 
-/** Returns true if a part of a transaction failed that can be repeated, or left out. */
+/** Returns true if the failed part of a transaction can be repeated or left out, and the rest can continue. */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);
 }
@@ -166,8 +166,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the database is unavailable to all statements, and not only one that met a locked row. A statement that failed
- * so may have been committed.
+ * Returns true if the database is unavailable to all statements, and not only to one that met a locked row. The failed
+ * statement may have been committed.
  */
 export function isOutage(error: unknown): boolean {
   return isDatabaseUnavailable(error) && !isLockTimeout(error);

@@ -99,7 +99,7 @@ export class Reports implements OnApplicationShutdown {
     if (this.limiters[kind].isFull) throw tooManyReports(kind);
   }
 
-  /** Runs a part of a report that takes minutes in turn with due work, and then rests, as due work does. */
+  /** Runs a part of a report that takes minutes, in turn with due work, and pauses afterwards as due work does. */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.take(work);
   }

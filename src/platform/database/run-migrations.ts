@@ -14,9 +14,9 @@ const LONGEST_PAUSE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and
- * tried again after a pause, in which the service works. One without a transaction waits without a time limit:
- * it may contain only statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
+ * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and tried
+ * again after a pause, so that the service can work. A migration without a transaction waits without a time limit: it may
+ * contain only statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
  * @param onBlocked called with the session that holds a lock, once per attempt
  * @throws {MigrationLockError} when a migration did not get its locks within `longestWaitMs`
  */

@@ -108,9 +108,9 @@ export function defineProblem<Arguments extends readonly unknown[]>(
 }
 
 /**
- * Defines the error of an id in a path that is not the id of a resource.
+ * Defines the error for an id in a path that is not found.
  * @param resource with its article, such as `a plan`
- * @param exception why the id of a former resource is not found either, such as `the plan was archived`
+ * @param exception reason why a former resource is not found either, such as `the plan was archived`
  */
 export function defineNotFound(
   code: string,

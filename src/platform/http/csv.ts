@@ -22,8 +22,8 @@ type CsvValue = string | number | boolean | null | undefined;
 type CsvPage = PageDto<Readonly<Record<string, CsvValue>>>;
 
 /**
- * Answers a list as CSV where the request prefers it: every matching row, read page by page at the speed of the reader, so
- * that memory holds one page. Runs the handler again for each page, with the cursor of the page before.
+ * Answers a list as CSV if the request prefers it: every matching row, read page by page at the speed of the reader, so that
+ * memory holds one page. Runs the handler again for each page, with the cursor of the page before.
  */
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];

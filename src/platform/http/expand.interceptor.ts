@@ -10,9 +10,9 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** Adds the objects that the items of a page refer to, with one query, if the request wants them. */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
-  /** Value of `expand`, and the field that it adds. Its id is in the field with `_id` after it. */
+  /** Value of `expand`, and name of the added field. The id of the object is in the field `<name>_id`. */
   protected abstract readonly name: string;
-  /** Scope that the caller needs besides that of the list. */
+  /** Scope that the caller needs in addition to that of the list. */
   protected abstract readonly scope: Scope;
 
   /** Returns the objects as the items show them, by id, without missing ones. */

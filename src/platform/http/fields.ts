@@ -57,7 +57,7 @@ interface ListLimits {
   readonly most: number;
 }
 
-/** Composes a field of its schema and its rules. The errors of a value have the order of the rules. */
+/** Composes a field from its schema and its rules. Errors are reported in the sequence of the rules. */
 export function Field(
   schema: ApiPropertyOptions,
   rules: readonly PropertyDecorator[],

@@ -92,7 +92,7 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the statuses of a filter that rows can have which another filter matches; null for any.
+ * Returns the statuses of a filter that are possible together with another filter; null: no filter.
  * @param isFiltered true if the other filter is given
  * @param matched statuses of the rows that it can match
  */

@@ -54,15 +54,15 @@ export interface OperationOptions {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Place at which a request with a customer token names the customer. Omitted: customer tokens are refused. */
+  /** Place of the customer id in a request with a customer token. Absent: customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
   /** Default: 200, or 204 without an answer. 303: a redirect. */
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
-  /** The class of the answer with `?preview=true`, whose status is 200 where that of `answer` is another. */
+  /** Class of the answer with `?preview=true`, whose status is 200. */
   readonly preview?: Type<unknown>;
-  /** The classes of the answer where it has one of several, by the value of their field `object`. */
+  /** Classes of the answer if there are several, by the value of their field `object`. */
   readonly answers?: Readonly<Record<string, Type<unknown>>>;
   /** Media type of an answer that is a file. */
   readonly file?: string;

@@ -1,6 +1,6 @@
 import { IntegerProperty, TextProperty } from './properties';
 
-/** Members that a problem has beside those of every problem, as its code needs them (RFC 9457, section 3.2). */
+/** Additional members of a problem, depending on its code (RFC 9457, section 3.2). */
 export class ProblemExtensionsDto {
   @IntegerProperty('What may still be credited of the line, in minor units.', 2000, {
     optional: true,

@@ -128,7 +128,7 @@ export function ActorProperty(
   );
 }
 
-/** Constant that tells the answers of one operation apart. */
+/** Constant that distinguishes the answers of one operation. */
 export function ObjectProperty(value: string): PropertyDecorator {
   return EnumProperty([value], 'The type of the object.', value);
 }

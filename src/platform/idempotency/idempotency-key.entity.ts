@@ -10,7 +10,7 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_expires_at_index', ['expiresAt'])
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
-  /** Key as the client sent it, after the principal that it belongs to. */
+  /** The principal, followed by the key as the client sent it. */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;

@@ -26,8 +26,8 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key within those of its principal, and the fingerprint of method, path, query and body. The order of parameters and
- * of keys in the body, and the place of the idempotency key, do not matter.
+ * Returns the key, prefixed with its principal, and the fingerprint of method, path, query and body. The sequence of parameters
+ * and of keys in the body, and the place of the idempotency key, do not matter.
  */
 export function toKeyedRequest(
   request: Request,

@@ -21,7 +21,7 @@ export interface DueWork {
    * others from being processed; errors are logged and the work runs again.
    */
   readonly runDue: () => Promise<boolean>;
-  /** Does not take turns with other work, because its statements are short and receivers wait for its items. */
+  /** True if the work does not take turns with other work, because its statements are short and its results are awaited. */
   readonly isPrompt?: true;
   /** For the metrics of due work. */
   readonly waiting?: WaitingRows;

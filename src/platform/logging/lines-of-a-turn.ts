@@ -10,8 +10,8 @@ interface LeveledStream extends DestinationStream {
 
 /**
  * Writes lines up to level `info` at the end of the turn of the event loop, so that requests answered together need one system
- * call: of the time of a usage event, the calls took 5 %. Writes others at once, after the lines before them, and the last
- * ones when the process exits.
+ * call (otherwise these calls take 5 % of the time of a usage event). Writes other lines at once, after the waiting ones, and
+ * the last lines when the process exits.
  * @param output writes synchronously
  */
 export function linesOfATurn(output: DestinationStream): DestinationStream {

@@ -19,7 +19,7 @@ export class DamagedReads {
     });
   }
 
-  /** @param ids of the objects, positions of the changes, or numbers of the seals; nothing is reported of none */
+  /** @param ids ids of the objects, positions of the changes, or numbers of the seals; if empty, nothing is reported */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.reads.inc({ object }, ids.length);

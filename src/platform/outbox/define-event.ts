@@ -22,8 +22,8 @@ export type EventDefinition = Pick<
 const definitions = new Map<string, EventDefinition>();
 
 /**
- * Returns the function that defines the event types of a resource: by type, meaning, and the fields of the example that
- * differ from the example of the resource. The catalogue and its documentation are generated from the definitions.
+ * Returns a function that defines the event types of a resource. Its arguments: type, meaning, and the fields of the example
+ * that differ from the example of the resource. The catalogue and its documentation are generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(
   dto: Type<Dto>,

@@ -51,7 +51,10 @@ interface PlaceRow {
 
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
-/** Only counted: an event on a test clock carries the time of its clock, which says nothing about the delay. */
+/**
+ * Events without deliveries, for the metric of waiting work. Only counted, because the time of an event on a test clock says
+ * nothing about the delay.
+ */
 export const UNDISPATCHED: WaitingRows = {
   table: `(
     (SELECT event_id FROM event_dispatch LIMIT 10000)

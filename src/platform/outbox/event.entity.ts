@@ -23,7 +23,7 @@ export class EventEntity {
   /** Counts the events of an object, starting at 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
-   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. Of a packed event only what
+   * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For a packed event, only what
    * `event_customer_time_index` reads; the rest is in its pack.
    */
   @Column({ type: 'json' }) readonly data!: object;

@@ -219,7 +219,7 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/** Converts a change between resources that are converted to DTOs already, for several events of one resource. */
+/** Returns the record of a change between resources that are DTOs already, for several events of one resource. */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,

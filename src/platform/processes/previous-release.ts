@@ -10,9 +10,9 @@ const EVERY_MS = 5_000;
 const UNSEEN_MS = 120_000;
 
 /**
- * Knows whether processes of the previous release may still run. While they do, this release writes only rows that they can read.
- * They cannot start once the database is migrated. So none is left if searches find none for `UNSEEN_MS`, the longest time that
- * such a process may be without its session, while this process keeps its own session.
+ * Finds out if processes of the previous release may still run. While they may, this release writes only rows that they can
+ * read. They cannot start once the database is migrated. So none is left if no search finds one for `UNSEEN_MS`, the longest
+ * time that such a process may be without its session, while this process keeps its own session.
  */
 @Injectable()
 export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {

@@ -18,13 +18,13 @@ const LONGEST_DELAY_S = 150;
 export interface HeldLease {
   readonly table: string;
   readonly id: string;
-  /** Tells it from a later lease of the same process on the same row. */
+  /** Distinguishes it from a later lease of the same process on the same row. */
   readonly endsAt: Date | null;
 }
 
 /**
- * Ends leases of this process whose work failed, for example because the database was restarted before the last commit. Without
- * that the work would wait for the end of the lease, since the process lives.
+ * Ends leases of this process whose work failed, for example because the database was restarted before the last commit.
+ * Otherwise the work would wait for the end of the lease, because the process is alive.
  */
 @Injectable()
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -80,7 +80,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.stopping = true;
   }
 
-  /** Other processes take over what is not returned, once this one has ended. */
+  /** Leases that are not returned are taken over by other processes once this one has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
   }

@@ -44,8 +44,8 @@ function limitOf(
 type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Middleware that identifies the caller with `identify`, and refuses callers that have used up their minute. A valid
- * credential is never refused for its address, so that somebody who shares the address cannot lock others out.
+ * Middleware that identifies the caller with `identify`, and refuses callers above their limit for the minute. The limit of an
+ * address does not apply to a valid credential, so that somebody at the same address cannot lock others out.
  */
 export function limitRequests(
   identify: LimitMiddleware,

@@ -29,9 +29,9 @@ interface Bucket {
 }
 
 /**
- * Counts requests by minute. Counts in memory, and exchanges the counts with the other processes every second, so that
- * no request waits for the database. Between two exchanges each process admits what it knows of: `n` processes admit up
- * to `n - 1` seconds' worth of requests beyond a limit. Without the database each process counts alone.
+ * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request waits for
+ * the database. Between two exchanges each process knows only its own requests: `n` processes may admit up to `n - 1` seconds'
+ * worth of requests beyond a limit. Without the database each process counts alone.
  */
 @Injectable()
 export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {

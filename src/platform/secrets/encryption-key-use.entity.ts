@@ -2,8 +2,8 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
 /**
- * `in_use`: seals and opens. `retiring`: opens, while what it sealed is sealed again with another key. `retired`: nothing
- * is sealed with it any more.
+ * `in_use`: encrypts and decrypts. `retiring`: decrypts, while its texts are encrypted again with another key. `retired`: no
+ * text is encrypted with it any more.
  */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 

@@ -21,8 +21,8 @@ export interface Rotation {
 }
 
 /**
- * Seals everything again that is not sealed with the first of the encryption keys, while processes run that have all
- * of them. The rows themselves say how far it is, so a run that was interrupted is simply repeated.
+ * Encrypts everything again that is not encrypted with the first of the encryption keys, while processes run that have all
+ * keys. The rows show the progress, so an interrupted run is simply repeated.
  */
 @Injectable()
 export class KeyRotation {

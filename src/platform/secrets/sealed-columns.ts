@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 
-/** A column with sealed texts. Texts in clear may be beside them if none begins as a sealed text does. */
+/** A column with encrypted texts. It may also have clear texts, if none starts like an encrypted one. */
 export interface SealedColumn {
   readonly table: string;
   /** Column of the primary key, a text. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner that the text in the row with this key is bound to. */
+  /** Returns the owner of the text in the row with this key, to which the text is bound. */
   readonly ownerOf: (key: string) => string;
 }
 
-/** Columns that a change of the encryption key has to seal again. Each part that stores sealed texts registers its own. */
+/**
+ * Registry of columns with encrypted texts, which a change of the encryption key encrypts again. Each module registers its own.
+ */
 @Injectable()
 export class SealedColumns {
   private readonly columns: SealedColumn[] = [];

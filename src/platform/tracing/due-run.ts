@@ -1,14 +1,11 @@
 /** Larger than the number of spans of any run that finds nothing due. */
 const MOST_HELD = 100;
 
-/**
- * A run of due work. Its spans are held back until it has changed something, because most runs find nothing due and would
- * fill the traces.
- */
+/** A run of due work. Its spans are held back until the run has changed something, because most runs find nothing due. */
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /** Ends a span now, or with the present time once the run is kept. */
+  /** Ends a span. Exports it now, or once the run is kept. */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();
@@ -19,7 +16,7 @@ export class DueRun {
     if (this.held.length > MOST_HELD) this.keep();
   }
 
-  /** Ends the spans held so far, so that they are exported, and those that follow at once. */
+  /** Exports the spans held so far, and later ones at once. */
   keep(): void {
     for (const end of this.held ?? []) end();
     this.held = null;

@@ -48,7 +48,7 @@ function endRequestSpan(span: Span, request: Request, response: Response): void 
 }
 
 /**
- * Middleware that makes the span of a request that of its work. Must come last, because reading a body leaves the
+ * Middleware that makes the span of a request the current one for its work. Must come last, because reading a body leaves the
  * asynchronous call.
  */
 export function enterRequestSpan(request: Request, response: Response, next: NextFunction): void {

@@ -47,7 +47,7 @@ export function startSpan(options: SpanOptions, parent: SpanParent): Span | null
   return start === null ? null : start(options, parent);
 }
 
-/** Makes a span that of everything the callback starts. Returns a function that ends this. */
+/** Makes a span the current one for everything the callback starts. Returns a function that ends this. */
 export function within(span: Span, callback: () => void): () => void {
   return current.start({ span, run: null }, callback);
 }
