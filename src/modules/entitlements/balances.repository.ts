@@ -167,7 +167,7 @@ export class BalancesRepository {
     await this.database.update(CustomerEntitlementEntity, id, columns);
   }
 
-  /** Writes usage and notified thresholds of rows that the caller has locked. Leaves the resolved allowance. */
+  /** Writes usage and notified thresholds of rows that the caller has locked. Does not change the resolved allowance. */
   async writeUsage(
     counted: readonly { readonly row: BalanceRow; readonly now: Date }[],
   ): Promise<void> {

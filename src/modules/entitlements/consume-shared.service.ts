@@ -49,8 +49,8 @@ interface DecidedBalance extends SharedWrite {
 class AlreadyAnswered extends PlannedRollback {}
 
 /**
- * Consumes balances of many customers in one commit: a fixed number of statements, whatever the number of requests. Never
- * waits for a lock of a customer, and leaves out what needs more than that.
+ * Consumes balances of many customers in one commit: a fixed number of statements, whatever the number of requests. Never waits
+ * for a lock of a customer, and leaves out requests that need it or more statements.
  */
 @Injectable()
 export class ConsumeSharedService {

@@ -95,7 +95,7 @@ export const WRITE = `
   )}
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
-/** Events that known balances have: none, those of plain streams, or those of any streams. */
+/** Events of consumptions of known balances: none, those of plain streams, or those of any streams. */
 export type Counting = 'nothing' | 'plain' | 'any';
 
 const NEW_EVENTS = `

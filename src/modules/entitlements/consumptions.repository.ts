@@ -63,7 +63,7 @@ const TOTAL_SINCE = `
 export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the meters of metered entitlements, by key; null for one that no meter counts. */
+  /** Returns the meter ids of metered entitlements, by key; null for an entitlement without a meter. */
   findMeterIds(
     keys: readonly string[],
   ): Promise<readonly { readonly key: string; readonly meterId: string | null }[]> {

@@ -55,7 +55,7 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Outdates what others have read of the stream of a meter, because another balance counts by one of its windows. */
+  /** Outdates the cached state of the stream of a meter, because another balance counts by one of its windows. */
   async outdate(customerId: string, meterId: string): Promise<void> {
     await this.usage.outdate({ customerId, eventName: await this.eventNameOf(meterId) });
   }

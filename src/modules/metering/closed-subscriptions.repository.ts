@@ -49,7 +49,7 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-/** Closed subscriptions with late usage that is to be billed. */
+/** Closed subscriptions with late usage to bill. */
 export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
   table: 'usage_closed_subscription',
   dueColumn: 'late_due_at',
@@ -61,7 +61,7 @@ export interface ClosedSubscription {
   readonly customerId: string;
 }
 
-/** Stores subscriptions whose last invoice was made, and when their late usage is due. */
+/** Stores subscriptions whose last invoice was made, and the due time of their late usage. */
 @Injectable()
 export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
@@ -99,7 +99,7 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks those of the closed subscriptions that have late usage and no due time yet. */
+  /** Locks the closed subscriptions with late usage and no due time yet. */
   lockOfLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);

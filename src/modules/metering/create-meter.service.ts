@@ -23,8 +23,8 @@ export class CreateMeterService {
   ) {}
 
   /**
-   * Creates a meter. Appends count the events that they store from its commit on. Events stored before are counted in the
-   * same commit if they are few and no other transaction stores events of the name, and by a backfill otherwise.
+   * Creates a meter. Events stored after its commit are counted when they are stored. Earlier events are counted in the same
+   * commit if they are few and no other transaction stores events of the name, else by a backfill.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms): Promise<Meter> {

@@ -147,7 +147,7 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the query of a proof, without the times that no subscription bills.
+   * Returns the query for a proof, without the spans that no subscription bills.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
   async proofOf(

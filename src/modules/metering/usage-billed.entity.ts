@@ -15,7 +15,7 @@ export class UsageBilledEntity {
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;
-  /** First instant whose events change the quantity; before the period where values are held. */
+  /** Start of the counted events: before the period if values carry over into it. */
   @InstantColumn() readonly countedFromAt!: Date;
   @GroupColumn() readonly groupKey!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;

@@ -22,12 +22,12 @@ export interface UsageBill {
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** First instant whose events change the quantity, and last position counted, as in the reading. */
+  /** Start of the counted events, and last counted position, as in the reading. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   /** Data to bill the period again, as JSON. */
   readonly terms: object;
-  /** Groups with their invoice lines; the group is `[]` where all are billed together. */
+  /** Groups with their invoice lines; `[]` if all groups are billed together. */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;

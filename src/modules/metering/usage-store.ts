@@ -31,7 +31,7 @@ export interface UsageQuery {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
-  /** Start from which a non-recurring `weighted_sum` holds values. Default: the start of the period. */
+  /** Start from which values of a non-recurring `weighted_sum` carry over. Default: the start of the period. */
   readonly heldSince?: Date | undefined;
   /** Counts only events and voids up to this position, as an invoice line once did; null: all. */
   readonly upToPosition: bigint | null;
@@ -40,7 +40,7 @@ export interface UsageQuery {
 /** Usage at one position of the stream. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
-  /** First instant whose events change it; before the period where values are held. */
+  /** Start of the counted events: before the period if values carry over into it. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -119,13 +119,13 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
 /** Number of events of a meter by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** In the whole hours that the period touches, like `rejected`. */
+  /** Counted in the whole hours that the period touches, like `rejected`. */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;
   /** Accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that are in every bill of the periods they change. */
+  /** Counted events that are in every bill they belong to. */
   readonly billed: bigint;
   /** Counted events that are in no bill and that no bill will count. */
   readonly unbillable: bigint;
@@ -133,7 +133,7 @@ export interface UsageProof {
   readonly pending: bigint;
   /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
   readonly digest: string;
-  /** Archived months of the period, whose events are in none of these numbers but `duplicates` and `rejected`. */
+  /** Archived months of the period. Their events are only in `duplicates` and `rejected`. */
   readonly archived: readonly ArchivedMonth[];
 }
 
@@ -180,8 +180,8 @@ export abstract class UsageStore {
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted
-   * sum these include earlier events whose value lasts into the period.
+   * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted sum these
+   * include earlier events whose value carries over into the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract counted(

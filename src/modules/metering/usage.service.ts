@@ -33,7 +33,7 @@ export class UsageService {
   }
 
   /**
-   * Returns the events that a reading counts, by timestamp, with those whose values it holds from before its period.
+   * Returns the events that a reading counts, by timestamp, including earlier events whose values carry over into its period.
    * @param group group of the reading; null: all
    * @throws {ProblemError} `invalid_cursor`
    */

@@ -16,9 +16,8 @@ export interface CustomerAccess {
 const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
- * Decides whether a subscription grants the entitlements of its plan and add-ons. It does while trialing or active, and
- * for the grace period after it became past due. It does not before its start or first payment, while paused or unpaid,
- * and after its end.
+ * Decides if a subscription gives the entitlements of its plan and add-ons: while trialing or active, and for the grace period
+ * after it became past due. It gives none before its start or first payment, while paused or unpaid, and after its end.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

@@ -111,8 +111,9 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. Subscriptions cover usage up to their allowance, after expired grant usage.
- * Usage that no longer counts, as of a voided event, reduces expired grant usage as far as the rest of it fits the allowance.
+ * Returns the counter with a new total of usage. Expired grant usage counts first; subscriptions cover the rest up to their
+ * allowance. If usage no longer counts, such as that of a voided event, expired grant usage is reduced as far as the remaining
+ * usage fits the allowance.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -129,7 +130,7 @@ export function withUsed<
 }
 
 /**
- * Spreads usage over grants. The allowance of subscriptions is used up first, because its rest would lapse. Plan usage and
+ * Spreads usage over grants. The allowance of subscriptions is used up first, because unused allowance lapses. Plan usage and
  * expired grant usage stay covered.
  */
 export function spreadOverGrants(

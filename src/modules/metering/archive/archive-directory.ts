@@ -13,8 +13,8 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The name contains the start of the digest: what is written again after a failure
-   * replaces the same content or gets another name, and never overwrites what another worker has recorded.
+   * Writes a compressed file and its manifest. The name contains the start of the digest: a repeated write replaces the same
+   * content or gets another name, so it never overwrites a file that another worker has recorded.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
@@ -61,7 +61,7 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory has the file that was recorded last: a volume that is not mounted leaves an empty directory.
+   * Requires that the directory has the file that was recorded last, because an unmounted volume leaves an empty directory.
    * @param latest null: none was recorded
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {

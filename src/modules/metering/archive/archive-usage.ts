@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 /** Time limit of the step that digests a month of a stream with several files. */
 const LONG_STEP = { statementMs: 600_000 };
 
-/** Streams whose month is to be closed, in the order of their ids. */
+/** Streams whose month is to be closed, by ascending id. */
 export interface MonthToClose {
   readonly progress: ArchiveProgress;
   readonly month: Period;
@@ -73,10 +73,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams, in the transaction of {@link next}. Leaves out streams of which a billed or open period may still need
-   * the month.
-   * @param openSince reads the start of the earliest period that is not billed yet, by customer. Called once the streams are locked,
-   *   so that no period of them is billed or opened in the past meanwhile.
+   * Closes a month of streams, in the transaction of {@link next}. Leaves out streams whose billed or open periods may still
+   * need the month.
+   * @param openSince reads the start of the earliest unbilled period, by customer. Called once the streams are locked, so that
+   *   no such period is billed or opened in the past meanwhile.
    */
   async close(
     { progress, month, streams }: MonthToClose,

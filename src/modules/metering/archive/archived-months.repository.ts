@@ -85,7 +85,7 @@ const CLOSED_OF_CUSTOMER = `
 const LAST_OF_NAME = `
   SELECT max(${archivedBefore('stream.id')}) AS "archivedBefore" FROM usage_stream AS stream WHERE event_name = $1`;
 
-/** Months of which an answer shows the archived events. */
+/** Query for the archived months of a stream that an answer mentions. */
 export interface ArchivedQuery {
   readonly customerId: string;
   readonly eventName: string;
@@ -106,7 +106,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Finds archived months, and the archived events that a part of a month needs. */
+/** Finds archived months, and those that hold events needed for a part of a month. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -152,19 +152,19 @@ export class ArchivedMonthsRepository {
     return this.end(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
-  /** Returns the end of the archived months of a stream if events that these ranges need are archived, or null. */
+  /** Returns the end of the archived months of a stream if these ranges need archived events, or null. */
   missing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.end(MISSING, [stream, ...boundsOf(ranges)]);
   }
 
-  /** Returns the end of an archived month of a stream of this name if events that these ranges need are in it, or null. */
+  /** Returns the end of an archived month of a stream with this event name if these ranges need its events, or null. */
   missingOfName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.end(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
-   * Locks the streams that these billed periods count, so that none of their months is closed until the transaction ends. Returns the
-   * end of the closed months of one, if a period begins in them, or null.
+   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. Returns the
+   * end of closed months if a period starts in them, or null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
     return this.end(OF_BILLED_PERIODS, [periods.map(({ itemId }) => itemId), ...boundsOf(periods)]);

@@ -70,7 +70,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the events of these ranges are stored: whole hours can be read from totals, the rest from events alone.
+   * Requires that the events of these ranges are stored. Whole hours need no events, because totals have them.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -86,7 +86,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that usage of a customer from an instant on can be billed. Where the streams of the customer are locked, this stays so
+   * Requires that usage of a customer from an instant on can be billed. If the streams of the customer are locked, this holds
    * until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */

@@ -17,7 +17,7 @@ export class UsageArchiveMonthEntity {
   /** Start of the month, in UTC. */
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /** Number of the first and of the last file of the month that have events of the stream. */
+  /** Numbers of the first and the last file of the month with events of the stream. */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, with voided ones. */
@@ -31,8 +31,8 @@ export class UsageArchiveMonthEntity {
    * wrote: any of its hours may have events.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
-  /** When the last of the files was written; null before. */
+  /** Time at which the last of the files was written; null before. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
-  /** When the last event was removed from the database; null before. */
+  /** Time at which the last event was removed from the database; null before. */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

@@ -15,17 +15,17 @@ export class UsageArchiveProgressEntity {
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
   /** Streams up to this one are done. */
   @Column({ type: 'bigint' }) readonly nextStreamId!: string;
-  /** Earliest later month with events of the streams that are done. */
+  /** Earliest later month with events, among the streams done so far. */
   @InstantColumn({ nullable: true }) readonly nextMonth!: Date | null;
   /** Streams whose month is closed and not written yet; several fit into one file. */
   @Column({ type: 'bigint', array: true }) readonly streams!: readonly string[];
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;
-  /** Last event that is written of a stream with several files. */
+  /** Last written event of a stream with several files. */
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
-  /** When all months before `beforeAt` were done; null while they are not. */
+  /** Time at which all months before `beforeAt` were done; null while they are not. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /** Start of the earliest month with events that are not archived, at the last search. */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;

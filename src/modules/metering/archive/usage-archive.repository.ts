@@ -163,7 +163,7 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the next streams after one, whether or not they have events to archive.
+   * Returns the streams after `nextStreamId`, with or without events to archive.
    * @param mostEvents more events than this are not counted
    */
   nextStreams(
@@ -181,9 +181,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams until the transaction ends: those before the first one that another transaction has locked, or waits for the
-   * first alone, so that the archive holds no other streams while it waits.
-   * @returns the locked streams, in order
+   * Locks streams until the transaction ends, up to the first one that another transaction has locked. If that is the first
+   * stream, waits for it alone, so that the archive holds no other streams while it waits.
+   * @returns the locked streams, in sequence
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -197,7 +197,7 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns those of the locked streams whose month can be closed.
+   * Returns the locked streams whose month can be closed.
    * @param mostEvents more events than this are not counted
    */
   closable(
@@ -210,7 +210,7 @@ export class UsageArchiveRepository {
     return this.database.query<ClosableStream>(CLOSABLE, parameters);
   }
 
-  /** Closes a month of locked streams: from the commit on nothing is stored or voided there. */
+  /** Closes a month of locked streams: after the commit, no event of the month can be stored or voided. */
   async close(
     streams: readonly ClosableStream[],
     { startAt, endAt }: Period,

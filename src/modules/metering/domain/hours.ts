@@ -2,13 +2,16 @@ import type { Period } from '../../../core/time';
 
 const HOUR_MS = 3_600_000;
 
-/** A period split into an edge, whole UTC hours and an edge: [startAt, hoursStartAt), hours, [hoursEndAt, endAt). */
+/**
+ * A period, split into `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The two parts that are no whole
+ * hours are its edges.
+ */
 export interface SplitPeriod extends Period {
   readonly hoursStartAt: Date;
   readonly hoursEndAt: Date;
 }
 
-/** Splits a period at the first and the last UTC hour that starts in it. Without a whole hour, all of it is edge. */
+/** Splits a period at its first and last UTC hour boundary. Without a whole hour, all of it is edge. */
 export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   const hoursStartMs = Math.ceil(startAt.getTime() / HOUR_MS) * HOUR_MS;
   const hoursEndMs = Math.floor(endAt.getTime() / HOUR_MS) * HOUR_MS;
@@ -34,7 +37,7 @@ export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPerio
   ].filter((edge) => edge.startAt < edge.endAt);
 }
 
-/** Returns the part of a period from an instant on, which may be empty; all of it without an instant. */
+/** Returns the part of a period from an instant on, which may be empty; the whole period without an instant. */
 export function afterInstant({ startAt, endAt }: Period, instant: Date | null): Period {
   if (instant === null || instant <= startAt) return { startAt, endAt };
   return { startAt: instant < endAt ? instant : endAt, endAt };

@@ -11,7 +11,7 @@ export interface CountedBill {
 
 /** A time span whose events have the same outcome. */
 export interface OutcomeSpan extends Period {
-  /** Events up to this position are in every bill that they change; later ones are pending. Null: they change no bill. */
+  /** Events up to this position are in every bill they belong to; later ones are pending. Null: they belong to no bill. */
   readonly billedUpTo: bigint | null;
   /** True if no bill will count the events. */
   readonly isUnbillable: boolean;

@@ -5,7 +5,7 @@ import { type Refusal, rejectionOf } from './usage-refusals';
 /** Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream. */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
-/** Reason why events were not tried: a stream of theirs is locked, or the cached state of a stream is outdated. */
+/** Reason why events were not tried: their stream is locked, or its cached state is outdated. */
 export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
@@ -14,7 +14,7 @@ export interface AppendOutcome {
   readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
 }
 
-/** Outcome of a request of which some streams were tried. */
+/** Outcome of a request if only some of its streams were tried. */
 export interface PartOutcome {
   readonly stored: AppendOutcome;
   /** Events of the streams that were not tried. */
@@ -22,7 +22,7 @@ export interface PartOutcome {
   readonly reason: NotTried;
 }
 
-/** Outcome of a request on the fast path: all of its streams were tried, none, or some. */
+/** Outcome of a request on the fast path: all, none or some of its streams were tried. */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome;
 
 /**

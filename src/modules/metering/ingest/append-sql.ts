@@ -72,7 +72,7 @@ const RETURNING_EVENTS = `
 const UNLESS_THERE = `
   ON CONFLICT (key_digest) DO NOTHING ${RETURNING_EVENTS}`;
 
-/** Treatment of an event whose key is stored already: leave it out, or fail the statement. */
+/** Handling of an event whose key is already stored: leave it out, or fail the statement. */
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
@@ -86,7 +86,7 @@ const advancedStreams = (streamIds: string): string => `
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   )`;
 
-/** Like {@link advancedStreams}, for the rows of `added`, of which each is another stream with its new position. */
+/** Like {@link advancedStreams}, for rows of `added` that are different streams, each with its new position. */
 export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added

@@ -20,7 +20,7 @@ interface StreamEvents {
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
 
-/** Events of a request by the way in which they are stored. */
+/** Events of a request, split by how they are stored. */
 export interface SplitRequest {
   /** Parts for the fast path. They share no stream and can be written concurrently. */
   readonly parts: readonly FastPathRequest[];
@@ -132,7 +132,7 @@ export class FastPathBatch {
     );
   }
 
-  /** True if a key may be that of an archived event. */
+  /** True if a key may belong to an archived event. */
   get hasArchive(): boolean {
     return this.requests.some(({ streams }) => streams.some(({ cached }) => cached.hasArchive));
   }

@@ -34,10 +34,10 @@ interface Queues {
 }
 
 /**
- * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one.
- * Events of cached streams take the fast path, those of a list in up to two parts. Events of a locked or outdated stream leave
- * their group, so that no request waits for a stream that is not its own: a single event waits in a queue of its stream, the
- * events of a list by themselves.
+ * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events of cached
+ * streams take the fast path; those of a list in up to two parts. Events of a locked or outdated stream leave their group, so
+ * that no request waits for the stream of another: a single event waits in a queue of its stream, the events of a list wait by
+ * themselves.
  */
 @Injectable()
 export class IngestBatcher {

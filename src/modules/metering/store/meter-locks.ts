@@ -22,8 +22,8 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Prevents, until the open transaction ends, that a meter of these event names becomes active without a backfill. So the
- * meters that the next statements read are all that count the events.
+ * Prevents, until the open transaction ends, that a meter of these event names becomes active without a backfill. So the meters
+ * that the next statements read are all meters that count the events.
  * @returns with `skip`, the names for which a meter is being created
  */
 export async function lockMeters(

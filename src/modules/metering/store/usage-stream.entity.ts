@@ -17,6 +17,6 @@ export class UsageStreamEntity {
   @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly eventName!: string;
   @Column({ type: 'bigint' }) readonly lastPosition!: string;
   @Column({ type: 'bigint', default: 0 }) readonly version!: string;
-  /** Events before this instant are refused and cannot be voided, because a part of them is archived. */
+  /** Events before this instant can be neither stored nor voided, because a part of them is archived. */
   @InstantColumn({ nullable: true }) readonly closedBefore!: Date | null;
 }

@@ -75,8 +75,8 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Inserts the totals of a period that has none: those of an hour from its events, those of a window from its hours and the
-   * events at its edges. The caller has locked the stream.
+   * Inserts the totals of a period without totals: those of an hour from its events, those of a window from its hours and its
+   * edges. The caller has locked the stream.
    * @param groupKey group to count; null: all
    */
   async countPeriod(
