@@ -57,7 +57,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes counts of attempts that no longer count. Returns how many. */
+  /** Deletes counts of attempts older than the limit looks back. Returns how many. */
   async deleteOld(now: Date, most: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, most])).length;

@@ -14,8 +14,8 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 }
 
 /**
- * `verify` callback of the body parser, which would also decode UTF-7, UTF-16 and UTF-32. JSON between systems is UTF-8
- * (RFC 8259, 8.1). Also bounds what the text holds. Receives the charset that the parser is about to use.
+ * `verify` callback of the body parser, which would also decode UTF-7, UTF-16 and UTF-32. JSON between systems is UTF-8 (RFC
+ * 8259, 8.1). Also limits the depth and number of JSON values. Receives the charset that the parser is about to use.
  */
 export function requireReadableJson(
   _request: IncomingMessage,
@@ -33,8 +33,8 @@ export function requireReadableJson(
 export const NOT_UTF8 = 'entity.not.utf8';
 
 /**
- * Refuses invalid UTF-8. A decoder would replace all invalid bytes by the same character, and so could turn two keys
- * into one. Also bounds what the text holds.
+ * Refuses invalid UTF-8. A decoder would replace all invalid bytes by the same character, and so could turn two keys into one.
+ * Also limits the depth and number of JSON values.
  */
 export function assertReadableJson(body: Buffer): void {
   if (!isUtf8(body)) {

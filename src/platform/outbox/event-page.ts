@@ -56,9 +56,9 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 }
 
 /**
- * Returns how to find a page of matching events, newest first: by id, or by the time they occurred if the filter
- * names a time. Each filter reads its page from an index: the events of a resource are merged from the pages of its types, and
- * those of several customers from the pages of the customers with the newest events.
+ * Returns SQL for a page of matching events, newest first. Pages go by id, or by time if the filter names a time. Each filter
+ * reads its page from an index. The events of a resource are merged from one page per event type; those of several customers
+ * from the pages of the customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

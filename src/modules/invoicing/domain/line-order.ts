@@ -71,4 +71,5 @@ export interface FixedOrder {
   readonly amountMinor: bigint;
 }
 
+/** Line item request: what a line of an invoice is made from. */
 export type LineOrder = ChargeOrder | UsageOrder | CreditOrder | FixedOrder;

@@ -20,7 +20,7 @@ export interface GivenBackTerms {
   readonly periods?: BillingPeriods;
 }
 
-/** Request for an invoice. Taxes, coupons and credit come from the billing context. */
+/** Billing request: what an invoice is made from. Taxes, coupons and credit come from the billing context. */
 export interface InvoiceOrder extends GivenBackTerms {
   readonly reason: InvoiceReason;
   readonly customerId: string;

@@ -4,7 +4,7 @@ import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
 
-/** Returns the order that a waiting draft was made from. */
+/** Returns the input that a waiting draft was made from. */
 export function orderOf(draft: WaitingDraft): InvoiceOrder {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
   const period = startAt === null || endAt === null ? null : { startAt, endAt };

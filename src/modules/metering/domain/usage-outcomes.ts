@@ -2,7 +2,7 @@ import type { Period } from '../../../core/time';
 
 /** Last bill of a period of an item. */
 export interface CountedBill {
-  /** First instant whose events change it. */
+  /** Start of the counted events. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
   /** Position in the stream up to which it counted events. */
