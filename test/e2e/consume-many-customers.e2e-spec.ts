@@ -276,7 +276,7 @@ describe('entitlements of many customers, consumed at once', () => {
     ]);
   });
 
-  it('count by a limit that has changed', async () => {
+  it('use the limit of a grant that was added meanwhile', async () => {
     const all = await consumers(4);
     for (const one of all) await consume(one, 'first', '10');
     for (const one of all) await one.allowances.grant(one.key, { value: '5' });

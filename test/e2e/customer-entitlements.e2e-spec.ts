@@ -320,7 +320,7 @@ describe('an entitlement of a customer', () => {
       expect(answer.body).toMatchObject({ code: 'idempotency_key_reused' });
     });
 
-    it('also with the Idempotency-Key of the request as its key', async () => {
+    it('once per Idempotency-Key header, whatever key is in the body', async () => {
       const { key, allowances } = await customerWith('10');
       const send = () =>
         engine.http

@@ -239,7 +239,7 @@ describe('entitlements', () => {
     expect((await engine.http.get(`/v1/entitlements?${query}`)).status).toBe(400);
   });
 
-  it('that are not used can be deleted, with an event, which frees their key', async () => {
+  it('that are not used can be deleted: an event is recorded, and their key is free again', async () => {
     const created = await createEntitlement();
     const path = `/v1/entitlements/${created.id}`;
     expect((await engine.http.delete(path).set('If-Match', '"7"')).status).toBe(412);

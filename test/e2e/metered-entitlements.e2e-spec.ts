@@ -233,7 +233,7 @@ describe('metered usage of an entitlement', () => {
       expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
     }, 60_000);
 
-    it('never goes beyond the limit with events between them, by two processes', async () => {
+    it('is never allowed beyond the limit by two processes while events arrive', async () => {
       const setup = await subscriber();
       await withTwoProcesses(async (agents) => {
         const events = Array.from({ length: 20 }, () => send(setup, ['1']));
@@ -475,7 +475,7 @@ describe('metered usage of an entitlement', () => {
     expect(rows).toEqual([{ count: '1' }]);
   });
 
-  it('has its calendar windows opened by the real clock as well', async () => {
+  it('opens its calendar windows by the real clock, too', async () => {
     const windows = engine.app.get(EntitlementWindows);
     const setup = await subscriber({}, { reset: 'day' });
     await engine.database.query(

@@ -194,7 +194,7 @@ describe('monthly recurring revenue', () => {
     expect(await changes()).toHaveLength(2);
   });
 
-  it('of a subscription that a process of another release changes is recorded afterwards', async () => {
+  it('is recorded later if a process of another release changed the subscription', async () => {
     const id = await subscribe(await planOf(1_000));
     const set = (status: string) =>
       engine.database.query('UPDATE subscription SET status = $2 WHERE id = $1', [id, status]);
@@ -270,7 +270,7 @@ describe('monthly recurring revenue', () => {
     expect((await changes(id)).map(([kind]) => kind)).toEqual(['new', 'expansion']);
   });
 
-  it('has windows in the days of a time zone, and filters', async () => {
+  it('can be read by days of a time zone, and filtered', async () => {
     const id = await subscribe(await planOf(1_000));
     const query = `from=${AT('03-09')}&to=${AT('03-11')}&interval=day&time_zone=America/New_York`;
     const rows = await read<{ window_start: string; mrr: string }>(engine, '', query);

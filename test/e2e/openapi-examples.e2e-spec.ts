@@ -61,7 +61,7 @@ describe('the request examples of the OpenAPI document', () => {
     }
   });
 
-  it('are followed by operations without an example, which are audited once if accepted, else not', async () => {
+  it('are followed by operations without an example: accepted ones are audited once, refused ones not', async () => {
     const inStory = new Set(STORY.map(({ operationId }) => operationId));
     const others = OPERATIONS.filter(
       (one) => isAudited(one) && !inStory.has(one.operation.operationId),

@@ -271,7 +271,7 @@ describe('calls to addresses that customers enter', () => {
   });
 
   /** Checks the library without this project's additions: both ways to name a host pass through its agents. */
-  it.each(['http', 'https'])('through %s agents check addresses and names', async (kind) => {
+  it.each(['http', 'https'])('of %s agents are refused by address and by name', async (kind) => {
     const options = {
       lookup: (_: string, __: object, found: (error: null, list: object[]) => void) =>
         found(null, [{ address: '127.0.0.1', family: 4 }]),

@@ -26,7 +26,7 @@ describe('refunds of a payment whose invoice was credited by a later one', () =>
     return { story, id: (payment.body as { id: string }).id };
   }
 
-  it('give back what an end with credit left, then the credit, and no money twice', async () => {
+  it('give back what a cancellation did not credit, then the credit, and no money twice', async () => {
     const { story, id } = await paidInMarch('cancel', { when: 'now', credit_unused: true });
     const balance = async () =>
       (await engine.http.get(`/v1/customers/${story.customerId}/balance`)).body as object;

@@ -72,7 +72,7 @@ describe('many webhook deliveries are retried together', () => {
   const retry = (filter: object = {}) =>
     engine.http.post(RETRY).send({ status: ['failed'], ...filter });
 
-  it('without those whose events are deleted at the same time, alone or together', async () => {
+  it('except those whose event is deleted meanwhile, which are also refused singly', async () => {
     await failTwo();
     const [gone, kept] = await list();
     const deleting = new Client({ connectionString: engine.databaseUrl });

@@ -134,7 +134,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('a change away and back at one instant differs by the rounding of the charge', async () => {
+    it('changing the quantity and back at one instant costs only the rounding of the charge', async () => {
       const story = await Story.begin(engine, START);
       const subscription = await story.subscribe(await story.seats('333.5'));
       await story.advance(on('03-17'));

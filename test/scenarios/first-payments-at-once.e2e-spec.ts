@@ -190,7 +190,7 @@ describe('incomplete subscriptions on the real clock', () => {
     await verified();
   });
 
-  it('have expired for a command after their time', async () => {
+  it('are expired for a command once their time limit has passed', async () => {
     const [id] = await waiting(1, null);
     engine.clock.set(LATER);
     const path = `/v1/subscriptions/${id ?? ''}/cancel`;

@@ -188,23 +188,26 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
   it.each([
     ['once', { ...HALF, duration: 'once' }],
     ['of one month', { ...HALF, ...months(1) }],
-  ])('before the lines of the next invoice, after its own was void: %s', async (_, terms) => {
-    const { story, subscribe, use, billed, last } = await begin(terms);
-    await subscribe();
-    await story.advance(on('04-05'));
-    await use('03-20');
-    await story.advance(on('05-05'));
-    const { id } = await last();
-    await post(`/v1/invoices/${id}/void`, {});
-    await use('05-06');
-    await story.advance(on('06-05'));
-    expect(await billed()).toEqual([
-      ['05', 1_000, 0],
-      ['late 03', 1_000, 500],
-    ]);
-    await isOvertaken(id);
-    await story.verify();
-  });
+  ])(
+    'before the lines of the next invoice, if its own invoice was voided: %s',
+    async (_, terms) => {
+      const { story, subscribe, use, billed, last } = await begin(terms);
+      await subscribe();
+      await story.advance(on('04-05'));
+      await use('03-20');
+      await story.advance(on('05-05'));
+      const { id } = await last();
+      await post(`/v1/invoices/${id}/void`, {});
+      await use('05-06');
+      await story.advance(on('06-05'));
+      expect(await billed()).toEqual([
+        ['05', 1_000, 0],
+        ['late 03', 1_000, 500],
+      ]);
+      await isOvertaken(id);
+      await story.verify();
+    },
+  );
 
   it.each([
     ['once, whose usage is void', { duration: 'once' }, true, [['03', 1_000, 500]]],

@@ -215,17 +215,20 @@ describe('work that creates invoices', () => {
   it.each([
     ['the access of', ACCESS],
     ['usage that counts for', USAGE],
-  ])('locks no number series while a renewal waits for %s its customer', async (_, rows) => {
-    const { id: meter_id, event } = await meter();
-    const { id } = await createEntitlement(engine, { type: 'metered', meter_id });
-    const customerId = await customer();
-    const entitlements = [{ entitlement_id: id, value: '100' }];
-    await subscribe(customerId, await plan([base(1_000)], { entitlements }));
-    await use(customerId, event);
-    engine.clock.set(BOUNDARY);
-    expect(await leavesNumbersFree(rows, customerId, renew)).toBe(true);
-    await verified();
-  });
+  ])(
+    'does not lock the number series while a renewal waits for %s its customer',
+    async (_, rows) => {
+      const { id: meter_id, event } = await meter();
+      const { id } = await createEntitlement(engine, { type: 'metered', meter_id });
+      const customerId = await customer();
+      const entitlements = [{ entitlement_id: id, value: '100' }];
+      await subscribe(customerId, await plan([base(1_000)], { entitlements }));
+      await use(customerId, event);
+      engine.clock.set(BOUNDARY);
+      expect(await leavesNumbersFree(rows, customerId, renew)).toBe(true);
+      await verified();
+    },
+  );
 
   it('locks no number series while a renewal waits to recognize revenue', async () => {
     const customerId = await customer();
