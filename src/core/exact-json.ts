@@ -1,6 +1,6 @@
 /**
- * Values with bigints and instants as JSON and back. JSON has neither: a bigint is written `{"$bigint": "12"}`, an
- * instant `{"$instant": "2026-…"}`, so that what is read is what was written, whatever the field.
+ * Converts values with bigints and instants to JSON and back, without loss. A bigint becomes `{"$bigint": "12"}`, an
+ * instant `{"$instant": "2026-…"}`.
  */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -4,7 +4,7 @@ import { STORY, USAGE_EVENT } from './story';
 
 const NDJSON = 'application/x-ndjson';
 
-/** The body of a report of usage as text, of which every line is an event. */
+/** Body of a usage report as text: each line is an event. */
 const LINES = {
   schema: {
     type: 'string',

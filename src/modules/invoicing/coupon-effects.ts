@@ -11,7 +11,7 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   }));
 }
 
-/** The first end of months that begin with a billing period in which something was taken off. */
+/** Returns the earliest end of months, counted from billing periods that were discounted. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],

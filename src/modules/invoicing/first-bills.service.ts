@@ -38,7 +38,10 @@ interface LateReading {
   readonly counted: CountedUsage;
 }
 
-/** Late usage with the terms of its first bill, and the invoice of that bill, if the usage had a line and the invoice is in effect. */
+/**
+ * Late usage, with the terms of its first bill. Also has the invoice of that bill, if the usage had a line there and the
+ * invoice is in effect.
+ */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
   readonly invoice: Invoice | null;

@@ -32,7 +32,7 @@ const COLORS: Readonly<Record<Color, string>> = {
 /** The built-in fonts have all of ASCII. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
-/** Printed for what no font has; the first font has it. */
+/** Printed for a character that no font has. The first font has it. */
 const REPLACEMENT = '\ufffd';
 
 interface PrintFont {
@@ -64,7 +64,7 @@ export interface PrintedInvoice {
 /** Makes a PDF of an invoice. The same document gives the same bytes. Fonts are embedded, with only the glyphs used. */
 @Injectable()
 export class InvoicePrinter {
-  /** In the order in which they are asked for a glyph. */
+  /** In the sequence in which they are searched for a glyph. */
   private readonly fonts: Readonly<
     Record<TextStyle['weight'], readonly [PrintFont, ...PrintFont[]]>
   >;

@@ -21,13 +21,13 @@ const CLAIM_DUE = `
 const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
-/** The condition and the check constraint hold the limit together, whatever the caller read before. */
+/** The condition and the check constraint enforce the limit together, independent of what the caller read before. */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
-/** The money of a refund that was made at the provider has moved, whatever was lost or is disputed. */
+/** The money of a refund made at the provider has moved, so lost and disputed amounts do not limit it. */
 const RESERVE_MADE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'

@@ -16,7 +16,7 @@ const REMOVE = `
     WHERE reconciliation_id = $1 LIMIT $2)
   RETURNING reference`;
 
-/** The provider's list, as far as a run has read it. */
+/** Stores the part of a provider's list that a run has read. */
 @Injectable()
 export class ListedMovementsRepository {
   constructor(private readonly database: Database) {}

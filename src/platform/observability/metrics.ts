@@ -7,7 +7,7 @@ import { Database, poolUseOf } from '../database';
 /** A process that had a request this recently, health probes aside, leaves time to requests. */
 const RECENT_MS = 1_000;
 
-/** Observers of the process run until it ends, so there is one set of them, whatever number of applications it starts. */
+/** Observers of the process run until it ends, so one set serves all applications that the process starts. */
 let ofProcess: Registry | null = null;
 
 function metricsOfProcess(): Registry {

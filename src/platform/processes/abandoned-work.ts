@@ -13,7 +13,7 @@ export interface LeasedTable {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  /** Due work that processes released rows; null where the next request does. */
+  /** Due work that processes released rows; null: the next request does. */
   readonly work: string | null;
 }
 

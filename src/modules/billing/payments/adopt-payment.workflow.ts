@@ -73,7 +73,7 @@ export class AdoptPaymentWorkflow {
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
-  /** Reserves the amount of the invoice that a charge names; null if it cannot be paid, so that the money becomes credit. */
+  /** Reserves the amount on the invoice of a charge; null if the invoice cannot be paid, so that the money becomes credit. */
   private async reserve(
     { invoiceId, customerId, amount, currency }: MadeCharge,
     now: Date,

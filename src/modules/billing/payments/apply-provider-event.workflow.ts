@@ -59,7 +59,7 @@ export class ApplyProviderEventWorkflow {
       : this.applyDispute(event);
   }
 
-  /** Records a refund of one of our payments that is not known here, once the payment is settled. */
+  /** Records an unknown refund of one of our payments, once the payment is settled. */
   private async applyMadeRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const seen = await this.gateway.readMadeRefund(provider, reference);
     if (seen.kind !== 'made_refund') return seen.kind === 'not_ours';
@@ -76,7 +76,9 @@ export class ApplyProviderEventWorkflow {
     });
   }
 
-  /** Adopts or settles a payment, if need be, before something about it is recorded. Leaves payments of others alone. */
+  /**
+   * Adopts or settles a payment if needed, before a refund or dispute of it is recorded. Ignores payments of other services.
+   */
   private async withPayment(
     provider: ProviderName,
     { paymentId, chargeReference }: { paymentId: string; chargeReference: string },

@@ -97,7 +97,7 @@ export class CollectInvoicesWorkflow {
     return rest;
   }
 
-  /** Reads, each kind with one statement, what decides which method an invoice is charged to. */
+  /** Reads what the payment method of each invoice depends on, each kind of data with one statement. */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<MethodOf> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.existing(customerIds);

@@ -88,7 +88,7 @@ export class SettlePaymentWorkflow {
     return this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
   }
 
-  /** Locks the subscription and the invoice of a payment, which never change; null for a payment of no invoice. */
+  /** Locks the subscription and the invoice of a payment; null if the payment has no invoice. */
   private async lockOwed(id: string): Promise<Owed | null> {
     const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
     if (invoiceId === null) return null;
@@ -116,7 +116,7 @@ export class SettlePaymentWorkflow {
     return isExpired ? ((await this.payments.find(after.id)) ?? after) : after;
   }
 
-  /** Pays the locked invoice, or frees what the payment reserved of it; nothing while the outcome is not known. */
+  /** Pays the locked invoice, or frees what the payment reserved. Does nothing while the outcome is not known. */
   private async applyTo(
     { subscription, invoice }: Owed,
     payment: Payment,

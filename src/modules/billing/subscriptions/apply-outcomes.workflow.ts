@@ -98,7 +98,7 @@ export class ApplyOutcomesWorkflow {
     return applied.map(({ after }) => after);
   }
 
-  /** Activates subscriptions that began to wait for a first payment but owe nothing after coupons and credit. */
+  /** Activates subscriptions that would wait for a first payment, but owe nothing after coupons and credit. */
   private async activateUnowed(
     decided: readonly Applied[],
     drafts: readonly Invoice[],

@@ -98,7 +98,7 @@ export class RenewSubscriptionsWorkflow {
     });
   }
 
-  /** All that the decisions are made from, each kind with one statement. */
+  /** Reads the input of the decisions, each kind of data with one statement. */
   private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));

@@ -14,7 +14,7 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
-/** Starts at once in a process. They end one after the other anyway, as each waits for the number of its invoice. */
+/** Concurrent starts in a process. More would not be faster, because each waits for the number of its invoice. */
 const MOST_AT_ONCE = Math.max(2, availableParallelism());
 /** Longest wait of a start for its turn, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;

@@ -50,7 +50,7 @@ export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   };
 }
 
-/** A period that was cut off where it began has its start. */
+/** Returns true if the period contains the instant. An empty period contains its start. */
 function isWithin(instant: Date | null, period: Period | null): boolean {
   if (instant === null || period === null) return false;
   const isStart = instant.getTime() === period.startAt.getTime();
@@ -111,8 +111,8 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 }
 
 /**
- * Returns true where corrections on the invoice used a percentage that lasts `once`, or began months that the billing period is
- * not within. A draft keeps the coupon: another invoice may bill the late usage.
+ * Returns true if usage corrections of the invoice used a percentage that lasts `once`, or began months that exclude the
+ * billing period. A draft keeps the coupon, because another invoice may bill the late usage.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -154,7 +154,10 @@ export function positive(amountMinor: bigint): bigint {
   return amountMinor > 0n ? amountMinor : 0n;
 }
 
-/** The months begin with the first period that is discounted: with this one, if it is earlier than the former first. */
+/**
+ * Returns the end of the months, which begin with the first discounted period: this one, if it is earlier than the former
+ * first.
+ */
 function monthsEnd(
   coupon: CouponContext,
   billingPeriod: Period | null,

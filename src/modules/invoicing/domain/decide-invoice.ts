@@ -123,7 +123,7 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
-/** The lines that are charged or credited, and the limits that the others lift or lower them to. */
+/** Returns the lines that are charged or credited, and the limits of their prices. */
 function limitedOf(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
   readonly commitments: readonly Commitment[];
@@ -152,7 +152,7 @@ function limitedOf(lines: readonly InvoiceLine[]): {
   return { charges, commitments };
 }
 
-/** The assembled amounts, and the drafts of their lines in the same order. */
+/** Returns the assembled amounts, and the drafts of their lines in the same sequence. */
 function priced(
   currency: string,
   { lines, commitments }: DecidedLines,

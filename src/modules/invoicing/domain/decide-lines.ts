@@ -163,7 +163,7 @@ export function trueUpLine(
   };
 }
 
-/** One credit for each charge of the item that reaches beyond the instant, true-ups included. */
+/** Returns one credit for each charge of the item that reaches beyond the instant, true-ups included. */
 function creditLines(
   order: CreditOrder,
   context: LineContext,
@@ -220,7 +220,7 @@ interface CreditTerms {
   readonly returns: (discount: HeldDiscount) => boolean;
 }
 
-/** The credit of the unused part of a line; null where it gives back neither money nor a discount. */
+/** Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. */
 function creditLine(
   line: BilledLine,
   { billed, limit, returns }: CreditTerms,

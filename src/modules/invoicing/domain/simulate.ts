@@ -19,7 +19,7 @@ export interface SimulatedPrice {
 /** Returns the parts of a usage line, with what the new price needs of them. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
-/** The lines that bill a period with its limits, or one line that takes something of it back or comes late to it. */
+/** The lines that bill a period with its limits, or one line that corrects or credits it. */
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;

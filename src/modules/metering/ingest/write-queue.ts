@@ -202,7 +202,7 @@ export class WriteQueue {
   }
 }
 
-/** Returns a request of the events that were not tried. Its outcome completes that of the whole request. */
+/** Returns a request with the events that were not tried. Its outcome completes the outcome of the whole request. */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {
     events: rest,

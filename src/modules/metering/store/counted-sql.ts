@@ -58,8 +58,8 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * Canonical JSON array of the texts of the properties in `meter.group_by`, null where the event lacks one. Written out per
- * property: a subquery over the list would take as long as all other counting.
+ * Canonical JSON array of the texts of the properties in `meter.group_by`, null if the event lacks one. Written out per
+ * property, because a subquery over the list would take as long as all other counting.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'

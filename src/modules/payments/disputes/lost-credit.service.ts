@@ -6,7 +6,7 @@ import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
 import { lesser } from '../../../core/money';
 
-/** Payment as far as its loss is concerned. */
+/** Fields of a payment that was lost in a dispute. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
 
 /** Source of credit that became available, and when it did. */

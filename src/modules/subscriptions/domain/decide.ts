@@ -52,7 +52,7 @@ export function decideBegin(snapshot: Snapshot, ids: NewSubscriptionIds, now: Da
   });
 }
 
-/** Three days before the trial's end; null where it is that close from the start. */
+/** Returns the instant three days before the trial's end; null if the trial is not longer than that. */
 function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
   const at = new Date(endAt.getTime() - TRIAL_ENDING_MS);
   return at > startAt ? at : null;

@@ -1,6 +1,6 @@
 import { minorDigits } from '../../../../core/money';
 
-/** Narrow and not breaking: groups figures in every locale without being taken for a decimal sign (ISO 80000-1). */
+/** Narrow no-break space: groups digits in every locale, and is not taken for a decimal sign (ISO 80000-1). */
 const GROUP_SEPARATOR = '\u202f';
 const MINUS = '\u2212';
 

@@ -32,7 +32,7 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
   return withPageNumbers(sheet, document.title);
 }
 
-/** Left the seller and the buyer, right the title, the stamp and the details. */
+/** Draws seller and buyer on the left; title, stamp and details on the right. */
 function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
   sheet.turn();
   const half = (sheet.width - GAP_PT) / 2;
