@@ -247,7 +247,7 @@ export class InvoicesRepository {
     return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));
   }
 
-  /** Removes the invoices of customers with lines, credit and credit notes; returns the ids of all. */
+  /** Deletes the invoices, lines, credit and credit notes of customers. Returns the ids of all. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const removed: string[] = [];

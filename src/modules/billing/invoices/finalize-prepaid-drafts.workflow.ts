@@ -4,10 +4,10 @@ import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subs
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes drafts of renewals with charges in advance that a decision takes back, because only a finalized charge can be
+ * Finalizes renewal drafts before a decision credits or shortens their charges in advance: only a finalized charge can be
  * credited.
  *
- * 1. Locks the waiting drafts of the subscriptions, which the caller has locked.
+ * 1. Locks the waiting drafts. The caller has locked their subscriptions.
  * 2. Reads up to when charges in advance of the subscriptions are earned.
  * 3. Locks what the invoices need, and finalizes the drafts one after the other, so that each uses what the former left.
  */

@@ -29,7 +29,7 @@ const TOO_MANY: StripeFailure = {
   notConnected: null,
 };
 
-/** Sends requests to Stripe: at a limited rate, and without repetitions of its own. */
+/** Sends requests to Stripe at a limited rate. Does not repeat failed requests; pollers do. */
 @Injectable()
 export class StripeClient {
   private readonly logger = new Logger('stripe');
