@@ -28,7 +28,7 @@ function plain(value: unknown): unknown {
 
 const day = (text: string) => new Date(`${text}T00:00:00Z`);
 const period = (start: string, end: string): Period => ({ startAt: day(start), endAt: day(end) });
-const until = (startAt: Date, endAt: Date, end: ProratedPart['end'] = 'boundary') => ({
+const until = (startAt: Date, endAt: Date, end: ProratedPart['end'] = 'border') => ({
   startAt,
   endAt,
   end,
@@ -158,7 +158,7 @@ const computed: Readonly<Record<string, () => unknown>> = {
   P15: () => {
     const february = period('2024-02-01', '2024-03-01');
     const ended = until(day('2024-02-01'), new Date('2024-02-01T12:00:00Z'), 'termination');
-    const billed = prorate('day', { ...february, end: 'boundary' }, february, 'UTC');
+    const billed = prorate('day', { ...february, end: 'border' }, february, 'UTC');
     const unused = unusedPart(prorate('day', ended, february, 'UTC'), billed);
     return creditForUnused(wholeLine(2900n), unused);
   },

@@ -115,7 +115,7 @@ describe('a change now, paid in advance, is a credit and a charge over the same 
     oldLine: PrepaidLine,
     newMinor: bigint,
   ): readonly bigint[] => {
-    const rest = { startAt: new Date(at), endAt: march.endAt, end: 'boundary' as const };
+    const rest = { startAt: new Date(at), endAt: march.endAt, end: 'border' as const };
     const proration = prorate(unit, rest, march, 'UTC');
     return [-creditForUnused(oldLine, proration), roundAtLine(rational(newMinor), proration)];
   };

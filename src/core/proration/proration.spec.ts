@@ -8,7 +8,7 @@ const period = (startAt: string, endAt: string): Period => ({
   startAt: new Date(startAt),
   endAt: new Date(endAt),
 });
-const part = (startAt: string, endAt: string, end: ProratedPart['end'] = 'boundary') => ({
+const part = (startAt: string, endAt: string, end: ProratedPart['end'] = 'border') => ({
   ...period(startAt, endAt),
   end,
 });
@@ -196,8 +196,8 @@ describe('a period split in two', () => {
       const lengthMs = endAt.getTime() - startAt.getTime();
       const changeAt = new Date(startAt.getTime() + Math.floor(lengthMs * share));
       const [old, next] = [
-        { startAt, endAt: changeAt, end: 'boundary' as const },
-        { startAt: changeAt, endAt, end: 'boundary' as const },
+        { startAt, endAt: changeAt, end: 'border' as const },
+        { startAt: changeAt, endAt, end: 'border' as const },
       ].map((half) => prorate(rest.unit, half, { startAt, endAt }, rest.timeZone));
       return { ...rest, old, next };
     });

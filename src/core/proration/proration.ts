@@ -4,8 +4,8 @@ import { elapsedSeconds, localDateCount, type Period } from '../time';
 import { lesser } from '../money';
 
 /**
- * Share of a full period, `numerator / denominator`, in local dates or elapsed seconds. Not reduced, because invoice lines
- * show both figures: `14 / 28` days.
+ * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed
+ * seconds. Both figures stay on the line, so they are not reduced.
  */
 export type Proration = {
   readonly numerator: bigint;
@@ -13,21 +13,25 @@ export type Proration = {
   readonly unit: 'day' | 'second';
 };
 
-/** Part of a period to bill. */
+/** A part of a period, and what is at its end. */
 export type ProratedPart = Period & {
   /**
-   * Says in which part the date of `endAt` is billed, if proration is in days. `boundary`: another price or the next
-   * period starts at `endAt` and bills that date. `termination`: the subscription ends at `endAt`, so this part bills it.
+   * `border` when something follows at the instant the part ends, be it the new price or the next
+   * period: in days, the date of the boundary belongs to what follows. `termination` when the
+   * subscription ends there: in days, that date is billed.
    */
-  readonly end: 'boundary' | 'termination';
+  readonly end: 'border' | 'termination';
 };
 
 /**
- * Returns the share of `fullPeriod` that the part takes. `day` counts local dates of `timeZone`, at most as many as the
- * full period has left. `second` counts elapsed seconds and ignores `timeZone`. For a short first calendar period, pass the
- * whole calendar period as `fullPeriod`.
+ * How much of `fullPeriod` the part is. In `day` mode local dates of `timeZone` are counted; the
+ * date of a change belongs to the new price and the date on which a subscription ends is billed,
+ * though never more dates than are left in the period. In `second` mode the instant is the boundary
+ * and the zone plays no role. The denominator is the full period: for a short first calendar
+ * period, the whole calendar one.
  *
- * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
+ * @throws InvariantError when the part is not within the full period, the full period is empty, or
+ * the zone is unknown.
  */
 export function prorate(
   unit: 'day' | 'second',
@@ -53,7 +57,9 @@ export function prorate(
 }
 
 /**
- * Returns what is left of `billed` after `used`: the share to credit. Both must start at the same instant.
+ * Returns the part of the full period after `used`, in the same unit: the unused part that is credited.
+ * Only for a part that begins where the full period, or what was billed of it, begins: pass the
+ * proration that was billed as `billed` when that was itself a part.
  *
  * @throws InvariantError when more was used than billed, or the two measure different periods.
  */
@@ -66,7 +72,7 @@ export function unusedPart(used: Proration, billed: Proration): Proration {
   return { ...billed, numerator: billed.numerator - used.numerator };
 }
 
-/** Returns the share as an exact number from 0 to 1. */
+/** Returns the factor as an exact number from 0 to 1. */
 export function factorOf(proration: Proration): Rational {
   return rational(proration.numerator, proration.denominator);
 }

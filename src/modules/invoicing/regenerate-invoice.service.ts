@@ -91,7 +91,7 @@ export class RegenerateInvoiceService {
   creditsOf({ lines }: Invoice): readonly CreditOrder[] {
     return lines.flatMap(({ kind, itemId, period }) =>
       kind === 'credit' && itemId !== null && period !== null
-        ? [{ kind, itemId, unusedFrom: period.startAt, end: 'boundary' as const }]
+        ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]
         : [],
     );
   }

@@ -65,7 +65,7 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
   return lines.map((line) => ({ ...line, taxRates: [], billedFrom: START }));
 }
 
-function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'boundary' | 'termination'): bigint {
+function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
   const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
   const context = {
     billed: billed(order),
@@ -92,7 +92,7 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
   let made = 0;
   const { lines } = decideLines(
     [
-      { kind: 'credit', itemId: 'si_1', unusedFrom: CHANGE, end: 'boundary' },
+      { kind: 'credit', itemId: 'si_1', unusedFrom: CHANGE, end: 'border' },
       { kind: 'fixed', description: 'Setup', amountMinor: 5n },
       inArrears,
       inAdvance,
@@ -112,10 +112,10 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
 
 describe('a credit for the unused part of 31 days at 31.00', () => {
   it.each([
-    ['of a change leaves its day to the new price', START, CHANGE, 'boundary', 'day', -2_100n],
+    ['of a change leaves its day to the new price', START, CHANGE, 'border', 'day', -2_100n],
     ['of an end keeps its day', START, CHANGE, 'termination', 'day', -2_000n],
     ['of an end where the line begins keeps that day', START, START, 'termination', 'day', -3_000n],
-    ['of a change where the line begins is all of it', START, START, 'boundary', 'day', -3_100n],
+    ['of a change where the line begins is all of it', START, START, 'border', 'day', -3_100n],
     ['of an end where a part begins keeps that day', CHANGE, CHANGE, 'termination', 'day', -2_000n],
     ['of an end before the line begins is all of it', LATER, CHANGE, 'termination', 'day', -1_100n],
     ['of an end by the second is all that is left', START, START, 'termination', 'second', -3_100n],

@@ -267,11 +267,11 @@ function unusedOf(line: InvoiceLine, from: Date, end: CreditOrder['end']): Prora
   );
   // What was billed from later on, for a part that is yet to come, is unused as a whole.
   const startAt = from > period.startAt ? from : period.startAt;
-  if (end === 'boundary' || from < period.startAt) {
-    return prorate(unit, { startAt, endAt: period.endAt, end: 'boundary' }, fullPeriod, timeZone);
+  if (end === 'border' || from < period.startAt) {
+    return prorate(unit, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
   }
   const billed =
-    line.proration ?? prorate(unit, { ...period, end: 'boundary' }, fullPeriod, timeZone);
+    line.proration ?? prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);
   const used = prorate(
     unit,
     { startAt: period.startAt, endAt: from, end: 'termination' },

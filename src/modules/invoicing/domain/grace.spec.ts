@@ -1,7 +1,7 @@
 import { graceEnd } from './grace';
 
 const BOUNDARY = new Date('2026-04-01T00:00:00.000Z');
-const CREDIT = { kind: 'credit', itemId: 'si_1', unusedFrom: BOUNDARY, end: 'boundary' } as const;
+const CREDIT = { kind: 'credit', itemId: 'si_1', unusedFrom: BOUNDARY, end: 'border' } as const;
 const at = (instant: string) => new Date(instant);
 
 describe('the grace of an invoice', () => {

@@ -60,8 +60,8 @@ export interface CreditOrder {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** `boundary` if another charge starts at `unusedFrom`, `termination` if the subscription ends there. */
-  readonly end: 'boundary' | 'termination';
+  /** `border` if another charge follows there, `termination` if the subscription ends there. Stored with drafts, so the words stay. */
+  readonly end: 'border' | 'termination';
 }
 
 /** An amount that the caller sets. */

@@ -281,7 +281,7 @@ describe('another interval', () => {
   it('with proration ends the period at once', () => {
     const life = Life.begin(monthly);
     expect(life.change(yearly, CHANGE)).toEqual([
-      ['credit', CHANGE, 'boundary'],
+      ['credit', CHANGE, 'border'],
       ['2', CHANGE, new Date('2027-03-11T09:00:00Z'), 'whole'],
     ]);
     expect(life.snapshot.subscription.anchorAt).toEqual(CHANGE);

@@ -90,7 +90,7 @@ export function decideChangeNow(
         ...creditsOf(
           snapshot.items.filter((item) => replaced.includes(item) || isReplacedBy(item, replaced)),
           now,
-          'boundary',
+          'border',
         ),
         ...swapped.added
           .filter(({ price }) => price.timing === 'in_advance')
@@ -154,7 +154,7 @@ function decideIntervalChange(
 ): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
-  const arrears = arrearsCharges(before, items, period, { at: now, end: 'boundary' });
+  const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
   const held = items.filter(holdsBeyond(now));
   // Another interval bills all items again: unchanged ones are credited and billed as well.
   const added = itemsOf(before.id, offer, now, ids);
@@ -174,7 +174,7 @@ function decideIntervalChange(
       renewsAt: null,
       lines: [
         ...arrears,
-        ...creditsOf(items, now, 'boundary'),
+        ...creditsOf(items, now, 'border'),
         ...advanceCharges(subscription, added, opened),
       ],
     },

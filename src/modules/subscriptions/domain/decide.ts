@@ -70,7 +70,7 @@ export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date
   const isBoundary = !period.isClosed && period.endAt.getTime() === at.getTime();
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
     const { creditUnused } = pending.terms;
-    return decideEnd(snapshot, at, isBoundary ? 'boundary' : 'termination', creditUnused);
+    return decideEnd(snapshot, at, isBoundary ? 'border' : 'termination', creditUnused);
   }
   if (subscription.trialEndingAt?.getTime() === at.getTime()) {
     const announced = { ...subscription, trialEndingAt: null };
@@ -89,7 +89,7 @@ function decideRenewal(
 ): Outcome {
   const { subscription: before, pending } = snapshot;
   const at = period.endAt;
-  const arrears = arrearsCharges(before, snapshot.items, period, { at, end: 'boundary' });
+  const arrears = arrearsCharges(before, snapshot.items, period, { at, end: 'border' });
   const closed = { ...period, isClosed: true };
   if (before.status === 'paused') {
     return outcomeOf(
@@ -134,11 +134,11 @@ function decideRenewal(
   });
 }
 
-/** Ends a subscription at the `boundary` of its period, or within the period by `termination`. */
+/** The end of a subscription, between periods or within one. */
 export function decideEnd(
   snapshot: Snapshot,
   at: Date,
-  end: 'boundary' | 'termination',
+  end: 'border' | 'termination',
   creditUnused: boolean,
 ): Outcome {
   const { subscription: before, items, period, pending } = snapshot;
@@ -183,7 +183,7 @@ export function decideEnd(
               period: closed === null ? null : spanOf(closed),
               // No period follows: an invoice of a change at the same instant belongs to this one.
               billingPeriod: spanOf(period),
-              renewsAt: end === 'boundary' ? at : null,
+              renewsAt: end === 'border' ? at : null,
               lines,
               lateUsage: 'closed',
             },
@@ -210,7 +210,7 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
-  const outcome = decideEnd(snapshot, at, 'boundary', false);
+  const outcome = decideEnd(snapshot, at, 'border', false);
   if (period === null || period.isClosed) return { ...outcome, billing: null };
   const unbilled = items.filter(isMetered).flatMap(({ id, startAt, endAt }) => {
     const soldUntil = startAt > period.startAt ? startAt : period.startAt;
@@ -228,7 +228,7 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
 export function creditsOf(
   items: readonly SubscriptionItem[],
   unusedFrom: Date,
-  end: 'boundary' | 'termination',
+  end: 'border' | 'termination',
 ): readonly Line[] {
   return items
     .filter(({ price }) => price.timing === 'in_advance')

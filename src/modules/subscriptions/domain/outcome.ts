@@ -39,7 +39,7 @@ export interface CreditLine {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  readonly end: 'boundary' | 'termination';
+  readonly end: 'border' | 'termination';
 }
 
 export type Line = ChargeLine | UsageLine | CreditLine;

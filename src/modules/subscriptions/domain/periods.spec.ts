@@ -201,9 +201,9 @@ describe('charges in advance', () => {
 describe('charges in arrears', () => {
   const arrears = price({ timing: 'in_arrears' });
   const metered = price({ timing: 'in_arrears', usage: { meterId: 'meter_1', isByGroup: false } });
-  const toTheEnd = { at: END, end: 'boundary' } as const;
+  const toTheEnd = { at: END, end: 'border' } as const;
   const ended = (text: string) => ({ at: at(text), end: 'termination' }) as const;
-  const changed = (text: string) => ({ at: at(text), end: 'boundary' }) as const;
+  const changed = (text: string) => ({ at: at(text), end: 'border' }) as const;
 
   test.each<
     [string, Partial<SubscriptionItem>, Parameters<typeof arrearsCharges>[3], readonly unknown[]]

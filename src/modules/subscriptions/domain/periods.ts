@@ -117,7 +117,7 @@ export function arrearsCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
   period: SubscriptionPeriod,
-  until: { readonly at: Date; readonly end: 'boundary' | 'termination' },
+  until: { readonly at: Date; readonly end: 'border' | 'termination' },
 ): readonly (ChargeLine | UsageLine)[] {
   if (period.isTrial || period.isClosed) return [];
   return items
@@ -126,10 +126,9 @@ export function arrearsCharges(
       const startAt = item.startAt > period.startAt ? item.startAt : period.startAt;
       const holdsOn = item.endAt === null || item.endAt > until.at;
       const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
-      const end = holdsOn ? until.end : 'boundary';
+      const end = holdsOn ? until.end : 'border';
       // Ended where it began, it was used for the day of the end, and not at all where something follows.
-      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'boundary'))
-        return [];
+      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
       const isToTheEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
       const isWhole =
         (startAt.getTime() === period.fullStartAt.getTime() &&
@@ -155,7 +154,7 @@ export function usageSoFar({
   const endsEarly = pending?.terms.kind === 'cancel' && pending.effectiveAt < period.endAt;
   const until = endsEarly
     ? { at: pending.effectiveAt, end: 'termination' as const }
-    : { at: period.endAt, end: 'boundary' as const };
+    : { at: period.endAt, end: 'border' as const };
   return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
@@ -166,7 +165,7 @@ export function restCharge(
   period: SubscriptionPeriod,
 ): ChargeLine {
   const rest = { startAt: item.startAt, endAt: period.endAt };
-  const proration = partOf(subscription, item, { ...rest, end: 'boundary' }, period);
+  const proration = partOf(subscription, item, { ...rest, end: 'border' }, period);
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
@@ -178,7 +177,7 @@ function shortOf(
 ): Proration | null {
   const isFull = period.startAt.getTime() === period.fullStartAt.getTime();
   if (isFull || item.proration === 'none') return null;
-  return partOf(subscription, item, { ...spanOf(period), end: 'boundary' }, period);
+  return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
 }
 
 function partOf(
