@@ -11,17 +11,23 @@ const CUSTOMERS = 200_000;
 const LIST = 1_000;
 const EVENTS = 40_000;
 const CONNECTIONS = 4;
-/** Time span of the events. */
-const RECENT_MS = 5 * 60_000;
-const NAMES = { one: 'one_meter', ten: 'ten_meters' } as const;
+/** Time span of the events: from now on, because the allowances that they count begin with the benchmark. */
+const SPAN_MS = 5 * 60_000;
+const NAMES = { one: 'one_meter', ten: 'ten_meters', entitled: 'entitled' } as const;
 
 type Sender = Worker<SenderJob, number>;
+
+interface Created {
+  readonly id: string;
+}
 
 interface Bench {
   readonly database: TemporaryDatabase;
   readonly services: readonly Service[];
   readonly senders: readonly Sender[];
   readonly customers: readonly string[];
+  /** Customers with an allowance that the events of `NAMES.entitled` count. */
+  readonly entitled: readonly string[];
 }
 
 /** Events per second, and microseconds of CPU time per event of all services and the database. */
@@ -30,7 +36,7 @@ interface Measured {
   readonly cpuMicroseconds: number;
 }
 
-/** Measures how the cost of an event grows with the number of customers, meters and processes. */
+/** Measures how the cost of an event grows with the number of customers, meters and processes, and with an allowance. */
 export async function benchmarkUsageCustomers(
   database: TemporaryDatabase,
   settings: Settings,
@@ -41,8 +47,10 @@ export async function benchmarkUsageCustomers(
     const [first] = services;
     if (first === undefined) throw new Error('A service is started.');
     await createMeters(first.url);
+    const entitled = await seedEntitled(first.url);
     const customers = await seed(database, first.url);
-    return findingsOf(await rounds({ database, services, senders, customers }, settings.rounds));
+    const bench = { database, services, senders, customers, entitled };
+    return findingsOf(await rounds(bench, settings.rounds));
   } finally {
     await Promise.all([...senders, ...services].map((one) => one.stop()));
   }
@@ -51,19 +59,39 @@ export async function benchmarkUsageCustomers(
 async function createMeters(url: string): Promise<void> {
   const meters = [NAMES.one, ...Array.from({ length: 10 }, () => NAMES.ten)];
   for (const [index, eventName] of meters.entries()) {
-    await post(`${url}/v1/meters`, {
-      key: `bytes_${index}`,
-      name: 'Bytes',
-      event_name: eventName,
-      aggregation: 'sum',
-      value_property: 'bytes',
-    });
+    await createMeter(url, `bytes_${index}`, eventName);
   }
+}
+
+function createMeter(url: string, key: string, eventName: string): Promise<Created> {
+  return post(`${url}/v1/meters`, {
+    key,
+    name: 'Bytes',
+    event_name: eventName,
+    aggregation: 'sum',
+    value_property: 'bytes',
+  });
+}
+
+/** Creates customers with a grant. The first consumption of each begins to count its usage. */
+async function seedEntitled(url: string): Promise<readonly string[]> {
+  const key = NAMES.entitled;
+  const { id: meterId } = await createMeter(url, key, key);
+  await post(`${url}/v1/entitlements`, { key, name: 'Bytes', type: 'metered', meter_id: meterId });
+  const customers: string[] = [];
+  for (let made = 0; made < SIDES.entitled.customers; made += 1) {
+    const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
+    const path = `${url}/v1/customers/${id}/entitlements/${key}`;
+    await post(`${path}/grants`, { value: '1000000000000' });
+    await post(`${path}/consume`, { quantity: '1', idempotency_key: id });
+    customers.push(id);
+  }
+  return customers;
 }
 
 /** Creates a customer through the API, and the others with their streams as copies: the first event of a stream costs more. */
 async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
-  const { id } = await post<{ readonly id: string }>(`${url}/v1/customers`, { name: 'Ada' });
+  const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
   const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -76,7 +104,7 @@ async function seed(database: TemporaryDatabase, url: string): Promise<readonly 
     await client.query(
       `INSERT INTO usage_stream (customer_id, event_name, last_position)
        SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
-      [Object.values(NAMES)],
+      [[NAMES.one, NAMES.ten]],
     );
     await client.query('VACUUM ANALYZE');
   } finally {
@@ -90,6 +118,7 @@ const SIDES = {
   some: { customers: 20_000, eventName: NAMES.one, processes: 1 },
   many: { customers: CUSTOMERS, eventName: NAMES.one, processes: 1 },
   meters: { customers: 200, eventName: NAMES.ten, processes: 1 },
+  entitled: { customers: 200, eventName: NAMES.entitled, processes: 1 },
   processes: { customers: 200, eventName: NAMES.one, processes: 2 },
 } as const;
 
@@ -105,6 +134,7 @@ async function rounds(
     some: [],
     many: [],
     meters: [],
+    entitled: [],
     processes: [],
   };
   for (let round = 0; round <= count; round += 1) {
@@ -123,15 +153,15 @@ async function rounds(
 let run = 0;
 
 async function measure(
-  { database, services, senders, customers }: Bench,
+  { database, services, senders, customers, entitled }: Bench,
   side: Side,
 ): Promise<Measured> {
   const { processes, eventName } = SIDES[side];
   run += 1;
   const shape: UsageShape = {
-    customers: customers.slice(0, SIDES[side].customers),
-    startMs: Date.now() - RECENT_MS,
-    lengthMs: RECENT_MS,
+    customers: side === 'entitled' ? entitled : customers.slice(0, SIDES[side].customers),
+    startMs: Date.now(),
+    lengthMs: SPAN_MS,
     eventName,
   };
   const first = run * EVENTS * services.length;
@@ -170,6 +200,7 @@ function findingsOf(found: Readonly<Record<Side, readonly Measured[]>>): readonl
     rate('20,000 customers beside 200', 'some', 0.7),
     rate('200,000 customers beside 200', 'many', 0.5),
     rate('ten meters beside one', 'meters', 0.5),
+    rate('with an allowance beside without', 'entitled', 0.4),
     {
       benchmark: 'usage: two processes beside one, CPU time',
       unit: 'µs',
