@@ -1,4 +1,5 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
@@ -128,6 +129,18 @@ describe('a subscription that starts far in the past', () => {
     const answer = await send(`/v1/subscriptions/${id}/cancel`, { when: 'now' });
     expect(answer.body).toMatchObject({ status: 'canceled', current_period_start: daysAgo(0) });
     expect((await invoiceNumbers()).length).toBe(13);
+  });
+
+  it('has its coupon on a period that is billed by a clock a little behind that of its start', async () => {
+    const coupon = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
+    await create('/v1/coupons', coupon);
+    const id = await create('/v1/subscriptions', { ...subscribing(2), coupon: coupon.code });
+    const behind = new Date(engine.clock.now().getTime() - 80);
+    await engine.app.get(RenewSubscriptionsWorkflow).runNext([id], behind);
+    await workOff();
+    const { body } = await engine.http.get('/v1/invoices').query({ subscription_id: id });
+    const { data } = body as { data: readonly { readonly discount: number }[] };
+    expect(data.map(({ discount }) => discount)).toEqual([50, 50, 50]);
   });
 
   it('on a test clock is completed by the next advance, in due order', async () => {

@@ -21,7 +21,6 @@ import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
   type AppliedRedemption,
-  isRunning,
   isUsedUp,
   type NotedDiscount,
   redemptionOf,
@@ -82,17 +81,15 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that run at an instant, by subscription, in the order of redemption. Subscriptions without
-   * redemptions are missing.
-   * @param at due time of the invoices; the end of repeating coupons is not checked
+   * Returns the redemptions that have not ended, by subscription, in the order of redemption. Subscriptions without
+   * redemptions are missing. The end of repeating coupons is not checked. The lock of the subscription decides what was
+   * redeemed before an invoice, not the times: the clock of the process that bills may be behind that of the redemption.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
-    at: Date,
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     const open = await this.redemptions.findOpen(subscriptionIds);
-    const running = open.filter(({ redemption }) => isRunning(redemption, at));
-    return groupBy(running, ({ redemption }) => redemption.subscriptionId);
+    return groupBy(open, ({ redemption }) => redemption.subscriptionId);
   }
 
   /** Returns the redemptions of subscriptions that are not used up, ended ones included, as `runningRedemptions` does. */

@@ -60,11 +60,10 @@ export class BillingContextService {
   async load(
     order: ContextRequest,
     customer: Customer,
-    at: Date,
     purpose: Purpose,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<BillingContext> {
-    const contextOf = await this.loadAll([order], [customer], at, purpose);
+    const contextOf = await this.loadAll([order], [customer], purpose);
     const context = contextOf(order);
     const added = await this.coupons.contextsOf(redeemed, new Map());
     return { ...context, coupons: [...context.coupons, ...added] };
@@ -74,12 +73,10 @@ export class BillingContextService {
    * Reads the contexts of many orders, each kind of data with one statement. The returned function gives the context of an
    * order. Its credit is that before any of these invoices.
    * @param customers of the orders
-   * @param at coupons that run at this instant are included
    */
   async loadAll(
     orders: readonly ContextRequest[],
     customers: readonly Customer[],
-    at: Date,
     purpose: Purpose,
   ): Promise<(order: ContextRequest) => BillingContext> {
     const locks = purpose === 'issue';
@@ -105,7 +102,6 @@ export class BillingContextService {
         order,
         corrected: correctedOf({ billed: billedFor(order), usage: usage.get(order) ?? [] }),
       })),
-      at,
     );
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return (order) => {
@@ -134,9 +130,8 @@ export class BillingContextService {
   async loadForDrafts<Order extends ContextRequest & { readonly draft: Invoice }>(
     orders: readonly Order[],
     customers: readonly Customer[],
-    at: Date,
   ): Promise<(order: Order) => BillingContext> {
-    const contextOf = await this.loadAll(orders, customers, at, 'issue');
+    const contextOf = await this.loadAll(orders, customers, 'issue');
     const couponsOf = await this.coupons.loadForDrafts(
       orders.map((order) => ({ order, corrected: correctedOf(contextOf(order)) })),
     );

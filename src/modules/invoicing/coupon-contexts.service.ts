@@ -41,12 +41,8 @@ export class CouponContextsService {
   /** Returns the coupons that run for each order, and those that discounted the lines it may credit. */
   async loadAll<Order extends CouponRequest>(
     orders: readonly Crediting<Order>[],
-    at: Date,
   ): Promise<(order: Order) => readonly CouponContext[]> {
-    const running = await this.runningFor(
-      orders.map(({ order }) => order),
-      at,
-    );
+    const running = await this.runningFor(orders.map(({ order }) => order));
     const discountedBy = orders.flatMap(redemptionIdsOf);
     const usedUp = await this.redemptions.usedUpOf(discountedBy);
     const againOf = (one: Crediting<CouponRequest>): readonly RedeemedTerms[] =>
@@ -134,7 +130,6 @@ export class CouponContextsService {
   /** Returns the redemptions that run for orders, by subscription, in the order of redemption. */
   private async runningFor(
     orders: readonly CouponRequest[],
-    at: Date,
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     const idsOf = (those: readonly CouponRequest[]): readonly string[] =>
       those.flatMap(({ subscriptionId }) => subscriptionId ?? []);
@@ -142,7 +137,6 @@ export class CouponContextsService {
       hasEnded && billingPeriod !== null;
     const running = await this.redemptions.runningRedemptions(
       idsOf(orders.filter((order) => !isOfEnded(order))),
-      at,
     );
     const ofEnded = await this.redemptions.unusedRedemptions(idsOf(orders.filter(isOfEnded)));
     return new Map([...running, ...ofEnded]);

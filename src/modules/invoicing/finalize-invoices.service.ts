@@ -73,7 +73,7 @@ export class FinalizeInvoicesService {
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const order = { ...before, lines: [], billingPeriod: null };
-    const draft = decideAgain(before, await this.contexts.load(order, customer, now, 'issue'));
+    const draft = decideAgain(before, await this.contexts.load(order, customer, 'issue'));
     await this.invoices.replaceLines([draft]);
     return this.finalization.finalize(draft, customer, now);
   }
@@ -94,7 +94,7 @@ export class FinalizeInvoicesService {
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const contextOf = await this.contexts.loadForDrafts(ordered, [...customers.values()], now);
+    const contextOf = await this.contexts.loadForDrafts(ordered, [...customers.values()]);
     const decided = decideInTurn(
       ordered,
       contextOf,

@@ -52,7 +52,7 @@ export class IssueInvoiceService {
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
-    const context = await this.contexts.load(order, customer, now, 'preview', redeemed);
+    const context = await this.contexts.load(order, customer, 'preview', redeemed);
     return this.decide(order, context, now, customer);
   }
 
@@ -82,7 +82,7 @@ export class IssueInvoiceService {
       return { drafts: [], customers: new Map() };
     }
     const customers = await this.customersOf(orders);
-    const contextOf = await this.contexts.loadAll(orders, [...customers.values()], now, 'issue');
+    const contextOf = await this.contexts.loadAll(orders, [...customers.values()], 'issue');
     const decided = decideInTurn(
       orders,
       contextOf,

@@ -75,7 +75,7 @@ export class RegenerateInvoiceService {
       billingPeriod: standing.billingPeriod,
       hasEnded: standing.hasEnded,
     };
-    const context = await this.contexts.load(order, customer, now, 'issue');
+    const context = await this.contexts.load(order, customer, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const usage = usageAgain(voided, context.usage);
     const draft = regeneratedFrom(voided, standing, { ...context, ...usage }, ids, now);

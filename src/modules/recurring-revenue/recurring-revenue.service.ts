@@ -66,7 +66,7 @@ export class RecurringRevenueService {
     const counted = subscriptions.filter(isCounted);
     const ids = counted.map(({ id }) => id);
     const items = await this.itemsOf(ids, at);
-    const redemptions = await this.redemptions.runningRedemptions(ids, at);
+    const redemptions = await this.redemptions.runningRedemptions(ids);
     return new Map(
       counted.map((subscription) => {
         const { id } = subscription;

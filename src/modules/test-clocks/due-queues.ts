@@ -83,7 +83,8 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, mostAtOnce),
     );
-    await this.run(queue, rows, now, (error, { id }) => {
+    // A row that was committed before the claim is not older than the time of its work.
+    await this.run(queue, rows, this.clock.now(), (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });
     return rows.length > 0;

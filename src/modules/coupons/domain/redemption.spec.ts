@@ -2,7 +2,6 @@ import type { Coupon } from './coupon';
 import {
   type CouponRedemption,
   countsFrom,
-  isRunning,
   isUsedUp,
   redemptionOf,
   refusalOf,
@@ -79,16 +78,7 @@ describe('a coupon can be redeemed', () => {
   });
 });
 
-describe('a redemption lasts', () => {
-  it.each([
-    ['from its instant on', 0, {}, true],
-    ['not before', -1, {}, false],
-    ['not once it was ended', 5, { endedAt: at(5) }, false],
-    ['until it was ended', 4, { endedAt: at(5) }, true],
-  ] as const)('%s', (_, milliseconds, change, running) => {
-    expect(isRunning({ ...redeemed(percent), ...change }, at(milliseconds))).toBe(running);
-  });
-
+describe('a redemption counts', () => {
   it.each([
     ['in any period until something was taken off', 0, null, true],
     ['in a period that starts before the end of its months', 9, at(10), true],

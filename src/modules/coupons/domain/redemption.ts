@@ -84,10 +84,6 @@ export function redemptionOf(
   };
 }
 
-export function isRunning({ redeemedAt, endedAt }: CouponRedemption, at: Date): boolean {
-  return redeemedAt <= at && (endedAt === null || at < endedAt);
-}
-
 /** Returns true if a redemption discounts a billing period that starts at an instant. Repeating ones end after their months. */
 export function countsFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
