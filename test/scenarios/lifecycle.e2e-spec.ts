@@ -140,6 +140,12 @@ describe('the lifecycle of a subscription', () => {
     await story.advance('2026-05-20T00:00:00.000Z');
     // Ten days of support before the pause.
     expect(await story.amounts()).toEqual([[3_100], [100]]);
+    const event = (await eventsOf(engine, id)).at(-1);
+    expect(event).toMatchObject({
+      type: 'subscription.updated',
+      data: { previous: { next_billing_at: '2026-04-01T00:00:00.000Z' } },
+    });
+    expect(event?.data.object).toEqual(await story.subscription(id));
     expect(await story.command(id, 'resume')).toMatchObject({
       status: 'active',
       current_period_start: '2026-05-20T00:00:00.000Z',

@@ -29,7 +29,7 @@ export const SUBSCRIPTION_EVENTS = {
   updated: subscriptionEvent(
     'subscription.updated',
     'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it has begun to wait for its ' +
-      'first payment; or it is unpaid, since the last attempt at an invoice of it failed.',
+      'first payment; or it is unpaid, since the last attempt at an invoice of it failed; or its period ended in a pause.',
   ),
   trial_ending: subscriptionEvent(
     'subscription.trial_ending',

@@ -98,6 +98,7 @@ function decideRenewal(
         periodChanged: closed,
         billing: renewalBilling(spanOf(period), at, arrears),
         earned: earnedItems(closed, snapshot.items, false),
+        events: ['updated'],
       },
     );
   }
