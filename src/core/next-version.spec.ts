@@ -13,6 +13,10 @@ describe('nextVersion', () => {
     });
   });
 
+  it('keeps the time of a change that a clock which is ahead made', () => {
+    expect(nextVersion({ ...before, updatedAt: now }, new Date('2026-01-31')).updatedAt).toBe(now);
+  });
+
   it('leaves the former version as it was', () => {
     nextVersion(before, now);
     expect(before).toMatchObject({ version: 4, name: 'Pro' });

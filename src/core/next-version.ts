@@ -4,11 +4,16 @@ export interface Versioned {
   readonly updatedAt: Date;
 }
 
+/** Returns the instant of a change: now, or that of the last change of the object where a clock that is ahead made it. */
+export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
+  return now < updatedAt ? updatedAt : now;
+}
+
 /** Returns the next version of an object, with the given fields changed. */
 export function nextVersion<Stored extends Versioned>(
   before: Stored,
   now: Date,
   change: Partial<Stored> = {},
 ): Stored {
-  return { ...before, ...change, version: before.version + 1, updatedAt: now };
+  return { ...before, ...change, version: before.version + 1, updatedAt: changedAt(before, now) };
 }

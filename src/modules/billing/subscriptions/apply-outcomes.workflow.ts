@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
+import { nextVersion } from '../../../core/next-version';
 import { isTerminal } from '../../../core/states';
 import { toEventRecord } from '../../../platform/outbox';
 import { RedemptionsService } from '../../coupons';
@@ -70,7 +71,7 @@ export class ApplyOutcomesWorkflow {
     });
     await this.prepaidDrafts.finalize(decisions, givenBack, now);
     const decided = decisions.map(({ before, outcome }) => {
-      const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
+      const after = nextVersion(before, now, outcome.subscription);
       return { before, after, outcome: { ...outcome, subscription: after } };
     });
     const outcomes = decided.map(({ outcome }) => outcome);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
@@ -86,13 +87,10 @@ export class RenewSubscriptionsWorkflow {
       const before = await this.subscriptions.lock(id);
       if (before?.nextBillingAt?.getTime() !== dueAt.getTime()) return;
       if (before.renewalFailureCode === code) return;
-      const after = {
-        ...before,
+      const after = nextVersion(before, now, {
         renewalFailedAt: before.renewalFailedAt ?? now,
         renewalFailureCode: code,
-        version: before.version + 1,
-        updatedAt: now,
-      };
+      });
       await this.subscriptions.updateRenewalFailure(after);
       await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt: now });
     });
@@ -114,28 +112,31 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Locks a subscription for a command, in the caller's transaction, after doing its due work, so that the command acts on the
-   * current period. Does only a few periods, because this locks the series of invoice numbers.
+   * current period. Does only a few periods, because this locks the series of invoice numbers. The time of the command is not
+   * before the last change of the subscription, which a process with another clock may have made.
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` where more is due,
    *   `test_clock_advancing`, `test_clock_failed`
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
-    const { customer, now } = await this.locks.customer(found.customerId);
+    const { customer, now: readAt } = await this.locks.customer(found.customerId);
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
-    if (periodsOverdue(found, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE)
-      throw subscriptionBehind(found);
-    await this.runSome(found, now);
+    const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
+    const now = changedAt(current, readAt);
+    if (periodsOverdue(current, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE)
+      throw subscriptionBehind(current);
+    await this.runSome(current, now);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     return { snapshot, customer, now };
   }
 
-  /** Does a few pieces of due work, in the caller's transaction. Returns the subscription after them. */
+  /**
+   * Does a few pieces of due work of a subscription that the caller's transaction has locked or created. Returns the subscription
+   * after them.
+   */
   async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
-    if (isDue(latest, now)) {
-      await this.subscriptions.lockAll([latest.id]);
-      await this.locks.beforeInvoices([latest]);
-    }
+    if (isDue(latest, now)) await this.locks.beforeInvoices([latest]);
     for (let done = 0; done < MOST_AT_ONCE && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../../core/next-version';
 import { Outbox } from '../../../platform/outbox';
 import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
 import { PaymentsService } from '../../payments';
@@ -33,7 +34,7 @@ export class SubscriptionStatusWorkflow {
   async note(before: Subscription, fact: PaymentEvent, now: Date): Promise<void> {
     const standing = standingAfter(before, fact);
     if (standing === before) return;
-    const after = { ...standing, version: before.version + 1, updatedAt: now };
+    const after = nextVersion(before, now, standing);
     await this.subscriptions.updateStanding(after);
     await this.derived.update([{ before, after }], now);
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt: now });
