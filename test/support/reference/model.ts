@@ -315,6 +315,7 @@ export class Reference {
     const bills = this.charges.arrears(subscription, at, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
+      subscription.events.push('updated');
       this.bill(subscription, 'renewal', bills, at);
       return;
     }
