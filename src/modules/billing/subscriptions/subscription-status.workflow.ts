@@ -36,8 +36,9 @@ export class SubscriptionStatusWorkflow {
     if (standing === before) return;
     const after = nextVersion(before, now, standing);
     await this.subscriptions.updateStanding(after);
-    await this.derived.update([{ before, after }], now);
-    await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt: now });
+    const occurredAt = after.updatedAt;
+    await this.derived.update([{ before, after }], occurredAt);
+    await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 
   /** Applies that nothing is owed, unless another invoice of the subscription is open or written off. */
