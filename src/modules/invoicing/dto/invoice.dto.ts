@@ -32,7 +32,7 @@ export class InvoiceTaxDto {
   @TextProperty('Percent, as a decimal string.', '19') readonly percentage!: string;
   @BooleanProperty('Whether the amounts of lines hold it already.', false)
   readonly inclusive!: boolean;
-  @IntegerProperty('What it is computed on.', 5000) readonly taxable!: number;
+  @IntegerProperty('What it is computed on, rounded.', 5000) readonly taxable!: number;
   @IntegerProperty('What it comes to.', 950) readonly tax!: number;
 }
 
