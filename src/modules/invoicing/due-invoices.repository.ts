@@ -38,14 +38,16 @@ const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${UNPAID}
   ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
-const NEXT_COLLECTION = `
+/** When the next invoice on a test clock falls due for collection. */
+export const NEXT_COLLECTION = `
   SELECT least(
     (SELECT min(collect_at) FROM invoice
       WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CHARGEABLE}),
     (SELECT min(collect_at) FROM invoice
       WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CLOSED})) AS due_at`;
 
-const NEXT_OVERDUE = `
+/** When the next invoice on a test clock becomes overdue. */
+export const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
 
 const STOP_COLLECTING = `
@@ -121,14 +123,6 @@ export class DueInvoicesRepository {
         updatedAt,
       })),
     );
-  }
-
-  nextCollectionOn(testClockId: string): Promise<Date | null> {
-    return this.instantOf(NEXT_COLLECTION, testClockId);
-  }
-
-  nextOverdueOn(testClockId: string): Promise<Date | null> {
-    return this.instantOf(NEXT_OVERDUE, testClockId);
   }
 
   /** Plans nothing more for these invoices. */
@@ -209,10 +203,5 @@ export class DueInvoicesRepository {
   private async idsOf(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(sql, parameters);
     return rows.map(({ id }) => id);
-  }
-
-  private async instantOf(sql: string, testClockId: string): Promise<Date | null> {
-    const [row] = await this.database.query<{ due_at: Date | null }>(sql, [testClockId]);
-    return row?.due_at ?? null;
   }
 }

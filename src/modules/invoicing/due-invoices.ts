@@ -6,6 +6,7 @@ import { Jobs } from '../../platform/jobs';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { TestClockParticipants } from '../test-clocks';
 import {
+  NEXT_OVERDUE,
   WAITING_UNTIL_OVERDUE,
   DueInvoicesRepository,
   type TimeScope,
@@ -42,7 +43,7 @@ export class DueInvoices implements OnModuleInit {
     });
     this.testClocks.registerJob({
       name: NAME,
-      nextDueAt: (testClockId) => this.due.nextOverdueOn(testClockId),
+      nextDue: NEXT_OVERDUE,
       runDue: async (testClockId, now) => {
         await this.tellOverdue(testClockId, now);
       },

@@ -14,7 +14,7 @@ export {
 export { CreditBalanceService } from './credit-balance.service';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
-export { type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';
+export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoicePaymentsService } from './invoice-payments.service';
 export {

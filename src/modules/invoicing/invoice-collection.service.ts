@@ -35,11 +35,6 @@ export class InvoiceCollectionService {
     return this.due.findClosed(scope, now, most);
   }
 
-  /** Returns when the next invoice on a test clock is due. */
-  nextDueOn(testClockId: string): Promise<Date | null> {
-    return this.due.nextCollectionOn(testClockId);
-  }
-
   /** Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. */
   async begin(before: Invoice, now: Date): Promise<BegunAttempt> {
     const invoice = withAttempt(before, now);

@@ -90,23 +90,21 @@ export class InvoicesRepository {
   }
 
   find(id: string): Promise<Invoice | null> {
-    return this.onSnapshot(async () => this.withLinesOrNull(await this.invoices.findOneBy({ id })));
+    return this.onSnapshot(async () =>
+      this.withLinesOrNull(await this.database.selectOne(InvoiceEntity, 'WHERE id = $1', [id])),
+    );
   }
 
   /** Returns the invoices that exist, in the order of their ids. */
   async findAll(ids: readonly string[]): Promise<readonly Invoice[]> {
-    return this.withLines(
-      await this.invoices.find({ where: { id: In([...ids]) }, order: { id: 'ASC' } }),
-    );
+    const byId = 'WHERE id = ANY ($1) ORDER BY id';
+    return this.withLines(await this.database.select(InvoiceEntity, byId, [ids]));
   }
 
   /** The invoice, locked until the transaction ends. */
   async lock(id: string): Promise<Invoice | null> {
-    const row = await this.invoices.findOne({
-      where: { id },
-      lock: { mode: 'pessimistic_write' },
-    });
-    return this.withLinesOrNull(row);
+    const locked = 'WHERE id = $1 FOR UPDATE';
+    return this.withLinesOrNull(await this.database.selectOne(InvoiceEntity, locked, [id]));
   }
 
   page(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
@@ -238,10 +236,10 @@ export class InvoicesRepository {
 
   private async withLines(rows: readonly InvoiceEntity[]): Promise<readonly Invoice[]> {
     if (rows.length === 0) return [];
-    const lines = await this.database.repository(InvoiceLineEntity).find({
-      where: { invoiceId: In(rows.map(({ id }) => id)) },
-      order: { position: 'ASC' },
-    });
+    const ofInvoices = 'WHERE invoice_id = ANY ($1) ORDER BY position';
+    const lines = await this.database.select(InvoiceLineEntity, ofInvoices, [
+      rows.map(({ id }) => id),
+    ]);
     const byInvoice = new Map<string, InvoiceLine[]>(rows.map(({ id }) => [id, []]));
     for (const line of lines) byInvoice.get(line.invoiceId)?.push(toLine(line));
     return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));

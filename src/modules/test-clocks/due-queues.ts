@@ -5,7 +5,7 @@ import { isRefusal, ProblemError } from '../../platform/errors';
 import { Jobs, runAsBatch } from '../../platform/jobs';
 import { Metrics } from '../../platform/observability';
 import { Claims } from '../../platform/processes';
-import { type DueRow, DueRowsRepository, type DueTable } from './due-rows.repository';
+import { type DueRow, DueRowsRepository, type DueTable, nextDueOnSql } from './due-rows.repository';
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
@@ -67,7 +67,7 @@ export class DueQueues {
     this.claims.register({ work: name, table: rows.table, leaseColumn: 'lease_ends_at' });
     this.testClocks.registerJob({
       name,
-      nextDueAt: (testClockId) => this.due.nextDueOn(rows, testClockId),
+      nextDue: nextDueOnSql(rows),
       runDue: (testClockId, now) => this.runDueOn(queue, testClockId, now),
     });
   }

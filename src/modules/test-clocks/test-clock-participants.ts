@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { DueRowsRepository } from './due-rows.repository';
 
 /** Background work on a test clock. Jobs that fall due at the same instant run in this order. */
 const TEST_CLOCK_JOBS = [
@@ -14,8 +15,8 @@ const TEST_CLOCK_JOBS = [
 /** Background work that also runs by test clocks, for the objects on one clock at a time. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
-  /** Returns when the next object on the clock falls due; null when nothing is planned. */
-  readonly nextDueAt: (testClockId: string) => Promise<Date | null>;
+  /** SQL for when the next object on the clock `$1` falls due: one column of one row, null when nothing is planned. */
+  readonly nextDue: string;
   /** Processes all objects on the clock that are due at `now`, the instant the clock shows. */
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
 }
@@ -55,6 +56,8 @@ export class TestClockParticipants {
   private readonly purges: TestClockPurge[] = [];
   private customers: TestClockCustomers | null = null;
 
+  constructor(private readonly due: DueRowsRepository) {}
+
   registerJob(job: TestClockJob): void {
     this.jobs.set(job.name, job);
   }
@@ -69,12 +72,12 @@ export class TestClockParticipants {
 
   /** Returns the jobs with work planned on the clock, with the instant of each, in the order in which they would run. */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
-    const planned: PlannedJob[] = [];
-    for (const name of TEST_CLOCK_JOBS) {
-      const job = this.jobs.get(name);
-      const dueAt = (await job?.nextDueAt(testClockId)) ?? null;
-      if (job !== undefined && dueAt !== null) planned.push({ job, dueAt });
-    }
+    const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);
+    const next = await this.due.nextDueOn(jobs, testClockId);
+    const planned = jobs.flatMap((job) => {
+      const dueAt = next?.[job.name] ?? null;
+      return dueAt === null ? [] : { job, dueAt };
+    });
     return planned.sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime());
   }
 

@@ -1,11 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { TestClock } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
 /** `reference` prevents the clock from moving while a command uses its time; `move` waits for such commands. */
-const LOCK_MODES = { reference: 'pessimistic_read', move: 'pessimistic_write' } as const;
+const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
+
+const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
+
+const MOVE = `
+  SET instant = greatest(instant, $2), lease_ends_at = $4, leased_by = $5, version = version + 1,
+    updated_at = $3
+  ${WHERE_ID}`;
+
+const UNLEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_ID}`;
+
+const END = {
+  ready: `SET status = 'ready', instant = $2, target_at = NULL, ${UNLEASE}`,
+  failed: `SET status = 'failed', target_at = $2, ${UNLEASE}`,
+} as const;
 
 const CLAIM_DELETED = `
   UPDATE test_clock SET lease_ends_at = $2, leased_by = $3 WHERE id = (
@@ -30,7 +43,7 @@ export class TestClocksRepository {
   }
 
   find(id: string): Promise<TestClock | null> {
-    return this.clocks.findOneBy({ id, deletedAt: IsNull() });
+    return this.database.selectOne(TestClockEntity, WHERE_ID, [id]);
   }
 
   findAll(ids: readonly string[]): Promise<TestClock[]> {
@@ -38,16 +51,28 @@ export class TestClocksRepository {
   }
 
   /** Locks the clock until the transaction ends. */
-  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<TestClock | null> {
-    return this.clocks.findOne({
-      where: { id, deletedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
+  lock(id: string, purpose: keyof typeof LOCKS): Promise<TestClock | null> {
+    return this.database.selectOne(TestClockEntity, `${WHERE_ID} ${LOCKS[purpose]}`, [id]);
   }
 
   page(request: PageRequest): Promise<Page<TestClock>> {
     const query = this.clocks.createQueryBuilder('clock').where('clock.deletedAt IS NULL');
     return pageById(query, request);
+  }
+
+  /** Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock was deleted. */
+  move(
+    id: string,
+    to: Date,
+    now: Date,
+    { leaseEndsAt, leasedBy }: Pick<TestClock, 'leaseEndsAt' | 'leasedBy'>,
+  ): Promise<TestClock | null> {
+    return this.updateAlone(MOVE, [id, to, now, leaseEndsAt, leasedBy]);
+  }
+
+  /** Ends an advance. Returns null if the clock was deleted. */
+  end(id: string, status: 'ready' | 'failed', to: Date, now: Date): Promise<TestClock | null> {
+    return this.updateAlone(END[status], [id, to, now]);
   }
 
   /** Writes the fields that an advance changes. */
@@ -82,6 +107,13 @@ export class TestClocksRepository {
   async delete(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.clocks.delete(id);
+  }
+
+  /** Updates a clock in a commit of its own. */
+  private updateAlone(tail: string, parameters: readonly unknown[]): Promise<TestClock | null> {
+    return this.database.autocommit(() =>
+      this.database.updateOne(TestClockEntity, tail, parameters),
+    );
   }
 
   private get clocks() {

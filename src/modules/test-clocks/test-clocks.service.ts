@@ -170,55 +170,41 @@ export class TestClocksService implements OnModuleInit {
     return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
   }
 
-  private begin(id: string, to: Date, leasedBy: number): Promise<TestClock> {
-    return this.change(id, (clock, now) => {
-      switch (advanceRefusal(clock, to, now)) {
-        case 'failed':
-          throw testClockFailed(id);
-        case 'busy':
-        case 'other_target':
-          throw testClockAdvancing(id);
-        case 'backwards':
-        case 'too_far':
-          throw testClockCannotReach(id, clock.instant.toISOString());
-        case null:
-          return { ...clock, status: 'advancing', targetAt: to, ...lease(now, leasedBy) };
-      }
-    });
+  private async begin(id: string, to: Date, leasedBy: number): Promise<void> {
+    const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
+    const now = this.clock.now();
+    switch (advanceRefusal(clock, to, now)) {
+      case 'failed':
+        throw testClockFailed(id);
+      case 'busy':
+      case 'other_target':
+        throw testClockAdvancing(id);
+      case 'backwards':
+      case 'too_far':
+        throw testClockCannotReach(id, clock.instant.toISOString());
+      case null:
+        await this.clocks.update({
+          ...clock,
+          status: 'advancing',
+          targetAt: to,
+          ...lease(now, leasedBy),
+          version: clock.version + 1,
+          updatedAt: now,
+        });
+    }
   }
 
   /** Sets the clock to the due time of a job. Overdue jobs run at the current time of the clock. */
   private async show(id: string, dueAt: Date): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
-    return this.change(id, (clock, now) => ({
-      ...clock,
-      instant: dueAt > clock.instant ? dueAt : clock.instant,
-      ...lease(now, leasedBy),
-    }));
+    const now = this.clock.now();
+    const moved = await this.clocks.move(id, dueAt, now, lease(now, leasedBy));
+    return moved ?? raise(testClockNotFound(id));
   }
 
-  private end(id: string, status: 'ready' | 'failed', to: Date): Promise<TestClock> {
-    return this.change(id, (clock) => ({
-      ...clock,
-      status,
-      instant: status === 'ready' ? to : clock.instant,
-      targetAt: status === 'ready' ? null : to,
-      leaseEndsAt: null,
-      leasedBy: null,
-    }));
-  }
-
-  private change(
-    id: string,
-    changed: (clock: TestClock, now: Date) => TestClock,
-  ): Promise<TestClock> {
-    return this.database.transaction(async () => {
-      const before = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
-      const now = this.clock.now();
-      const after = { ...changed(before, now), version: before.version + 1, updatedAt: now };
-      await this.clocks.update(after);
-      return after;
-    });
+  private async end(id: string, status: 'ready' | 'failed', to: Date): Promise<TestClock> {
+    const ended = await this.clocks.end(id, status, to, this.clock.now());
+    return ended ?? raise(testClockNotFound(id));
   }
 }
 

@@ -8,7 +8,7 @@ import {
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
 import { ReturnedLeases } from '../../../platform/processes';
-import { InvoiceCollectionService, WAITING_FOR_COLLECTION } from '../../invoicing';
+import { NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { type Payment, PollingLimiter } from '../../payments';
 import { TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
@@ -35,7 +35,6 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     private readonly jobs: Jobs,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
-    private readonly collection: InvoiceCollectionService,
     private readonly collecting: CollectInvoicesWorkflow,
     private readonly closing: CloseCollectionWorkflow,
     private readonly leases: ReturnedLeases,
@@ -50,7 +49,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     });
     this.testClocks.registerJob({
       name: WORK,
-      nextDueAt: (testClockId) => this.collection.nextDueOn(testClockId),
+      nextDue: NEXT_COLLECTION,
       runDue: (testClockId, now) => this.runDueOn(testClockId, now),
     });
   }
