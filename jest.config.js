@@ -67,7 +67,7 @@ module.exports = {
   testTimeout: 60_000,
   // One less than the cores, as by default, but two on two cores: tests often wait for the database.
   maxWorkers: Math.max(2, availableParallelism() - 1),
-  // Each suite leaves some 50 MB in its worker. At 4 GB a worker spends most of its time on garbage collection.
+  // Suites collect their garbage (`environment.cjs`). This replaces a worker in which something else stays.
   workerIdleMemoryLimit: '1GB',
   projects: [
     { ...shared, displayName: 'pure', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
