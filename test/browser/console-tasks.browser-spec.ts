@@ -4,6 +4,7 @@ import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
 const MOST_TABS = 120;
+const MORE_CUSTOMERS = 400;
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
@@ -70,6 +71,7 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
   beforeAll(async () => {
     engine = await RunningConsole.start();
     story = await engine.teller.tell(engine.receiverUrl);
+    await engine.addCustomers(MORE_CUSTOMERS);
     ({ page, faults } = await engine.signIn(await engine.admin('owner')));
   });
 

@@ -10,6 +10,7 @@ import type { RunningService } from '../support/running-service';
 const FIRST_LOAD_BYTES = 200_000;
 const PAGE_BYTES = 40_000;
 const MOST_ROWS = 60;
+const MORE_CUSTOMERS = 400;
 const NARROW = { width: 360, height: 740 };
 const WIDE = { width: 1360, height: 900 };
 
@@ -32,6 +33,7 @@ describe('the console', () => {
     ({ service, browser, teller } = engine);
     email = await engine.admin('owner');
     story = await teller.tell(engine.receiverUrl);
+    await engine.addCustomers(MORE_CUSTOMERS);
     ({ page, faults } = await engine.signIn(email));
     context = page.context();
   });

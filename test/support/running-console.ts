@@ -10,6 +10,12 @@ import { createTestDatabase, type TestDatabase } from './databases';
 import { BOOTSTRAP_KEY, WITH_KEYS } from './keys';
 import { RunningService } from './running-service';
 
+/** Newer than all others. By SQL, because a list of many rows matters here, and not how they are made. */
+const ADD_CUSTOMERS = `
+  INSERT INTO customer (id, version, name, timezone, tax_exempt, metadata, created_at, updated_at)
+  SELECT 'cus_7' || lpad(number::text, 25, '0'), 1, 'Customer ' || number, 'UTC', 'none', '{}', now(), now()
+  FROM generate_series(0, $1::integer - 1) AS number`;
+
 /** Receives the deliveries of webhooks. */
 async function startReceiver(): Promise<Server> {
   const server = createServer((request, response) => {
@@ -89,6 +95,11 @@ export class RunningConsole {
     const { id } = await this.teller.post(`webhooks/endpoints/${endpoint}/test`, {});
     await this.teller.delivered(id);
     await this.query(`UPDATE webhook_delivery SET status = 'failed' WHERE id = $1`, [id]);
+  }
+
+  /** Adds customers without anything, named `Customer 0` and so on. */
+  addCustomers(count: number): Promise<void> {
+    return this.query(ADD_CUSTOMERS, [count]);
   }
 
   /** Runs a statement in the database of the service. */
