@@ -1,11 +1,11 @@
-import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon } from '../support/coupons';
+import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 
 /** A plan of 10.00, half of it off for some months from 1 March on. */
 describe('the months of a repeating coupon count from the first period that an invoice which stands discounts', () => {
   let engine: TestApp;
-  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -13,19 +13,14 @@ describe('the months of a repeating coupon count from the first period that an i
 
   afterAll(() => engine.close());
 
-  async function post(path: string, body: object): Promise<{ readonly id: string }> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as { id: string };
-  }
-
   async function begin(months: number) {
     const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
-    made += 1;
-    const code = `MONTHS${made}`;
     const terms = { type: 'percent', percent_off: '50', duration: 'repeating' };
-    const coupon = await post('/v1/coupons', { code, ...terms, duration_in_months: months });
-    await story.subscribe(await story.plan(1_000), { coupon: code, collection: 'send_invoice' });
+    const coupon = await createCoupon(engine, { ...terms, duration_in_months: months });
+    await story.subscribe(await story.plan(1_000), {
+      coupon: coupon.code,
+      collection: 'send_invoice',
+    });
     const endsAt = async (): Promise<string | null> => {
       const { body } = await engine.http.get(`/v1/coupons/${coupon.id}/redemptions`);
       return (body as { data: { ends_at: string | null }[] }).data[0]?.ends_at ?? null;
@@ -41,9 +36,9 @@ describe('the months of a repeating coupon count from the first period that an i
       (await story.invoices()).find(({ period_start }) => period_start?.slice(5, 7) === month)
         ?.id ?? '';
     const voidMonth = async (month: string) =>
-      post(`/v1/invoices/${await ofMonth(month)}/void`, {});
+      post(engine, `/v1/invoices/${await ofMonth(month)}/void`, {});
     const regenerate = async (month: string) =>
-      post(`/v1/invoices/${await ofMonth(month)}/reissue`, {});
+      post(engine, `/v1/invoices/${await ofMonth(month)}/reissue`, {});
     return { story, endsAt, totals, voidMonth, regenerate };
   }
 

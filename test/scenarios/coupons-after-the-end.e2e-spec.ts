@@ -1,4 +1,5 @@
-import { type Invoice, type Line, startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon, redemptionOf } from '../support/coupons';
+import { type Invoice, type Line, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const units = { name: 'Units', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
@@ -8,7 +9,6 @@ const half = { type: 'percent', percent_off: '50' };
 /** Periods of 30 days from 1 March on, with 10 units at 0.10 used in the first one and a rent of 30.00. */
 describe('a coupon that ended with its subscription discounts what is made again of the time before', () => {
   let engine: TestApp;
-  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -23,15 +23,10 @@ describe('a coupon that ended with its subscription discounts what is made again
       interval: 'day',
       interval_count: 30,
     });
-    made += 1;
-    const code = `ENDED${made}`;
-    const { id: couponId } = await post('/v1/coupons', { code, ...coupon });
+    const { id: couponId, code } = await createCoupon(engine, coupon);
     const { id } = await story.subscribe(plan.id, { coupon: code, collection: 'send_invoice' });
     await story.reportUsage(event, on('03-01'), { n: 10 });
-    const redemption = async () => {
-      const { body } = await engine.http.get(`/v1/coupons/${couponId}/redemptions`);
-      return (body as { data: object[] }).data[0];
-    };
+    const redemption = () => redemptionOf(engine, couponId);
     const shown = async (): Promise<readonly (readonly (number | string)[])[]> =>
       (await story.invoices()).map(({ status, subtotal, discount }) => [
         status,
@@ -41,19 +36,13 @@ describe('a coupon that ended with its subscription discounts what is made again
     return { story, id, event, redemption, shown };
   }
 
-  async function post(path: string, body: object = {}): Promise<{ readonly id: string }> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as { id: string };
-  }
-
   const makeAgain = async ({ id }: Invoice): Promise<void> => {
-    await post(`/v1/invoices/${id}/reissue`);
+    await post(engine, `/v1/invoices/${id}/reissue`);
   };
   const voidFirst = async (story: Story): Promise<Invoice> => {
     const [first] = await story.invoices();
     if (first === undefined) throw new Error('There is an invoice.');
-    await post(`/v1/invoices/${first.id}/void`);
+    await post(engine, `/v1/invoices/${first.id}/void`);
     return first;
   };
 
@@ -112,9 +101,9 @@ describe('a coupon that ended with its subscription discounts what is made again
     const { story, id, shown } = await begin(coupon);
     await story.advance(on(renewsAt));
     const renewal = (await story.invoices()).at(-1);
-    await post(`/v1/invoices/${renewal?.id ?? ''}/void`);
+    await post(engine, `/v1/invoices/${renewal?.id ?? ''}/void`);
     await story.command(id, 'cancel', { when: 'now' });
-    await post(`/v1/invoices/${renewal?.id ?? ''}/reissue`);
+    await post(engine, `/v1/invoices/${renewal?.id ?? ''}/reissue`);
     expect((await shown())[0]).toEqual(['open', 3_100, 1_550]);
     expect((await shown()).filter(([, subtotal]) => subtotal === 3_000).at(-1)).toEqual([
       'open',

@@ -1,4 +1,5 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon } from '../support/coupons';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const HALF = { type: 'percent', percent_off: '50' };
@@ -10,19 +11,12 @@ const LASTING = [
 /** Calls and messages at 10.00 each, and a percentage of 50. */
 describe('the coupon of a void bill', () => {
   let engine: TestApp;
-  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
   });
 
   afterAll(() => engine.close());
-
-  async function post(path: string, body: object): Promise<{ readonly id: string }> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as { id: string };
-  }
 
   async function begin(terms: object) {
     const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
@@ -33,20 +27,18 @@ describe('the coupon of a void bill', () => {
       { ...price, name: 'Calls', meter_id: calls.id },
       { ...price, name: 'Messages', meter_id: messages.id },
     ]);
-    made += 1;
-    const code = `VOIDBILL${made}`;
-    await post('/v1/coupons', { code, ...terms });
+    const { code } = await createCoupon(engine, terms);
     await story.subscribe(planId, { collection: 'send_invoice', coupon: code });
     await story.advance(on('03-10'));
     const call = (date: string) => story.reportUsage(calls.event, on(date), { n: 1 });
     const message = (date: string) => story.reportUsage(messages.event, on(date), { n: 1 });
-    const voidInvoice = (id: string) => post(`/v1/invoices/${id}/void`, {});
+    const voidInvoice = (id: string) => post(engine, `/v1/invoices/${id}/void`, {});
     const voidLast = async (): Promise<string> => {
       const { id } = (await story.invoices()).at(-1) ?? { id: '' };
       await voidInvoice(id);
       return id;
     };
-    const again = (id: string) => post(`/v1/invoices/${id}/reissue`, {});
+    const again = (id: string) => post(engine, `/v1/invoices/${id}/reissue`, {});
     /** Lines of the invoices that stand, with the month of their usage and their discount. */
     const billed = async (): Promise<readonly (readonly [string, number])[]> =>
       (await story.invoices())
@@ -188,7 +180,8 @@ describe('the coupon of a void bill', () => {
     await story.advance(on('05-05'));
     const [bill] = await story.invoices();
     await voidInvoice(bill?.id ?? '');
-    for (const idempotency_key of lost) await post('/v1/usage-events/void', { idempotency_key });
+    for (const idempotency_key of lost)
+      await post(engine, '/v1/usage-events/void', { idempotency_key });
     await story.advance(on('06-05'));
     await call('06-05');
     await story.advance(on('07-05'));

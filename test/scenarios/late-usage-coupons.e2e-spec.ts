@@ -1,4 +1,10 @@
-import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import {
+  createCoupon,
+  type CreatedCoupon,
+  type Redemption,
+  redemptionOf,
+} from '../support/coupons';
+import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1000' };
@@ -7,29 +13,15 @@ const HALF = { type: 'percent', percent_off: '50' };
 const SEVEN = { type: 'amount', amount_off: 700, currency: 'USD' };
 const months = (duration_in_months: number) => ({ duration: 'repeating', duration_in_months });
 
-interface Redemption {
-  readonly ends_at: string | null;
-  readonly ended_at: string | null;
-  readonly remaining_amount: number | null;
-  readonly applied_amount: number;
-}
-
 /** Calls at 10.00. Nothing is used in March, so that 1 April has no invoice; calls of March are reported later. */
 describe('usage that is added to a bill without usage uses the coupons that ran then', () => {
   let engine: TestApp;
-  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
   });
 
   afterAll(() => engine.close());
-
-  async function post(path: string, body: object): Promise<{ readonly id: string }> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as { id: string };
-  }
 
   /** Nothing is left of a void invoice that could be made again. */
   async function isOvertaken(invoice: string): Promise<void> {
@@ -44,12 +36,10 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     const { id: meter_id, event } = await story.meter();
     const { id: planId } = await story.planOf([{ ...calls, meter_id }]);
     const { id: weekId } = await story.planOf([{ ...calls, meter_id }], { interval: 'week' });
-    const codes: { readonly id: string; readonly code: string }[] = [];
+    const codes: CreatedCoupon[] = [];
     for (const fields of coupons) {
-      made += 1;
-      const code = `EMPTY${made}`;
       const terms = 'of' in fields ? { ...fields, of: undefined, plan_ids: [planId] } : fields;
-      codes.push({ code, id: (await post('/v1/coupons', { code, ...terms })).id });
+      codes.push(await createCoupon(engine, terms));
     }
     const [first, ...others] = codes;
     const subscribe = async (fields: object = {}, interval = 'month'): Promise<string> => {
@@ -69,12 +59,8 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
           amount,
           discount,
         ]);
-    const redemption = async (place = 0): Promise<Redemption> => {
-      const { body } = await engine.http.get(`/v1/coupons/${codes[place]?.id ?? ''}/redemptions`);
-      const [found] = (body as { data: readonly Redemption[] }).data;
-      if (found === undefined) throw new Error('The coupon is not redeemed.');
-      return found;
-    };
+    const redemption = (place = 0): Promise<Redemption> =>
+      redemptionOf(engine, codes[place]?.id ?? '');
     const last = async (): Promise<Invoice> => {
       const invoice = (await story.invoices()).at(-1);
       if (invoice === undefined) throw new Error('There is no invoice.');
@@ -147,7 +133,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       await use('03-20');
       await story.advance(on('05-05'));
       const before = await last();
-      await post(`/v1/invoices/${before.id}/void`, {});
+      await post(engine, `/v1/invoices/${before.id}/void`, {});
       const remaining_amount = 'amount_off' in terms && terms.duration === 'once' ? 700 : null;
       const unused = { applied_amount: 0, ends_at: null, ended_at: null, remaining_amount };
       expect(await redemption()).toMatchObject(unused);
@@ -197,7 +183,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       await use('03-20');
       await story.advance(on('05-05'));
       const { id } = await last();
-      await post(`/v1/invoices/${id}/void`, {});
+      await post(engine, `/v1/invoices/${id}/void`, {});
       await use('05-06');
       await story.advance(on('06-05'));
       expect(await billed()).toEqual([
@@ -244,9 +230,9 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       await story.advance(on('04-01'));
       const correction = (await story.invoices()).find(({ status }) => status === 'open');
       expect(correction).toMatchObject({ total: 500 });
-      await post(`/v1/invoices/${correction?.id ?? ''}/void`, {});
+      await post(engine, `/v1/invoices/${correction?.id ?? ''}/void`, {});
       expect(await redemption()).toMatchObject({ applied_amount: 0, ended_at: null });
-      if (isLost) await post('/v1/usage-events/void', { idempotency_key });
+      if (isLost) await post(engine, '/v1/usage-events/void', { idempotency_key });
       await story.advance(on('04-15'));
       expect(await billed()).toEqual(expected);
       expect(await last()).toMatchObject({ status: 'draft' });
@@ -274,8 +260,8 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       duration: 'once',
       of: 'the plan',
     });
-    const { id: addon_id } = await post('/v1/addons', {
-      code: `empty-${made}`,
+    const { id: addon_id } = await post(engine, '/v1/addons', {
+      code: 'empty',
       name: 'Extra',
       currency: 'USD',
       prices: [
@@ -329,7 +315,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     const idempotency_key = await use('03-05', 2);
     await story.advance(on('03-12'));
     expect(await billed()).toEqual([['late 03', 2_000, 1_000]]);
-    await post('/v1/usage-events/void', { idempotency_key });
+    await post(engine, '/v1/usage-events/void', { idempotency_key });
     await story.advance(on('03-13'));
     expect(await redemption()).toMatchObject({ applied_amount: 0, remaining_amount: 1_000 });
     await use('03-06', 3);

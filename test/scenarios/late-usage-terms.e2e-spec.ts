@@ -1,4 +1,5 @@
-import { type Invoice, type Line, startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon, redemptionOf } from '../support/coupons';
+import { type Invoice, type Line, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1000' };
@@ -9,16 +10,9 @@ interface BilledInvoice extends Invoice {
   readonly taxes: readonly { readonly name: string; readonly tax: number }[];
 }
 
-interface Redemption {
-  readonly ends_at: string | null;
-  readonly remaining_amount: number | null;
-  readonly applied_amount: number;
-}
-
 /** March usage is billed on 1 April. What is reported for it later is a correction on the invoice of 1 May. */
 describe('usage that is added to a bill takes the discounts and taxes of the bill', () => {
   let engine: TestApp;
-  let made = 0;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -26,16 +20,10 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
 
   afterAll(() => engine.close());
 
-  async function post(path: string, body: object): Promise<{ readonly id: string }> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as { id: string };
-  }
-
+  const couponIds = new Map<string, string>();
   async function coupon(fields: object): Promise<string> {
-    made += 1;
-    const code = `LATE${made}`;
-    await post('/v1/coupons', { code, ...fields });
+    const { id, code } = await createCoupon(engine, fields);
+    couponIds.set(code, id);
     return code;
   }
   const half = (duration: string, fields: object = {}): Promise<string> =>
@@ -43,7 +31,7 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
   const amount = (amount_off: number, duration: string, fields: object = {}): Promise<string> =>
     coupon({ type: 'amount', amount_off, currency: 'USD', duration, ...fields });
   const taxRate = async (percentage: string, inclusive = false): Promise<string> =>
-    (await post('/v1/tax-rates', { name: `VAT ${percentage}`, percentage, inclusive })).id;
+    (await post(engine, '/v1/tax-rates', { name: `VAT ${percentage}`, percentage, inclusive })).id;
 
   async function begin(prices: readonly object[] = [calls], fields: object = {}) {
     const story = await Story.begin(engine, on('03-01'), { currency: 'USD', ...fields });
@@ -71,15 +59,7 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
   const voidUsage = async (idempotency_key: string): Promise<void> => {
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
   };
-  const redemption = async (code: string): Promise<Redemption> => {
-    const coupons = await engine.http.get('/v1/coupons?limit=100');
-    const { data } = coupons.body as { data: { id: string; code: string }[] };
-    const id = data.find((one) => one.code === code)?.id ?? '';
-    const { body } = await engine.http.get(`/v1/coupons/${id}/redemptions`);
-    const [found] = (body as { data: readonly Redemption[] }).data;
-    if (found === undefined) throw new Error(`${code} is not redeemed.`);
-    return found;
-  };
+  const redemption = (code: string) => redemptionOf(engine, couponIds.get(code) ?? '');
 
   it('after a coupon of one month has ended, another one has begun, and the rate is another', async () => {
     const begun = await begin([calls], { tax_rate_ids: [await taxRate('19')] });
@@ -403,8 +383,8 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     const begun = await begin([base, calls]);
     const { story, planId, use } = begun;
     const code = await half('forever', { plan_ids: [planId] });
-    const addon = await post('/v1/addons', {
-      code: `late-${made}`,
+    const addon = await post(engine, '/v1/addons', {
+      code: 'late',
       name: 'Extra',
       currency: 'USD',
       prices: [{ ...calls, name: 'Extra', meter_id: begun.meter_id, unit_amount: '100' }],
@@ -434,17 +414,17 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await use('03-01', 10);
     await story.advance(on('04-05'));
     const [march] = await invoices(begun);
-    await post('/v1/credit-notes', {
+    await post(engine, '/v1/credit-notes', {
       invoice_id: march?.id,
       reason: 'Late',
       settle: 'credit',
       lines: [{ invoice_line_id: march?.lines[0]?.id, amount: 1_000 }],
     });
-    const payment = await post(`/v1/invoices/${march?.id ?? ''}/pay`, {
+    const payment = await post(engine, `/v1/invoices/${march?.id ?? ''}/pay`, {
       provider: 'sandbox',
       payment_method_id: 'pm_sandbox_ok',
     });
-    await post(`/v1/refunds/payment/${payment.id}`, { amount: 2_000 });
+    await post(engine, `/v1/refunds/payment/${payment.id}`, { amount: 2_000 });
     await customer({ tax_rate_ids: [await taxRate('7')] });
     await use('03-20', 2);
     await story.advance(on('05-05'));
@@ -459,9 +439,9 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await use('03-01', 10);
     await story.advance(on('04-05'));
     const [march] = await invoices(begun);
-    await post(`/v1/invoices/${march?.id ?? ''}/void`, {});
+    await post(engine, `/v1/invoices/${march?.id ?? ''}/void`, {});
     await customer({ tax_rate_ids: [await taxRate('7')] });
-    await post(`/v1/invoices/${march?.id ?? ''}/reissue`, {});
+    await post(engine, `/v1/invoices/${march?.id ?? ''}/reissue`, {});
     await customer({ tax_rate_ids: [] });
     await use('03-20', 2);
     await story.advance(on('05-05'));
@@ -480,10 +460,10 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await story.advance(on('05-05'));
     const april = (await invoices(begun)).at(-1);
     expect(april).toMatchObject({ subtotal: 2_000, discount: 1_500, tax: 95 });
-    await post(`/v1/invoices/${april?.id ?? ''}/void`, {});
+    await post(engine, `/v1/invoices/${april?.id ?? ''}/void`, {});
     expect(await redemption(code)).toMatchObject({ applied_amount: 1_000 });
     await customer({ tax_rate_ids: [] });
-    await post(`/v1/invoices/${april?.id ?? ''}/reissue`, {});
+    await post(engine, `/v1/invoices/${april?.id ?? ''}/reissue`, {});
     expect((await invoices(begun)).at(-1)).toMatchObject({
       subtotal: 2_000,
       discount: 1_500,
@@ -549,9 +529,9 @@ describe('usage that is added to a bill takes the discounts and taxes of the bil
     await story.advance(on('05-05'));
     expect(await shownLate(begun)).toEqual([[1_000, 700, 0]]);
     const billed = (await invoices(begun)).at(-1);
-    await post(`/v1/invoices/${billed?.id ?? ''}/void`, {});
+    await post(engine, `/v1/invoices/${billed?.id ?? ''}/void`, {});
     expect(await redemption(code)).toMatchObject({ applied_amount: 0, remaining_amount: 700 });
-    await post(`/v1/invoices/${billed?.id ?? ''}/reissue`, {});
+    await post(engine, `/v1/invoices/${billed?.id ?? ''}/reissue`, {});
     expect((await shownLate(begun)).at(-1)).toEqual([1_000, 700, 0]);
     expect(await redemption(code)).toMatchObject({ applied_amount: 700, remaining_amount: 0 });
     await story.verify();

@@ -1,4 +1,5 @@
-import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon } from '../support/coupons';
+import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 
@@ -14,20 +15,14 @@ describe('a correction after the months of a repeating coupon', () => {
   });
   afterAll(() => engine.close());
 
-  async function post<Body = { readonly id: string }>(path: string, body: object): Promise<Body> {
-    const answer = await engine.http.post(path).send(body);
-    expect([200, 201]).toContain(answer.status);
-    return answer.body as Body;
-  }
-
   async function may(): Promise<{ readonly story: Story; readonly invoice: Invoice }> {
     const rates: string[] = [];
     for (const percentage of ['19', '7.75']) {
       const rate = { name: 'VAT', percentage, inclusive: false };
-      rates.push((await post('/v1/tax-rates', rate)).id);
+      rates.push((await post(engine, '/v1/tax-rates', rate)).id);
     }
     const terms = { type: 'amount', amount_off: 100, currency: 'JPY', duration: 'repeating' };
-    await post('/v1/coupons', { code: 'TWO', ...terms, duration_in_months: 2 });
+    const { code } = await createCoupon(engine, { ...terms, duration_in_months: 2 });
     const story = await Story.begin(engine, on('03-01'), { currency: 'JPY', tax_rate_ids: rates });
     const meter = await story.meter();
     const advance = { model: 'flat', timing: 'in_advance' };
@@ -40,12 +35,12 @@ describe('a correction after the months of a repeating coupon', () => {
       ],
       { currency: 'JPY' },
     );
-    await story.subscribe(plan.id, { coupon: 'TWO', collection: 'send_invoice' });
+    await story.subscribe(plan.id, { coupon: code, collection: 'send_invoice' });
     await story.reportUsage(meter.event, on('03-01'), { n: 3 });
     const lost = await story.reportUsage(meter.event, on('03-01'), { n: 2 });
     await story.advance(on('04-02'));
     await story.reportUsage(meter.event, on('04-02'), { n: 10 });
-    await post('/v1/usage-events/void', { idempotency_key: lost });
+    await post(engine, '/v1/usage-events/void', { idempotency_key: lost });
     await story.advance(on('05-02'));
     const invoice = (await story.invoices()).at(-1);
     if (invoice === undefined) throw new Error('May is billed.');
@@ -73,7 +68,7 @@ describe('a correction after the months of a repeating coupon', () => {
       settle: 'credit',
     });
     // The taxes are 125 / 137 of 37 and 1,092 / 1,201 of 321: 33.76 and 291.87, together 325.63.
-    expect(await post<object>('/v1/credit-notes', order(125, 1_092))).toMatchObject({
+    expect(await post<object>(engine, '/v1/credit-notes', order(125, 1_092))).toMatchObject({
       lines: [
         { amount: 125, tax: 34 },
         { amount: 1_092, tax: 292 },
@@ -81,7 +76,7 @@ describe('a correction after the months of a repeating coupon', () => {
       tax: 326,
       total: 1_543,
     });
-    expect(await post<object>('/v1/credit-notes', order(12, 109))).toMatchObject({
+    expect(await post<object>(engine, '/v1/credit-notes', order(12, 109))).toMatchObject({
       lines: [
         { amount: 12, tax: 3 },
         { amount: 109, tax: 29 },

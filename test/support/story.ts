@@ -175,12 +175,7 @@ export class Story {
 
   /** Sends a command to a subscription; fails the test unless it is accepted. */
   async command(subscriptionId: string, command: string, body: object = {}): Promise<Subscription> {
-    const path = `/v1/subscriptions/${subscriptionId}/${command}`;
-    const answer = await this.engine.http.post(path).send(body);
-    if (answer.status !== 200) {
-      throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    }
-    return answer.body as Subscription;
+    return post(this.engine, `/v1/subscriptions/${subscriptionId}/${command}`, body);
   }
 
   async subscription(id: string): Promise<Subscription> {
@@ -188,11 +183,7 @@ export class Story {
   }
 
   async advance(to: string): Promise<void> {
-    const path = `/v1/test-clocks/${this.clockId}/advance`;
-    const answer = await this.engine.http.post(path).send({ to });
-    if (answer.status !== 200) {
-      throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    }
+    await post(this.engine, `/v1/test-clocks/${this.clockId}/advance`, { to });
   }
 
   /** Returns all invoices of the customer, oldest first. */
@@ -233,6 +224,19 @@ export class Story {
     expect(failed).toEqual([]);
     expect((body as { ok: boolean }).ok).toBe(true);
   }
+}
+
+/** Sends a POST that must succeed; returns its answer. */
+export async function post<Body = { readonly id: string }>(
+  engine: TestApp,
+  path: string,
+  body: object = {},
+): Promise<Body> {
+  const answer = await engine.http.post(path).send(body);
+  if (answer.status !== 200 && answer.status !== 201) {
+    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  }
+  return answer.body as Body;
 }
 
 async function create(
