@@ -185,10 +185,8 @@ export class PlansRepository {
   async entitlementsOf(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
-    const found = await this.database.repository(PlanEntitlementEntity).find({
-      where: { planVersionId: In([...versionIds]) },
-      order: { position: 'ASC' },
-    });
+    const ofVersions = 'WHERE plan_version_id = ANY ($1) ORDER BY position';
+    const found = await this.database.select(PlanEntitlementEntity, ofVersions, [versionIds]);
     const byVersion = new Map<string, PlanEntitlement[]>(versionIds.map((id) => [id, []]));
     for (const { planVersionId, entitlementId, value, isHardLimit, reset } of found) {
       byVersion.get(planVersionId)?.push({ entitlementId, value, isHardLimit, reset });

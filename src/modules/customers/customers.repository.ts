@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
 import { searchedParts } from '../../core/search-text';
 import {
   containsPart,
@@ -27,10 +26,12 @@ const TEST_CLOCKS = `
  * address. `delete` is compatible with neither.
  */
 const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  delete: 'pessimistic_write',
+  reference: 'FOR KEY SHARE',
+  change: 'FOR NO KEY UPDATE',
+  delete: 'FOR UPDATE',
 } as const;
+
+const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
@@ -61,7 +62,7 @@ export class CustomersRepository {
   }
 
   find(id: string): Promise<Customer | null> {
-    return this.database.selectOne(CustomerEntity, 'WHERE id = $1 AND deleted_at IS NULL', [id]);
+    return this.database.selectOne(CustomerEntity, EXISTING, [id]);
   }
 
   findAll(ids: readonly string[]): Promise<readonly Customer[]> {
@@ -79,7 +80,7 @@ export class CustomersRepository {
 
   /** Returns the customer, deleted or not. */
   findForHistory(id: string): Promise<Customer | null> {
-    return this.customers.findOneBy({ id });
+    return this.database.selectOne(CustomerEntity, 'WHERE id = $1', [id]);
   }
 
   /** Returns customers, deleted ones included. */
@@ -90,10 +91,7 @@ export class CustomersRepository {
   /** Locks the customer until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
     this.database.requireTransaction();
-    return this.customers.findOne({
-      where: { id, deletedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
+    return this.database.selectOne(CustomerEntity, `${EXISTING} ${LOCK_MODES[purpose]}`, [id]);
   }
 
   /** Returns the test clock ids of customers that exist; null for real time. */
@@ -108,7 +106,8 @@ export class CustomersRepository {
 
   /** Returns the customer, deleted or not. Its deletion is blocked until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
-    return this.customers.findOne({ where: { id }, lock: { mode: LOCK_MODES.reference } });
+    const locked = `WHERE id = $1 ${LOCK_MODES.reference}`;
+    return this.database.selectOne(CustomerEntity, locked, [id]);
   }
 
   page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
@@ -165,7 +164,7 @@ export class CustomersRepository {
       where: { testClockId },
       order: { id: 'ASC' },
       take: most,
-      lock: { mode: LOCK_MODES.delete },
+      lock: { mode: 'pessimistic_write' },
     });
     return found.map(({ id }) => id);
   }
