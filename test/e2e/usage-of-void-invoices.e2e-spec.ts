@@ -1,3 +1,4 @@
+import { createCoupon } from '../support/coupons';
 import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
 
 /** The short form runs all orders with a price per unit, and a third of those with coupons. `CAMPAIGN=full` runs all. */
@@ -134,6 +135,7 @@ const TERMS: readonly Terms[] = [
 
 describe('usage of void invoices', () => {
   let engine: TestApp;
+  let meter: Awaited<ReturnType<Story['meter']>> | undefined;
 
   beforeAll(async () => {
     engine = await startTestApp({ environment: { LOG_LEVEL: 'fatal' } });
@@ -146,20 +148,38 @@ describe('usage of void invoices', () => {
     return { status, body: answer as { readonly id: string; readonly code?: string } & Invoice };
   };
 
-  let made = 0;
+  /** Ids of what many customers can have: tax rates, coupons and plans are created once. */
+  const created = new Map<object | number, Promise<string>>();
+
+  function once(key: object | number, create: () => Promise<string>): Promise<string> {
+    const known = created.get(key) ?? create();
+    created.set(key, known);
+    return known;
+  }
+
+  const taxRate = (tax: number) =>
+    once(tax, async () => {
+      const rate = { name: 'VAT', percentage: String(tax), inclusive: false };
+      return (await post('/v1/tax-rates', rate)).body.id;
+    });
+
+  const couponCode = (coupon: object) =>
+    once(coupon, async () => (await createCoupon(engine, coupon)).code);
+
+  const planId = (story: Story, price: object, meter_id: string) =>
+    once(price, async () => (await story.planOf([{ ...price, meter_id }])).id);
 
   async function begin({ price, coupon, tax }: Terms) {
-    made += 1;
-    const rate = { name: 'VAT', percentage: String(tax), inclusive: false };
-    const rates = tax === undefined ? [] : [(await post('/v1/tax-rates', rate)).body.id];
+    const rates = tax === undefined ? [] : [await taxRate(tax)];
     const story = await Story.begin(engine, MARCH, { currency: 'USD', tax_rate_ids: rates });
-    const { id: meter_id, event } = await story.meter();
-    const { id: planId } = await story.planOf([{ ...price, meter_id }]);
-    const code = `OFF${made}`;
-    if (coupon !== undefined) await post('/v1/coupons', { code, ...coupon });
-    const coupons = coupon === undefined ? {} : { coupon: code };
+    meter ??= await story.meter();
+    const { event } = meter;
+    const coupons = coupon === undefined ? {} : { coupon: await couponCode(coupon) };
     const terms = { collection: 'send_invoice', ...coupons };
-    const { id: subscriptionId } = await story.subscribe(planId, terms);
+    const { id: subscriptionId } = await story.subscribe(
+      await planId(story, price, meter.id),
+      terms,
+    );
     const key = await story.reportUsage(event, MARCH, { n: 100 });
     await story.advance('2026-04-01T00:00:00.000Z');
     const bill = (await story.invoices()).at(-1)?.id ?? '';

@@ -71,21 +71,20 @@ describe('the billing model', () => {
 
   afterAll(() => engine.close());
 
-  /** Returns an id by its index among those of the customer, oldest first; the reference must know all of them. */
-  async function idOf(
+  /** Returns the ids of the customer, oldest first; the reference must know all of them. */
+  async function idsOf(
     table: 'invoice' | 'credit_note' | 'payment' | 'refund',
     customerId: string,
-    place: number,
-  ): Promise<string> {
+  ): Promise<readonly string[]> {
     const ofCustomer =
       table === 'refund'
         ? 'payment_id IN (SELECT id FROM payment WHERE customer_id = $1)'
         : 'customer_id = $1';
-    const [row] = await engine.database.query<{ id: string }>(
-      `SELECT id FROM ${table} WHERE ${ofCustomer} ORDER BY id OFFSET $2 LIMIT 1`,
-      [customerId, place],
+    const rows = await engine.database.query<{ id: string }>(
+      `SELECT id FROM ${table} WHERE ${ofCustomer} ORDER BY id`,
+      [customerId],
     );
-    return row?.id ?? '';
+    return rows.map(({ id }) => id);
   }
 
   async function begin(
@@ -106,6 +105,8 @@ describe('the billing model', () => {
       tax_exempt: exemption,
       invoice_grace_hours: graceHours,
     });
+    const idOf = async (table: Parameters<typeof idsOf>[0], place: number): Promise<string> =>
+      (await idsOf(table, customer.id))[place] ?? '';
     return {
       subscriptionIds: [],
       customerId: customer.id,
@@ -113,10 +114,12 @@ describe('the billing model', () => {
       clockId: clock.id,
       meterId,
       catalog,
-      invoiceId: (place) => idOf('invoice', customer.id, place),
-      noteId: (place) => idOf('credit_note', customer.id, place),
-      paymentId: (place) => idOf('payment', customer.id, place),
-      refundId: (place) => idOf('refund', customer.id, place),
+      invoiceId: (place) => idOf('invoice', place),
+      noteId: (place) => idOf('credit_note', place),
+      paymentId: (place) => idOf('payment', place),
+      refundId: (place) => idOf('refund', place),
+      noteIds: () => idsOf('credit_note', customer.id),
+      refundIds: () => idsOf('refund', customer.id),
       get: async (path) => (await engine.http.get(path)).body as object,
       post,
       patch: async (path, body) => answerOf(await engine.http.patch(path).send(body)),

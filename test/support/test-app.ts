@@ -92,6 +92,20 @@ export interface EventRow {
   };
 }
 
+/** Returns the events recorded about each object, in order. */
+export async function eventsOfAll(
+  testApp: TestApp,
+  objectIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly EventRow[]>> {
+  const rows = await testApp.database.query<EventRow & { readonly object_id: string }>(
+    `SELECT object_id, type, sequence, data FROM ${EVENTS} WHERE object_id = ANY ($1) ORDER BY sequence`,
+    [objectIds],
+  );
+  const events = new Map<string, EventRow[]>(objectIds.map((id) => [id, []]));
+  for (const { object_id, ...event } of rows) events.get(object_id)?.push(event);
+  return events;
+}
+
 /** Returns the events recorded about an object, in order. */
 export function eventsOf(testApp: TestApp, objectId: string): Promise<readonly EventRow[]> {
   return testApp.database.query<EventRow>(

@@ -1,6 +1,6 @@
 import { verifyLedger } from '../ledger';
 import type { Invoice } from '../story';
-import { eventsOf, type TestApp } from '../test-app';
+import { eventsOfAll, type TestApp } from '../test-app';
 import type { ReferenceInvoice } from './bill';
 import { assertBooks } from './books';
 import { type Exemption, TAX_RATES } from './catalog';
@@ -27,13 +27,14 @@ export async function assertAgreement(
   await assertStandings(engine, real, model);
   await assertNumbers(engine);
   await assertProof(engine, real, model);
-  const noteIds = await noteIdsOf(real, model.creditNotes.all);
+  const noteIds = await real.noteIds();
   await assertCreditNotes(engine, noteIds, model);
   await assertBooks(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   await assertCreditWasPaid(engine, real, model);
-  const moneyIds = await assertMoney(engine, real, model);
-  const ids = { invoices: invoices.map(({ id }) => id), notes: noteIds, ...moneyIds };
+  const invoiceIds = invoices.map(({ id }) => id);
+  const moneyIds = await assertMoney(engine, real, model, invoiceIds);
+  const ids = { invoices: invoiceIds, notes: noteIds, ...moneyIds };
   await assertEvents(engine, real.subscriptionIds, ids, model);
 }
 
@@ -238,16 +239,6 @@ async function assertProof(
   });
 }
 
-/** Reads the notes invoice by invoice, in order of their index. */
-async function noteIdsOf(
-  real: EngineUnderTest,
-  all: readonly unknown[],
-): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (const place of all.keys()) ids.push(await real.noteId(place));
-  return ids;
-}
-
 /** Compares the credit notes, oldest first. */
 async function assertCreditNotes(
   engine: TestApp,
@@ -285,11 +276,14 @@ async function assertEvents(
     ['payment', ids.payments, payments.all],
     ['refund', ids.refunds, payments.refunds],
   ] as const;
+  const recorded = await eventsOfAll(
+    engine,
+    kinds.flatMap(([, those]) => those),
+  );
   for (const [kind, those, expected] of kinds) {
     for (const [place, id] of those.entries()) {
-      const events = await eventsOf(engine, id);
       const names = expected[place]?.events ?? [];
-      expect(events.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
+      expect(recorded.get(id)?.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
         names.map((name, index) => `${index + 1} ${kind}.${name}`),
       );
     }

@@ -9,9 +9,8 @@ export async function assertMoney(
   engine: TestApp,
   real: EngineUnderTest,
   { invoices, payments }: Reference,
+  invoiceIds: readonly string[],
 ): Promise<{ readonly payments: readonly string[]; readonly refunds: readonly string[] }> {
-  const invoiceIds: string[] = [];
-  for (const place of invoices.keys()) invoiceIds.push(await real.invoiceId(place));
   const found = await paymentsOf(engine, real.customerId);
   expect(
     found.map((payment) => ({
@@ -32,10 +31,10 @@ export async function assertMoney(
       refundPending: Number(refundPending),
     })),
   );
-  const refundIds: string[] = [];
+  const refundIds = await real.refundIds();
+  expect(refundIds).toHaveLength(payments.refunds.length);
   for (const [place, { payment, amount, status }] of payments.refunds.entries()) {
-    const id = await real.refundId(place);
-    refundIds.push(id);
+    const id = refundIds[place] ?? '';
     const ofPayment = found[payments.all.indexOf(payment)]?.id;
     expect(await real.get(`/v1/refunds/${id}`)).toMatchObject({
       payment_id: ofPayment,
@@ -43,7 +42,6 @@ export async function assertMoney(
       status,
     });
   }
-  expect(await real.refundId(refundIds.length)).toBe('');
   return { payments: found.map(({ id }) => id), refunds: refundIds };
 }
 

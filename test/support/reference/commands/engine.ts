@@ -20,6 +20,9 @@ export interface EngineUnderTest {
   paymentId(place: number): Promise<string>;
   refundId(place: number): Promise<string>;
   noteId(place: number): Promise<string>;
+  /** Returns all ids, oldest first. */
+  refundIds(): Promise<readonly string[]>;
+  noteIds(): Promise<readonly string[]>;
 }
 
 export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;
