@@ -90,6 +90,13 @@ export class RunningConsole {
     await untilQuiet(page);
   }
 
+  /** Shows a path in a page of the console that is open, without loading it again, and returns when its data is there. */
+  async show(page: Page, path: string): Promise<void> {
+    await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/studio${path}`)})`);
+    await untilQuiet(page);
+    await page.locator('main h1').waitFor();
+  }
+
   /** Sends a test event to an endpoint, and makes its delivery one that has used up its attempts. */
   async failDelivery(endpoint: string): Promise<void> {
     const { id } = await this.teller.post(`webhooks/endpoints/${endpoint}/test`, {});
