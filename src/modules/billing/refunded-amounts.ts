@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type CreditOrder, GivenBackService, type GivenBackTerms } from '../invoicing';
+import { type CreditLineRequest, GivenBackService, type GivenBackTerms } from '../invoicing';
 import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
 /** Credits and late usage through which a decision may give something back. */
 export interface MayGiveBack {
-  readonly credits?: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[];
+  readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
   /** Invoices that a regenerated invoice corrects. */
@@ -39,7 +39,7 @@ export class RefundedAmounts {
   private async sourcesOf({ credits = [], subscriptionIds = [], invoiceIds = [] }: MayGiveBack) {
     const found = await this.givenBack.sourcesOf(credits, subscriptionIds);
     const periods = await this.periods.billingPeriods(
-      found.late.map(({ subscriptionId, order }) => [subscriptionId, order.period.startAt]),
+      found.late.map(({ subscriptionId, request }) => [subscriptionId, request.period.startAt]),
     );
     return { ...found, periods, invoiceIds: [...new Set([...found.invoiceIds, ...invoiceIds])] };
   }

@@ -8,7 +8,7 @@ import type { EarlierBill } from './domain/decide-usage-lines';
 import { subjectOf } from './domain/first-bill';
 import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
-import type { UsageOrder } from './domain/line-order';
+import type { UsageLineRequest } from './domain/line-item-request';
 import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -275,7 +275,7 @@ export class BilledLinesRepository {
   }
 }
 
-type BilledItem = Pick<UsageOrder, 'itemId' | 'period'>;
+type BilledItem = Pick<UsageLineRequest, 'itemId' | 'period'>;
 
 function parametersOf(usage: readonly BilledItem[]): readonly unknown[] {
   return [

@@ -13,24 +13,24 @@ import type { BillingContext } from './domain/decide-invoice';
 import { mostCredited, type RefundedOf } from './domain/given-back';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
-import type { CreditOrder } from './domain/line-order';
-import type { InvoiceOrder } from './domain/order';
-import { type CorrectingOrder, FirstBillsService } from './first-bills.service';
+import type { CreditLineRequest } from './domain/line-item-request';
+import type { BillingRequest } from './domain/billing-request';
+import { type CorrectingRequest, FirstBillsService } from './first-bills.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /** `issue` locks what the invoice will change; `preview` locks nothing. */
 export type Purpose = 'issue' | 'preview';
 
-/** Fields of an invoice order that its context depends on. */
+/** Fields of a billing request that its context depends on. */
 export type ContextRequest = Pick<
-  InvoiceOrder,
+  BillingRequest,
   'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage' | 'refunded'
 > &
   CouponRequest &
-  CorrectingOrder['order'] & {
+  CorrectingRequest['request'] & {
     /** Credits that are calculated again, in addition to the lines. */
-    readonly creditOrders?: readonly CreditOrder[];
+    readonly creditRequests?: readonly CreditLineRequest[];
   };
 
 /** Reads the billing context of invoices. Every use case that makes invoices starts with it. */
@@ -56,63 +56,63 @@ export class BillingContextService {
     await this.grants.open(customerIds, true);
   }
 
-  /** Reads the context of one order. As `loadAll`. */
+  /** Reads the context of one billing request. As `loadAll`. */
   async load(
-    order: ContextRequest,
+    request: ContextRequest,
     customer: Customer,
     purpose: Purpose,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<BillingContext> {
-    const contextOf = await this.loadAll([order], [customer], purpose);
-    const context = contextOf(order);
+    const contextOf = await this.loadAll([request], [customer], purpose);
+    const context = contextOf(request);
     const added = await this.coupons.contextsOf(redeemed, new Map());
     return { ...context, coupons: [...context.coupons, ...added] };
   }
 
   /**
-   * Reads the contexts of many orders, each kind of data with one statement. The returned function gives the context of an
-   * order. Its credit is that before any of these invoices.
-   * @param customers of the orders
+   * Reads the contexts of many billing requests, each kind of data with one statement. The returned function gives the context of an
+   * request. Its credit is that before any of these invoices.
+   * @param customers of the requests
    */
   async loadAll(
-    orders: readonly ContextRequest[],
+    requests: readonly ContextRequest[],
     customers: readonly Customer[],
     purpose: Purpose,
-  ): Promise<(order: ContextRequest) => BillingContext> {
+  ): Promise<(request: ContextRequest) => BillingContext> {
     const locks = purpose === 'issue';
-    const credits = orders.flatMap(creditsOf);
+    const credits = requests.flatMap(creditsOf);
     const customerIds = customers.map(({ id }) => id);
     const billed = groupBy(await this.billed.inAdvance(credits, locks), ({ itemId }) => itemId);
-    const creditable = await this.creditableOf(orders);
+    const creditable = await this.creditableOf(requests);
     const rates = await this.customers.taxRatesOf(customers);
-    const usage = await this.usage.loadAll(orders, locks);
+    const usage = await this.usage.loadAll(requests, locks);
     const grants = groupBy(
       await this.grants.open(customerIds, locks),
       ({ customerId }) => customerId,
     );
-    const billedFor = (order: ContextRequest): readonly BilledLine[] => {
-      const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
+    const billedFor = (request: ContextRequest): readonly BilledLine[] => {
+      const itemIds = new Set(creditsOf(request).map(({ itemId }) => itemId));
       return [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []);
     };
     const corrected = await this.firstBills.load(
-      orders.map((order) => ({ order, usage: usage.get(order) ?? [] })),
+      requests.map((request) => ({ request, usage: usage.get(request) ?? [] })),
     );
     const couponsOf = await this.coupons.loadAll(
-      orders.map((order) => ({
-        order,
-        corrected: correctedOf({ billed: billedFor(order), usage: usage.get(order) ?? [] }),
+      requests.map((request) => ({
+        request,
+        corrected: correctedOf({ billed: billedFor(request), usage: usage.get(request) ?? [] }),
       })),
     );
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
-    return (order) => {
-      const { customerId, billingPeriod } = order;
+    return (request) => {
+      const { customerId, billingPeriod } = request;
       const customer = byId.get(customerId);
       invariant(customer !== undefined, `The customer ${customerId} was read.`);
       return {
-        usage: usage.get(order) ?? [],
-        billed: billedFor(order),
+        usage: usage.get(request) ?? [],
+        billed: billedFor(request),
         creditable,
-        coupons: couponsOf(order),
+        coupons: couponsOf(request),
         ...corrected,
         billingPeriod,
         taxRates: (rates.get(customerId) ?? []).map(toTaxRateTerms),
@@ -127,22 +127,24 @@ export class BillingContextService {
    * Reads the contexts of waiting drafts. Their coupons are those that ran when the drafts were made, with the amounts that
    * other invoices left.
    */
-  async loadForDrafts<Order extends ContextRequest & { readonly draft: Invoice }>(
-    orders: readonly Order[],
+  async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
+    requests: readonly Request[],
     customers: readonly Customer[],
-  ): Promise<(order: Order) => BillingContext> {
-    const contextOf = await this.loadAll(orders, customers, 'issue');
+  ): Promise<(request: Request) => BillingContext> {
+    const contextOf = await this.loadAll(requests, customers, 'issue');
     const couponsOf = await this.coupons.loadForDrafts(
-      orders.map((order) => ({ order, corrected: correctedOf(contextOf(order)) })),
+      requests.map((request) => ({ request, corrected: correctedOf(contextOf(request)) })),
     );
-    return (order) => ({ ...contextOf(order), coupons: couponsOf(order) });
+    return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
   /** Returns what credits may give back of invoices that were refunded, in minor units by invoice id. */
   private async creditableOf(
-    orders: readonly ContextRequest[],
+    requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {
-    const refunded: RefundedOf = new Map(orders.flatMap((order) => [...(order.refunded ?? [])]));
+    const refunded: RefundedOf = new Map(
+      requests.flatMap((request) => [...(request.refunded ?? [])]),
+    );
     const held = await this.held.heldBy([...refunded.keys()]);
     return new Map(
       [...held].map(([id, heldBy]) => [id, mostCredited(heldBy, refunded.get(id) ?? 0n)]),
@@ -158,8 +160,8 @@ function correctedOf({
   return [...billed, ...usage.flatMap((one) => one.billed?.lines ?? [])];
 }
 
-function creditsOf({ lines, creditOrders = [] }: ContextRequest): readonly CreditOrder[] {
-  return [...lines.filter((line) => line.kind === 'credit'), ...creditOrders];
+function creditsOf({ lines, creditRequests = [] }: ContextRequest): readonly CreditLineRequest[] {
+  return [...lines.filter((line) => line.kind === 'credit'), ...creditRequests];
 }
 
 function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): InvoiceRateTerms {

@@ -11,11 +11,11 @@ import { BilledLinesRepository, type TakenDiscount } from './billed-lines.reposi
 import { type CouponContext, endOf, timeZoneOf } from './domain/decide-coupons';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
-import type { InvoiceOrder } from './domain/order';
+import type { BillingRequest } from './domain/billing-request';
 
-/** Fields of an invoice order that decide which coupons are read. */
-export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod'> & {
-  /** Redemptions that get discounts back from lines of the order itself, not only from what it credits or corrects. */
+/** Fields of a billing request that decide which coupons are read. */
+export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
+  /** Redemptions that get discounts back from lines of the request itself, not only from what it credits or corrects. */
   readonly returnsTo?: readonly string[];
   /** Time zone of the lines. Set if later periods may have been billed before, so that repeating coupons do not last longer. */
   readonly timeZone?: string;
@@ -23,9 +23,9 @@ export type CouponRequest = Pick<InvoiceOrder, 'subscriptionId' | 'billingPeriod
   readonly hasEnded?: boolean;
 };
 
-/** An order with the finalized lines that it may credit or correct. */
-interface Crediting<Order> {
-  readonly order: Order;
+/** A request with the finalized lines that it may credit or correct. */
+interface Crediting<Request> {
+  readonly request: Request;
   readonly corrected: readonly BilledLine[];
 }
 
@@ -38,68 +38,68 @@ export class CouponContextsService {
     private readonly billed: BilledLinesRepository,
   ) {}
 
-  /** Returns the coupons that run for each order, and those that discounted the lines it may credit. */
-  async loadAll<Order extends CouponRequest>(
-    orders: readonly Crediting<Order>[],
-  ): Promise<(order: Order) => readonly CouponContext[]> {
-    const running = await this.runningFor(orders.map(({ order }) => order));
-    const discountedBy = orders.flatMap(redemptionIdsOf);
+  /** Returns the coupons that run for each request, and those that discounted the lines it may credit. */
+  async loadAll<Request extends CouponRequest>(
+    requests: readonly Crediting<Request>[],
+  ): Promise<(request: Request) => readonly CouponContext[]> {
+    const running = await this.runningFor(requests.map(({ request }) => request));
+    const discountedBy = requests.flatMap(redemptionIdsOf);
     const usedUp = await this.redemptions.usedUpOf(discountedBy);
     const againOf = (one: Crediting<CouponRequest>): readonly RedeemedTerms[] =>
       redemptionIdsOf(one).flatMap((id) => usedUp.get(id) ?? []);
     const taken = await this.takenIn(
-      orders
+      requests
         .filter((one) =>
-          [...(running.get(one.order.subscriptionId ?? '') ?? []), ...againOf(one)].some(
+          [...(running.get(one.request.subscriptionId ?? '') ?? []), ...againOf(one)].some(
             (terms) => takesEachPeriod(terms) || isUsedPercentage(terms),
           ),
         )
-        .map(({ order }) => order),
+        .map(({ request }) => request),
     );
-    const found = new Map<Order, readonly CouponContext[]>();
-    for (const { order, corrected } of orders) {
-      const { subscriptionId, billingPeriod } = order;
+    const found = new Map<Request, readonly CouponContext[]>();
+    for (const { request, corrected } of requests) {
+      const { subscriptionId, billingPeriod } = request;
       if (subscriptionId === null) continue;
       const terms = (running.get(subscriptionId) ?? []).filter(
         ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
       );
-      const lasting = await this.withinMonths(terms, order);
-      const again = againOf({ order, corrected });
+      const lasting = await this.withinMonths(terms, request);
+      const again = againOf({ request, corrected });
       const inOrder = inPeriod([...again, ...lasting], taken).sort((one, other) =>
         one.redemption.id < other.redemption.id ? -1 : 1,
       );
-      found.set(order, await this.contextsOf(inOrder, taken));
+      found.set(request, await this.contextsOf(inOrder, taken));
     }
-    return (order) => found.get(order) ?? [];
+    return (request) => found.get(request) ?? [];
   }
 
   /**
    * Returns the coupons that ran when drafts were made, with the amounts that other invoices left, and those that discounted
    * the lines the drafts may correct.
    */
-  async loadForDrafts<Order extends CouponRequest & { readonly draft: Invoice }>(
-    drafts: readonly Crediting<Order>[],
-  ): Promise<(order: Order) => readonly CouponContext[]> {
-    const orders = drafts.map(({ order }) => order);
+  async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
+    drafts: readonly Crediting<Request>[],
+  ): Promise<(request: Request) => readonly CouponContext[]> {
+    const requests = drafts.map(({ request }) => request);
     const usedUp = await this.redemptions.usedUpOf(drafts.flatMap(redemptionIdsOf));
     const left = await this.redemptions.leftOf(
-      orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
+      requests.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
     );
-    const ofDrafts = new Map<Order, readonly CouponContext[]>();
-    const taken = await this.takenIn(orders);
-    for (const { order, corrected } of drafts) {
-      const { coupons, lines } = order.draft;
+    const ofDrafts = new Map<Request, readonly CouponContext[]>();
+    const taken = await this.takenIn(requests);
+    for (const { request, corrected } of drafts) {
+      const { coupons, lines } = request.draft;
       const terms = coupons
         .filter(({ correctedFrom }) => correctedFrom === undefined)
         .flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
-      const lasting = await this.withinMonths(terms, { ...order, timeZone: timeZoneOf(lines) });
-      const again = redemptionIdsOf({ order, corrected })
+      const lasting = await this.withinMonths(terms, { ...request, timeZone: timeZoneOf(lines) });
+      const again = redemptionIdsOf({ request, corrected })
         .filter((id) => !terms.some(({ redemption }) => redemption.id === id))
         .flatMap((id) => usedUp.get(id) ?? []);
       const inOrder = inPeriod([...again, ...lasting], taken);
-      ofDrafts.set(order, await this.contextsOf(inOrder, taken));
+      ofDrafts.set(request, await this.contextsOf(inOrder, taken));
     }
-    return (order) => ofDrafts.get(order) ?? [];
+    return (request) => ofDrafts.get(request) ?? [];
   }
 
   /** @param taken discounts of the billing period, by redemption id */
@@ -129,16 +129,16 @@ export class CouponContextsService {
 
   /** Returns the redemptions that run for orders, by subscription, in the order of redemption. */
   private async runningFor(
-    orders: readonly CouponRequest[],
+    requests: readonly CouponRequest[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     const idsOf = (those: readonly CouponRequest[]): readonly string[] =>
       those.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const isOfEnded = ({ hasEnded = false, billingPeriod }: CouponRequest): boolean =>
       hasEnded && billingPeriod !== null;
     const running = await this.redemptions.runningRedemptions(
-      idsOf(orders.filter((order) => !isOfEnded(order))),
+      idsOf(requests.filter((request) => !isOfEnded(request))),
     );
-    const ofEnded = await this.redemptions.unusedRedemptions(idsOf(orders.filter(isOfEnded)));
+    const ofEnded = await this.redemptions.unusedRedemptions(idsOf(requests.filter(isOfEnded)));
     return new Map([...running, ...ofEnded]);
   }
 
@@ -165,10 +165,10 @@ export class CouponContextsService {
   }
 
   private async takenIn(
-    orders: readonly CouponRequest[],
+    requests: readonly CouponRequest[],
   ): Promise<ReadonlyMap<string, TakenDiscount>> {
     const taken = await this.billed.discountsTaken(
-      orders.flatMap(({ subscriptionId, billingPeriod: period }) =>
+      requests.flatMap(({ subscriptionId, billingPeriod: period }) =>
         subscriptionId === null || period === null ? [] : [{ subscriptionId, period }],
       ),
     );
@@ -178,7 +178,7 @@ export class CouponContextsService {
 
 /** The redemptions that a credit or a correction may return a discount to. */
 function redemptionIdsOf({
-  order: { returnsTo = [] },
+  request: { returnsTo = [] },
   corrected,
 }: Crediting<CouponRequest>): readonly string[] {
   const shares = corrected.flatMap(({ discountShares }) => discountShares);

@@ -17,7 +17,7 @@ import {
   creditableOf,
   type CreditNote,
   type CreditNoteFilter,
-  type CreditNoteOrder,
+  type CreditNoteRequest,
   type GivenBack,
   mostToRefund,
   settlementOf,
@@ -83,25 +83,30 @@ export class CreditNotesService {
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_given_back_already`
    */
-  async issue(order: CreditNoteOrder, invoice: Invoice, gone: Gone, now: Date): Promise<Issued> {
+  async issue(
+    request: CreditNoteRequest,
+    invoice: Invoice,
+    gone: Gone,
+    now: Date,
+  ): Promise<Issued> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
     const counted = await this.counted(invoice);
-    assertCreditable(order, counted, await this.together.elsewhere(invoice.id));
+    assertCreditable(request, counted, await this.together.elsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...gone, held };
-    const credited = creditNote(order.lines, counted.lines.map(toCreditable));
-    const limit = limitOfNote(invoice, order.settle, given);
+    const credited = creditNote(request.lines, counted.lines.map(toCreditable));
+    const limit = limitOfNote(invoice, request.settle, given);
     if (credited.totalMinor > limit.mostMinor) {
       throw creditGivenBackAlready(
-        `${order.pointer}/lines`,
+        `${request.pointer}/lines`,
         invoice.id,
         credited.totalMinor,
         limit,
       );
     }
-    return this.issueOf(invoice, credited, order, now, given);
+    return this.issueOf(invoice, credited, request, now, given);
   }
 
   /** Credits all that a locked open invoice still owes, in the caller's transaction. */
@@ -154,7 +159,7 @@ export class CreditNotesService {
   private async issueOf(
     invoice: Invoice,
     credited: CreditNoteAmounts,
-    { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
+    { reason, settle }: Pick<CreditNoteRequest, 'reason' | 'settle'>,
     now: Date,
     given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
   ): Promise<Issued> {
@@ -234,14 +239,18 @@ export class CreditNotesService {
 }
 
 type Elsewhere = ReadonlyMap<string, BilledElsewhere>;
-type Parts = CreditNoteOrder['lines'];
+type Parts = CreditNoteRequest['lines'];
 
-function assertCreditable(order: CreditNoteOrder, invoice: Invoice, elsewhere: Elsewhere): void {
-  order.lines.forEach(({ lineId, netMinor }, index) => {
+function assertCreditable(
+  request: CreditNoteRequest,
+  invoice: Invoice,
+  elsewhere: Elsewhere,
+): void {
+  request.lines.forEach(({ lineId, netMinor }, index) => {
     const line = invoice.lines.find(({ id }) => id === lineId);
-    const pointer = `${order.pointer}/lines/${index}`;
+    const pointer = `${request.pointer}/lines/${index}`;
     if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
-    const before = order.lines.slice(0, index);
+    const before = request.lines.slice(0, index);
     const isTwice = before.some((one) => one.lineId === lineId);
     const creditable = isTwice ? 0n : creditableBeside(before, line, invoice, elsewhere);
     if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);

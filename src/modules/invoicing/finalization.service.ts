@@ -12,7 +12,7 @@ import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
 import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
-import type { InvoiceOrder } from './domain/order';
+import type { BillingRequest } from './domain/billing-request';
 import { InvoicePostings } from './invoice-postings';
 import { eventsOfFinalizing, invoiceFinalized } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -39,9 +39,9 @@ export class FinalizationService {
 
   /** Reads the open amounts that credit from these invoices lowers first, see {@link LowerOpenInvoicesService}. */
   openMinorOf(
-    orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
+    requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OpenMinorOf> {
-    return this.openInvoices.openMinorOf(orders);
+    return this.openInvoices.openMinorOf(requests);
   }
 
   /** Finalizes a draft whose amounts were decided in this transaction. Afterwards only its payment state changes. */

@@ -10,8 +10,8 @@ import { decideAgain } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
-import { type EarnedUntil, earnedUntilOf, orderOf, renewDraft } from './domain/renewal-draft';
-import type { GivenBackTerms } from './domain/order';
+import { type EarnedUntil, earnedUntilOf, requestOf, renewDraft } from './domain/renewal-draft';
+import type { GivenBackTerms } from './domain/billing-request';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceEmpty } from './invoicing.errors';
 import { invoiceDeleted } from './invoicing.events';
@@ -21,7 +21,7 @@ import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalizes drafts of callers, and drafts of renewals. The latter are calculated again from their orders, with the usage until
+ * Finalizes drafts of callers, and drafts of renewals. The latter are calculated again from their requests, with the usage until
  * now.
  */
 @Injectable()
@@ -72,8 +72,8 @@ export class FinalizeInvoicesService {
   }
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
-    const order = { ...before, lines: [], billingPeriod: null };
-    const draft = decideAgain(before, await this.contexts.load(order, customer, 'issue'));
+    const request = { ...before, lines: [], billingPeriod: null };
+    const draft = decideAgain(before, await this.contexts.load(request, customer, 'issue'));
     await this.invoices.replaceLines([draft]);
     return this.finalization.finalize(draft, customer, now);
   }
@@ -90,25 +90,25 @@ export class FinalizeInvoicesService {
   ): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
     if (drafts.length === 0) return [];
-    const ordered = drafts.map((draft) => ({ ...orderOf(draft), ...givenBack, draft }));
+    const requested = drafts.map((draft) => ({ ...requestOf(draft), ...givenBack, draft }));
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const contextOf = await this.contexts.loadForDrafts(ordered, [...customers.values()]);
+    const contextOf = await this.contexts.loadForDrafts(requested, [...customers.values()]);
     const decided = decideInTurn(
-      ordered,
+      requested,
       contextOf,
-      (order, context) =>
+      (request, context) =>
         renewDraft(
-          order.draft,
-          order,
+          request.draft,
+          request,
           context,
           () => newId('il'),
-          earnedUntilOf(order.draft, earnedUntil),
+          earnedUntilOf(request.draft, earnedUntil),
           now,
         ),
       () => newId('crd'),
-      await this.finalization.openMinorOf(ordered),
+      await this.finalization.openMinorOf(requested),
       now,
     );
     decided.forEach(({ invoice }) => {
@@ -121,8 +121,8 @@ export class FinalizeInvoicesService {
     await this.invoices.replaceLines(renewed.map(({ invoice }) => invoice));
     const invoices = await this.finalization.finalizeAll(renewed, customers, now, () =>
       this.usage.record(
-        ordered.map((order, index) => {
-          return { order, context: contextOf(order), invoice: decided[index]?.invoice ?? null };
+        requested.map((request, index) => {
+          return { request, context: contextOf(request), invoice: decided[index]?.invoice ?? null };
         }),
         now,
       ),

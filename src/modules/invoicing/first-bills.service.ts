@@ -24,17 +24,17 @@ import {
   termsOfBill,
 } from './domain/first-bill';
 import type { Invoice, InvoiceLine } from './domain/invoice';
-import type { UsageOrder } from './domain/line-order';
-import type { InvoiceOrder } from './domain/order';
+import type { UsageLineRequest } from './domain/line-item-request';
+import type { BillingRequest } from './domain/billing-request';
 import { InvoicesRepository } from './invoices.repository';
 
-export interface CorrectingOrder {
-  readonly order: Pick<InvoiceOrder, 'subscriptionId' | 'periods'>;
+export interface CorrectingRequest {
+  readonly request: Pick<BillingRequest, 'subscriptionId' | 'periods'>;
   readonly usage: readonly CountedUsage[];
 }
 
 interface LateReading {
-  readonly request: CorrectingOrder['order'];
+  readonly request: CorrectingRequest['request'];
   readonly counted: CountedUsage;
 }
 
@@ -49,7 +49,7 @@ interface CorrectedBill extends LateReading {
 
 /** A discount of an earlier bill, by its coupon and the start of the period of its invoice. */
 interface WantedDiscount {
-  readonly request: CorrectingOrder['order'];
+  readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
   readonly redemptionId: string;
   readonly billedFrom: Date | null;
@@ -67,9 +67,9 @@ export class FirstBillsService {
     private readonly coupons: CouponContextsService,
   ) {}
 
-  /** Returns the first bills of the late usage of these orders, and the coupons of these bills. */
-  async load(orders: readonly CorrectingOrder[]): Promise<CorrectedBills> {
-    const late = orders.flatMap(({ order: request, usage }) =>
+  /** Returns the first bills of the late usage of these requests, and the coupons of these bills. */
+  async load(requests: readonly CorrectingRequest[]): Promise<CorrectedBills> {
+    const late = requests.flatMap(({ request: request, usage }) =>
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),
     );
     if (late.length === 0) return NOTHING_CORRECTED;
@@ -77,32 +77,32 @@ export class FirstBillsService {
     const correctedCoupons = await this.couponsOf([
       ...late.flatMap(discountsOf),
       ...bills.flatMap(({ request, counted, terms: { coupons, billedFrom } }) => {
-        const { timeZone } = counted.order;
+        const { timeZone } = counted.request;
         return coupons.map(({ redemptionId }) => ({ request, redemptionId, billedFrom, timeZone }));
       }),
     ]);
     const history = await this.historyOf(bills);
     const firstBills = new Map(
-      bills.map((bill) => [bill.counted.order, firstBillOf(bill, history, correctedCoupons)]),
+      bills.map((bill) => [bill.counted.request, firstBillOf(bill, history, correctedCoupons)]),
     );
     return { firstBills, correctedCoupons };
   }
 
   private async billsOf(late: readonly LateReading[]): Promise<readonly CorrectedBill[]> {
-    const invoiceIds = await this.billed.firstInvoices(late.map(({ counted }) => counted.order));
+    const invoiceIds = await this.billed.firstInvoices(late.map(({ counted }) => counted.request));
     const latest = await this.billed.latestOf([
-      ...new Set(late.flatMap(({ counted: { order } }) => order.billTerms?.invoiceId ?? [])),
+      ...new Set(late.flatMap(({ counted: { request } }) => request.billTerms?.invoiceId ?? [])),
     ]);
     const invoices = await this.invoices.findAll([
       ...new Set([...invoiceIds.values(), ...latest.values()]),
     ]);
     const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     return late.flatMap(({ request, counted }) => {
-      const { order } = counted;
-      const found = byId.get(invoiceIds.get(subjectOf(order)) ?? '') ?? null;
+      const usage = counted.request;
+      const found = byId.get(invoiceIds.get(subjectOf(usage)) ?? '') ?? null;
       const invoice = found?.status === 'void' ? null : found;
-      const ofLine = found === null ? undefined : termsOfLine(found, order);
-      const kept = order.billTerms;
+      const ofLine = found === null ? undefined : termsOfLine(found, usage);
+      const kept = usage.billTerms;
       const keptBy = byId.get(latest.get(kept?.invoiceId ?? '') ?? '');
       const ofEmpty = kept === undefined ? undefined : termsNow(kept, keptBy);
       const terms = invoice === null ? (ofEmpty ?? ofLine) : ofLine;
@@ -113,7 +113,7 @@ export class FirstBillsService {
   /** Returns the lines for the usage of bills, and for all usage of their invoices, by its subject. */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
-      counted.order,
+      counted.request,
       ...(invoice?.lines ?? []).flatMap(({ kind, itemId, period }) =>
         kind === 'credit' || itemId === null || period === null ? [] : [{ itemId, period }],
       ),
@@ -183,19 +183,17 @@ export class FirstBillsService {
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
 /** The discounts that the lines of late usage have, and may return. */
-function discountsOf({
-  request,
-  counted: { order, billed },
-}: LateReading): readonly WantedDiscount[] {
-  const { discounts } = heldOf(billed?.lines ?? [], () => true);
+function discountsOf({ request, counted }: LateReading): readonly WantedDiscount[] {
+  const { discounts } = heldOf(counted.billed?.lines ?? [], () => true);
+  const { timeZone } = counted.request;
   return discounts.map(({ redemptionId, billedFrom }) => {
-    return { request, redemptionId, billedFrom, timeZone: order.timeZone };
+    return { request, redemptionId, billedFrom, timeZone };
   });
 }
 
 /** Returns the billing period that the invoice of a bill belongs to. */
 function periodOf(
-  { subscriptionId, periods }: CorrectingOrder['order'],
+  { subscriptionId, periods }: CorrectingRequest['request'],
   billedFrom: Date | null,
 ): Period | null {
   if (billedFrom === null) return null;
@@ -206,29 +204,29 @@ function periodOf(
 }
 
 /** Returns the terms of the invoice of a line; the lines of one bill have the same. */
-function termsOfLine(invoice: Invoice, order: UsageOrder): BillTerms | undefined {
+function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(
     ({ itemId, period, ...one }) =>
       itemId !== null &&
       period !== null &&
       isFirst(one) &&
-      subjectOf({ itemId, period }) === subjectOf(order),
+      subjectOf({ itemId, period }) === subjectOf(request),
   );
   return line === undefined ? undefined : termsOfBill(invoice, line.taxRateIds);
 }
 
 function firstBillOf(
-  { counted: { order, billed }, terms, invoice }: CorrectedBill,
+  { counted: { request, billed }, terms, invoice }: CorrectedBill,
   history: History,
   contexts: CorrectedBills['correctedCoupons'],
 ): FirstBill {
-  const subject = subjectOf(order);
+  const subject = subjectOf(request);
   const { billedFrom, taxTreatment, taxes } = terms;
   const coupons = terms.coupons.flatMap((coupon) => {
     const context = contexts.get(couponKey(coupon.redemptionId, billedFrom));
     return context === undefined ? [] : [{ ...context, ...coupon }];
   });
-  const { priceId } = order.price;
+  const { priceId } = request.price;
   return {
     id: invoice?.id ?? subject,
     billedFrom,

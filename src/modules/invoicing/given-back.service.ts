@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { CreditOrder, LateUsageOrder } from './domain/line-order';
+import type { CreditLineRequest, LateUsageRequest } from './domain/line-item-request';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -7,7 +7,7 @@ import { UsageReadingsService } from './usage-readings.service';
 export interface GivenBackSources {
   /** Finalized invoices that credits and corrections of late usage may take from. */
   readonly invoiceIds: readonly string[];
-  readonly late: readonly LateUsageOrder[];
+  readonly late: readonly LateUsageRequest[];
 }
 
 /** Finds the invoices that a later one may credit or correct. */
@@ -23,12 +23,12 @@ export class GivenBackService {
    * @param subscriptionIds subscriptions whose late usage is billed
    */
   async sourcesOf(
-    credits: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[],
+    credits: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[],
     subscriptionIds: readonly string[],
   ): Promise<GivenBackSources> {
     const late = await this.usage.late(subscriptionIds);
     const credited = await this.held.creditedBy(credits);
-    const corrected = await this.held.billedUsage(late.map(({ order }) => order));
+    const corrected = await this.held.billedUsage(late.map(({ request }) => request));
     return { invoiceIds: [...credited, ...corrected], late };
   }
 }

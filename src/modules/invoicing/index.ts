@@ -1,9 +1,9 @@
 export type { EarnedPeriod } from './domain/earned-period';
 export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
-export type { CreditOrder } from './domain/line-order';
+export type { CreditLineRequest } from './domain/line-item-request';
 export { type Gone, NOTHING_GONE, type RefundedOf } from './domain/given-back';
-export type { BillingPeriods, GivenBackTerms, InvoiceOrder } from './domain/order';
+export type { BillingPeriods, GivenBackTerms, BillingRequest } from './domain/billing-request';
 export { GivenBackService } from './given-back.service';
 export {
   InvoiceDto,
@@ -62,7 +62,7 @@ export {
   CreditNoteDto,
   toCreditedLine,
   toCreditNoteDto,
-  toCreditNoteOrder,
+  toCreditNoteRequest,
 } from './dto/credit-note.dto';
-export type { CreditNote, CreditNoteOrder } from './domain/credit-note';
+export type { CreditNote, CreditNoteRequest } from './domain/credit-note';
 export { payableOf } from './domain/invoice-payment';

@@ -4,7 +4,7 @@ import { Outbox } from '../../platform/outbox';
 import { customerCurrencyMismatch, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import type { Invoice } from './domain/invoice';
-import type { OneOffOrder } from './domain/one-off';
+import type { OneOffRequest } from './domain/one-off';
 import { invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
@@ -26,16 +26,16 @@ export class InvoiceDraftsService {
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`, `test_clock_advancing`,
    *   `test_clock_failed`
    */
-  create(order: OneOffOrder): Promise<Invoice> {
+  create(request: OneOffRequest): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
-      const currency = order.currency ?? customer.currency;
+      const customer = await this.customers.requireForReference(request.customerId, '/customer_id');
+      const currency = request.currency ?? customer.currency;
       if (currency === null) throw customerCurrencyMismatch(null, null);
       await this.customers.fixCurrency(customer.id, currency);
       const now = await this.testClocks.nowFor(customer.testClockId);
       const bound = { subscriptionId: null, renewsAt: null, period: null, billingPeriod: null };
       const draft = await this.issuing.preview(
-        { ...order, ...bound, currency, reason: 'one_off' },
+        { ...request, ...bound, currency, reason: 'one_off' },
         customer,
         now,
       );

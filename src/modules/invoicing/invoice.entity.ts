@@ -20,7 +20,7 @@ import type {
   InvoiceStatus,
   InvoiceTaxRate,
 } from './domain/invoice';
-import type { LineOrder } from './domain/line-order';
+import type { LineItemRequest } from './domain/line-item-request';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
@@ -139,7 +139,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
-  @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineOrder[] | null;
+  @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineItemRequest[] | null;
   /** A process is finalizing the draft until then. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;

@@ -19,7 +19,7 @@ import {
 } from '../../platform/http';
 import { customerCurrencyMismatch, ExpandsCustomers, withCustomer } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
-import { CreateInvoiceDto, toOneOffOrder } from './dto/create-invoice.dto';
+import { CreateInvoiceDto, toOneOffRequest } from './dto/create-invoice.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import {
   InvoiceFilterDto,
@@ -70,7 +70,7 @@ export class InvoicesController {
     ],
   })
   async createInvoice(@Body() body: CreateInvoiceDto): Promise<InvoiceDto> {
-    return withETag(await this.drafts.create(toOneOffOrder(body)), toInvoiceDto);
+    return withETag(await this.drafts.create(toOneOffRequest(body)), toInvoiceDto);
   }
 
   @Get()

@@ -12,7 +12,7 @@ import { type BillingContext, decideInvoice } from './domain/decide-invoice';
 import { type EarnedPeriod, withEarned } from './domain/earned-period';
 import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice } from './domain/invoice';
-import type { InvoiceOrder } from './domain/order';
+import type { BillingRequest } from './domain/billing-request';
 import { FinalizationService } from './finalization.service';
 import { invoiceTooLarge } from './invoicing.errors';
 import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
@@ -26,7 +26,7 @@ export interface PreparedInvoices {
   readonly customers: ReadonlyMap<string, Customer>;
 }
 
-/** Makes invoices from orders, and finalizes them in the same commit. */
+/** Makes invoices from billing requests, and finalizes them in the same commit. */
 @Injectable()
 export class IssueInvoiceService {
   constructor(
@@ -41,54 +41,54 @@ export class IssueInvoiceService {
   ) {}
 
   /**
-   * Returns the invoice that the order would make now, without changing anything. Call it in a transaction, so that its reads
+   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction, so that its reads
    * are consistent.
    * @param redeemed coupons that would be redeemed before
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(
-    order: InvoiceOrder,
+    request: BillingRequest,
     customer: Customer,
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
-    const context = await this.contexts.load(order, customer, 'preview', redeemed);
-    return this.decide(order, context, now, customer);
+    const context = await this.contexts.load(request, customer, 'preview', redeemed);
+    return this.decide(request, context, now, customer);
   }
 
   /**
    * Makes invoices and finalizes them, in the caller's transaction: {@link prepareAll}, then {@link storeAll}.
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
-  async issueAll(orders: readonly InvoiceOrder[], now: Date): Promise<void> {
-    await this.storeAll(await this.prepareAll(orders, [], now), now);
+  async issueAll(requests: readonly BillingRequest[], now: Date): Promise<void> {
+    await this.storeAll(await this.prepareAll(requests, [], now), now);
   }
 
   /**
-   * Prepares invoices in the caller's transaction, in the sequence of `orders`: all but their numbers and rows. Invoices of one
-   * customer share its credit. An order without lines makes an invoice only if it bills late usage. Do the rest of the
+   * Prepares invoices in the caller's transaction, in the sequence of `requests`: all but their numbers and rows. Invoices of one
+   * customer share its credit. A request without lines makes an invoice only if it bills late usage. Do the rest of the
    * transaction's work before storing them.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async prepareAll(
-    orders: readonly InvoiceOrder[],
+    requests: readonly BillingRequest[],
     earned: readonly EarnedPeriod[],
     now: Date,
   ): Promise<PreparedInvoices> {
     this.database.requireTransaction();
-    if (orders.length === 0) {
+    if (requests.length === 0) {
       await this.finalization.settle([], earned, now);
       return { drafts: [], customers: new Map() };
     }
-    const customers = await this.customersOf(orders);
-    const contextOf = await this.contexts.loadAll(orders, [...customers.values()], 'issue');
+    const customers = await this.customersOf(requests);
+    const contextOf = await this.contexts.loadAll(requests, [...customers.values()], 'issue');
     const decided = decideInTurn(
-      orders,
+      requests,
       contextOf,
-      (order, context) => this.decide(order, context, now, customers.get(order.customerId)),
+      (request, context) => this.decide(request, context, now, customers.get(request.customerId)),
       () => newId('crd'),
-      await this.finalization.openMinorOf(orders),
+      await this.finalization.openMinorOf(requests),
       now,
     );
     // What waits may be empty: usage can still come.
@@ -103,10 +103,10 @@ export class IssueInvoiceService {
       now,
     );
     await this.usage.record(
-      orders.flatMap((order, index) => {
+      requests.flatMap((request, index) => {
         const invoice = decided[index]?.invoice ?? null;
         if (invoice !== null && isWaiting(invoice)) return [];
-        return { order, context: contextOf(order), invoice };
+        return { request, context: contextOf(request), invoice };
       }),
       now,
     );
@@ -139,29 +139,33 @@ export class IssueInvoiceService {
     await this.outbox.recordAll([...ofInvoices, ...others]);
   }
 
-  /** The customers of orders. An order without lines may bill nothing, so that it fixes no currency yet. */
+  /** The customers of billing requests. One without lines may bill nothing, so that it fixes no currency yet. */
   private async customersOf(
-    orders: readonly InvoiceOrder[],
+    requests: readonly BillingRequest[],
   ): Promise<ReadonlyMap<string, Customer>> {
-    const fixing = orders.filter(({ lines }) => lines.length > 0);
+    const fixing = requests.filter(({ lines }) => lines.length > 0);
     const fixed = await this.customers.fixCurrencies(fixing);
-    const others = orders.flatMap(({ customerId }) => (fixed.has(customerId) ? [] : [customerId]));
+    const others = requests.flatMap(({ customerId }) =>
+      fixed.has(customerId) ? [] : [customerId],
+    );
     if (others.length === 0) return fixed;
     return new Map([...fixed, ...(await this.customers.getAllForHistory(others))]);
   }
 
   private decide(
-    order: InvoiceOrder,
+    request: BillingRequest,
     context: BillingContext,
     now: Date,
     customer: Customer | undefined,
   ): Invoice {
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-    const invoice = decideInvoice(order, context, ids, now);
+    const invoice = decideInvoice(request, context, ids, now);
     assertNotTooLarge(invoice);
     const graceHours = customer?.invoiceGraceHours ?? this.configuration.invoiceGraceHours;
-    const finalizesAt = graceEnd(order, graceHours, now);
-    return finalizesAt === null ? invoice : { ...invoice, finalizesAt, orderedLines: order.lines };
+    const finalizesAt = graceEnd(request, graceHours, now);
+    return finalizesAt === null
+      ? invoice
+      : { ...invoice, finalizesAt, orderedLines: request.lines };
   }
 }
 

@@ -7,7 +7,7 @@ import { CreditGrantsRepository } from './credit-grants.repository';
 import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
-import type { InvoiceOrder } from './domain/order';
+import type { BillingRequest } from './domain/billing-request';
 import { DueInvoicesRepository } from './due-invoices.repository';
 import { InvoicePostings } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
@@ -57,13 +57,13 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Reads how much subscriptions owe, for customers with several of the orders. Only their invoices can use credit from one
+   * Reads how much subscriptions owe, for customers with several of the requests. Only their invoices can use credit from one
    * another.
    */
   async openMinorOf(
-    orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
+    requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OpenMinorOf> {
-    const customers = groupBy(orders, ({ customerId }) => customerId);
+    const customers = groupBy(requests, ({ customerId }) => customerId);
     const shared = [...customers.values()].filter(({ length }) => length > 1).flat();
     const ids = shared.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const open: ReadonlyMap<string, bigint> =

@@ -8,8 +8,8 @@ import { timeZoneOf } from './domain/decide-coupons';
 import type { RefundedOf } from './domain/given-back';
 import { returnedBy } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
-import type { CreditOrder } from './domain/line-order';
-import type { BillingPeriods } from './domain/order';
+import type { CreditLineRequest } from './domain/line-item-request';
+import type { BillingPeriods } from './domain/billing-request';
 import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
 import { usageAgain, usageOf } from './domain/usage-again';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
@@ -62,33 +62,33 @@ export class RegenerateInvoiceService {
       voided,
       `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,
     );
-    const order = {
+    const request = {
       ...voided,
       lines: [],
       refunded,
       late: await this.usage.reopen(voided),
       lateUsage: 'billed' as const,
-      creditOrders: this.creditsOf(voided),
+      creditRequests: this.creditsOf(voided),
       returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),
       periods,
       timeZone: timeZoneOf(voided.lines),
       billingPeriod: standing.billingPeriod,
       hasEnded: standing.hasEnded,
     };
-    const context = await this.contexts.load(order, customer, 'issue');
+    const context = await this.contexts.load(request, customer, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const usage = usageAgain(voided, context.usage);
     const draft = regeneratedFrom(voided, standing, { ...context, ...usage }, ids, now);
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
     await this.invoices.insertAll([draft]);
     const billed = { ...context, usage: [...usage.first, ...usage.late] };
-    await this.usage.record([{ order, context: billed, invoice: draft }], now);
+    await this.usage.record([{ request, context: billed, invoice: draft }], now);
     await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
     return this.finalization.finalize(draft, customer, now);
   }
 
   /** Returns the input from which the credit lines of an invoice are calculated again. */
-  creditsOf({ lines }: Invoice): readonly CreditOrder[] {
+  creditsOf({ lines }: Invoice): readonly CreditLineRequest[] {
     return lines.flatMap(({ kind, itemId, period }) =>
       kind === 'credit' && itemId !== null && period !== null
         ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]

@@ -4,8 +4,8 @@ import { newId } from '../../platform/ids';
 import { decideInvoice } from './domain/decide-invoice';
 import type { WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
-import type { InvoiceOrder } from './domain/order';
-import { orderOf } from './domain/renewal-draft';
+import type { BillingRequest } from './domain/billing-request';
+import { requestOf } from './domain/renewal-draft';
 import { quoteOf, type UsageQuote } from './domain/usage-quote';
 import { invoiceTooLarge } from './invoicing.errors';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
@@ -25,20 +25,20 @@ export class UsageQuotesService {
   ) {}
 
   /**
-   * Returns the charges for the usage and late usage of each order as of now. Changes and locks nothing.
+   * Returns the charges for the usage and late usage of each request as of now. Changes and locks nothing.
    * @throws {ProblemError} `invoice_too_large`
    */
-  async quote(orders: readonly InvoiceOrder[], now: Date): Promise<readonly UsageQuote[]> {
+  async quote(requests: readonly BillingRequest[], now: Date): Promise<readonly UsageQuote[]> {
     const late = await this.usage.late(
-      orders.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+      requests.flatMap(({ subscriptionId }) => subscriptionId ?? []),
     );
-    const asked = orders.map((order) => ({ ...order, late }));
+    const asked = requests.map((request) => ({ ...request, late }));
     const counted = await this.usage.loadAll(asked, false);
-    return asked.flatMap((order) => {
-      const usage = counted.get(order) ?? [];
+    return asked.flatMap((request) => {
+      const usage = counted.get(request) ?? [];
       const context = { ...NOTHING_BUT_USAGE, usage };
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-      const invoice = decideInvoice(order, context, ids, now);
+      const invoice = decideInvoice(request, context, ids, now);
       return usage.map((one) => notTooLarge(quoteOf(one, invoice)));
     });
   }
@@ -58,9 +58,9 @@ export class UsageQuotesService {
 }
 
 /** Returns an order of no subscription, because late usage is billed by the invoice that is finalized first. */
-function usageOf(draft: WaitingDraft): InvoiceOrder {
+function usageOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
-  return { ...orderOf(draft), subscriptionId: null, lines };
+  return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
 /** Parts may be too large where the maximum of their price is not. */

@@ -12,16 +12,19 @@ import type { BillingContext } from './domain/decide-invoice';
 import { isFirst, subjectOf, termsOfBill } from './domain/first-bill';
 import { usageOf } from './domain/usage-again';
 import type { Invoice } from './domain/invoice';
-import type { LateUsageOrder, UsageOrder } from './domain/line-order';
-import type { InvoiceOrder } from './domain/order';
+import type { LateUsageRequest, UsageLineRequest } from './domain/line-item-request';
+import type { BillingRequest } from './domain/billing-request';
 import type { UsagePart, ItemUsage } from './domain/usage';
-import { billOf, toUsageOrder } from './domain/usage-bill';
+import { billOf, toUsageRequest } from './domain/usage-bill';
 
-type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage'>;
+type UsageOf = Pick<
+  BillingRequest,
+  'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage'
+>;
 
 interface UsageToRead {
   readonly customerId: string;
-  readonly order: UsageOrder;
+  readonly request: UsageLineRequest;
   /** True for a billed period that has late usage. */
   readonly isLate: boolean;
 }
@@ -38,24 +41,26 @@ export class UsageReadingsService {
   ) {}
 
   /**
-   * Returns the usage of orders, and the late usage that they may bill.
+   * Returns the usage of requests, and the late usage that they may bill.
    * @param holds true: blocks new events of that usage until the transaction ends
    */
   async loadAll(
-    orders: readonly UsageOf[],
+    requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
     // An event that is stored after the last invoice has read its usage has to find that usage closed.
-    if (holds && orders.some(({ lateUsage }) => lateUsage === 'closed')) {
-      await this.holdAll(orders.map(({ customerId }) => customerId));
+    if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
+      await this.holdAll(requests.map(({ customerId }) => customerId));
     }
-    const asked = askedOf(orders);
+    const asked = askedOf(requests);
     const all = [...asked.values()].flat();
     if (all.length === 0) return new Map();
-    const meters = await this.meters.getAll([...new Set(all.map(({ order }) => order.meterId))]);
-    const withMeters = [...asked].map(([order, usage]) => ({
-      order,
-      usage: usage.map((one) => ({ ...one, meter: required(meters.get(one.order.meterId)) })),
+    const meters = await this.meters.getAll([
+      ...new Set(all.map(({ request }) => request.meterId)),
+    ]);
+    const withMeters = [...asked].map(([request, usage]) => ({
+      request,
+      usage: usage.map((one) => ({ ...one, meter: required(meters.get(one.request.meterId)) })),
     }));
     if (holds) {
       await this.billing.hold(
@@ -65,25 +70,25 @@ export class UsageReadingsService {
       );
     }
     const counted = new Map<UsageOf, CountedUsage[]>();
-    for (const { order, usage } of withMeters) {
+    for (const { request, usage } of withMeters) {
       const found: CountedUsage[] = [];
       for (const one of usage) {
-        const reading = await this.read(one.customerId, one.meter, one.order);
-        const billed = one.isLate ? await this.billed.usage(one.order) : null;
-        found.push({ order: one.order, reading, billed });
+        const reading = await this.read(one.customerId, one.meter, one.request);
+        const billed = one.isLate ? await this.billed.usage(one.request) : null;
+        found.push({ request: one.request, reading, billed });
       }
-      counted.set(order, found);
+      counted.set(request, found);
     }
     return counted;
   }
 
   /** Returns billed periods of subscriptions whose usage changed since. */
-  async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageOrder[]> {
+  async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
     return late.map(({ subscriptionId, terms }) => ({
       subscriptionId,
-      order: toUsageOrder(fromJson(terms)),
+      request: toUsageRequest(fromJson(terms)),
     }));
   }
 
@@ -94,18 +99,18 @@ export class UsageReadingsService {
 
   /**
    * Records the billed usage, in the transaction of the invoices.
-   * @param made each order with its invoice, which may have no lines; null: no invoice was made
+   * @param made each request with its invoice, which may have no lines; null: no invoice was made
    */
   async record(
     made: readonly {
-      readonly order: UsageOf;
+      readonly request: UsageOf;
       readonly context: Pick<BillingContext, 'usage' | 'taxRates'>;
       readonly invoice: Invoice | null;
     }[],
     now: Date,
   ): Promise<void> {
-    const bills = made.flatMap(({ order, context: { usage, taxRates }, invoice }) => {
-      const { customerId, subscriptionId } = order;
+    const bills = made.flatMap(({ request, context: { usage, taxRates }, invoice }) => {
+      const { customerId, subscriptionId } = request;
       const rateIds = taxRates.map(({ taxRateId }) => taxRateId);
       const terms = invoice === null ? null : termsOfBill(invoice, rateIds);
       return usage.map((counted) => ({
@@ -116,7 +121,7 @@ export class UsageReadingsService {
     });
     await this.billing.record(bills, now);
     await this.billing.close(
-      made.flatMap(({ order: { lateUsage, subscriptionId: id, customerId }, invoice }) =>
+      made.flatMap(({ request: { lateUsage, subscriptionId: id, customerId }, invoice }) =>
         lateUsage === 'closed' && id !== null && invoice !== null
           ? [{ id, customerId, testClockId: invoice.testClockId }]
           : [],
@@ -134,14 +139,14 @@ export class UsageReadingsService {
   }
 
   /** Reopens the usage of a void invoice, and returns it: it is late until an invoice bills it. */
-  async reopen(invoice: Invoice): Promise<readonly LateUsageOrder[]> {
+  async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);
     if (subscriptionId === null || periods.length === 0) return [];
     await this.billing.reopen(periods);
     const subjects = new Set(periods.map(({ itemId, ...period }) => subjectOf({ itemId, period })));
-    return (await this.late([subscriptionId])).filter(({ order }) =>
-      subjects.has(subjectOf(order)),
+    return (await this.late([subscriptionId])).filter(({ request }) =>
+      subjects.has(subjectOf(request)),
     );
   }
 
@@ -151,8 +156,8 @@ export class UsageReadingsService {
   }
 
   /** Reads the usage of an item in its period. */
-  async read(customerId: string, meter: Meter, order: UsageOrder): Promise<ItemUsage> {
-    const { period, fullPeriod, heldSince, isByGroup } = order;
+  async read(customerId: string, meter: Meter, request: UsageLineRequest): Promise<ItemUsage> {
+    const { period, fullPeriod, heldSince, isByGroup } = request;
     const asked = { customerId, meter, period, heldSince };
     const reading = isByGroup
       ? await this.usage.read({ ...asked, upToPosition: null })
@@ -163,7 +168,7 @@ export class UsageReadingsService {
     const parts: UsagePart[] = [];
     for (const { group, value, events } of groups) {
       const query = { ...asked, upToPosition };
-      const { rating } = order.price;
+      const { rating } = request.price;
       parts.push({
         group: isByGroup ? group : null,
         quantity: share === null ? value : multiply(value, share),
@@ -182,21 +187,21 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
   return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
-/** Late usage is billed by the next invoice that orders lines, or that asks for it. */
-function askedOf(orders: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
-  const requesting = orders.filter(
+/** Late usage is billed by the next invoice that requests lines, or that asks for it. */
+function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
+  const requesting = requests.filter(
     ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
   );
   return new Map(
-    requesting.map((order) => {
-      const { customerId, subscriptionId, lines, late = [] } = order;
-      const ordered = lines.filter((line) => line.kind === 'usage');
+    requesting.map((request) => {
+      const { customerId, subscriptionId, lines, late = [] } = request;
+      const requested = lines.filter((line) => line.kind === 'usage');
       const ofSubscription = late.filter((one) => one.subscriptionId === subscriptionId);
       return [
-        order,
+        request,
         [
-          ...ordered.map((one) => ({ customerId, order: one, isLate: false })),
-          ...ofSubscription.map(({ order: one }) => ({ customerId, order: one, isLate: true })),
+          ...requested.map((one) => ({ customerId, request: one, isLate: false })),
+          ...ofSubscription.map(({ request: one }) => ({ customerId, request: one, isLate: true })),
         ],
       ];
     }),

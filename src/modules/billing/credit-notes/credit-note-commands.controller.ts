@@ -12,7 +12,7 @@ import {
   creditNoteSettled,
   invoiceNotCreditable,
   toCreditNoteDto,
-  toCreditNoteOrder,
+  toCreditNoteRequest,
 } from '../../invoicing';
 import { paymentDisputed } from '../../payments';
 import { testClockAdvancing, testClockFailed } from '../../test-clocks';
@@ -50,7 +50,7 @@ export class CreditNoteCommandsController {
     ],
   })
   async createCreditNote(@Body() body: CreateCreditNoteDto): Promise<CreditNoteDto> {
-    return toCreditNoteDto(await this.issuing.issue(toCreditNoteOrder(body)));
+    return toCreditNoteDto(await this.issuing.issue(toCreditNoteRequest(body)));
   }
 
   @Post(':id/void')

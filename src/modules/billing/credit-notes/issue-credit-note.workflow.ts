@@ -3,7 +3,7 @@ import { Database } from '../../../platform/database';
 import { referenceNotFound } from '../../../platform/errors';
 import {
   type CreditNote,
-  type CreditNoteOrder,
+  type CreditNoteRequest,
   CreditNotesService,
   InvoicesService,
 } from '../../invoicing';
@@ -38,8 +38,8 @@ export class IssueCreditNoteWorkflow {
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
    */
-  issue(order: CreditNoteOrder): Promise<CreditNote> {
-    const { invoiceId } = order;
+  issue(request: CreditNoteRequest): Promise<CreditNote> {
+    const { invoiceId } = request;
     return this.database.transaction(async () => {
       const found = await this.invoices.find(invoiceId);
       const locked = found === null ? null : await this.locks.invoice(found);
@@ -47,7 +47,7 @@ export class IssueCreditNoteWorkflow {
       const { invoice: before, subscription, now } = locked;
       const lost = await this.losses.lockLost([before]);
       const gone = await this.payments.lockGone(before.id);
-      const { note, invoice, leftToRefund } = await this.notes.issue(order, before, gone, now);
+      const { note, invoice, leftToRefund } = await this.notes.issue(request, before, gone, now);
       const { disputedMinor, disputedId } = gone;
       if (disputedId !== null && note.toRefund > 0n && leftToRefund < disputedMinor) {
         throw paymentDisputed(disputedId);

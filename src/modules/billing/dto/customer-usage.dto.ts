@@ -64,14 +64,14 @@ export class CustomerUsageDto {
 export function toCustomerUsageDto(usage: readonly CustomerUsage[]): CustomerUsageDto {
   return {
     data: usage.map(
-      ({ subscriptionId, invoiceId, currency, order, isLate, parts, amountMinor }) => ({
+      ({ subscriptionId, invoiceId, currency, request, isLate, parts, amountMinor }) => ({
         subscription_id: subscriptionId,
         invoice_id: invoiceId,
-        price_id: order.price.priceId,
-        name: order.price.name,
-        meter_id: order.meterId,
-        period_start: toWireInstant(order.period.startAt),
-        period_end: toWireInstant(order.period.endAt),
+        price_id: request.price.priceId,
+        name: request.price.name,
+        meter_id: request.meterId,
+        period_start: toWireInstant(request.period.startAt),
+        period_end: toWireInstant(request.period.endAt),
         is_late: isLate,
         groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
           group,

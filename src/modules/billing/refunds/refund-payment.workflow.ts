@@ -86,8 +86,14 @@ export class RefundPaymentWorkflow {
     const { invoiceId, status } = payment;
     if (status !== 'succeeded') throw paymentNotRefundable(paymentId, status);
     if (invoiceId === null) throw paymentHasNoInvoice(paymentId);
-    const order = { invoiceId, lines, reason, settle: 'refund', pointer: '/credit_note' } as const;
-    const note = await this.issuing.issue(order);
+    const request = {
+      invoiceId,
+      lines,
+      reason,
+      settle: 'refund',
+      pointer: '/credit_note',
+    } as const;
+    const note = await this.issuing.issue(request);
     const differs = amount !== null && amount !== note.toRefund;
     if (differs || note.toRefund === 0n) throw refundDiffersFromCreditNote(note.toRefund);
     return note;

@@ -19,7 +19,7 @@ import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-draf
 import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from './derived-state';
-import { creditsOf, earnedPeriodOf, invoiceOrderOf, periodsAfter } from './invoice-order';
+import { creditsOf, earnedPeriodOf, billingRequestOf, periodsAfter } from './billing-request';
 
 /** A decision that was written. */
 interface Applied extends Decision {
@@ -81,12 +81,12 @@ export class ApplyOutcomesWorkflow {
       now,
     );
     const billed = outcomes.filter(({ billing }) => billing !== null);
-    const orders = billed.map((outcome) => ({
-      ...invoiceOrderOf(outcome),
+    const requests = billed.map((outcome) => ({
+      ...billingRequestOf(outcome),
       ...givenBack,
       periods: periodsAfter(givenBack.periods, outcome),
     }));
-    const prepared = await this.issuing.prepareAll(orders, outcomes.flatMap(earnedPeriodOf), now);
+    const prepared = await this.issuing.prepareAll(requests, outcomes.flatMap(earnedPeriodOf), now);
     await this.withdrawing.withdrawAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);
     const applied = await this.activateUnowed(decided, prepared.drafts, now);

@@ -6,7 +6,7 @@ import { IssueInvoiceService } from '../../invoicing';
 import { FinalUsageService } from '../../metering';
 import { SubscriptionsRepository } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
-import { lateUsageOrderOf } from './invoice-order';
+import { lateUsageRequestOf } from './billing-request';
 
 /**
  * Bills usage that changed after the last invoice of its subscription, on an invoice of its own.
@@ -39,11 +39,11 @@ export class BillLateUsageWorkflow {
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));
       const givenBack = await this.refunded.lock({ subscriptionIds: [...billedIds] });
       await this.locks.beforeInvoices(billed);
-      const orders = billed.map((subscription) => ({
-        ...lateUsageOrderOf(subscription),
+      const requests = billed.map((subscription) => ({
+        ...lateUsageRequestOf(subscription),
         ...givenBack,
       }));
-      await this.issuing.issueAll(orders, now);
+      await this.issuing.issueAll(requests, now);
     });
   }
 }

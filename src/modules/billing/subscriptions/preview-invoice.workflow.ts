@@ -4,7 +4,7 @@ import type { Customer } from '../../customers';
 import { type Invoice, IssueInvoiceService } from '../../invoicing';
 import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
 import { RefundedAmounts } from '../refunded-amounts';
-import { creditsOf, invoiceOrderOf, periodsAfter } from './invoice-order';
+import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
 /** The next invoice after a command, with its plan version. */
 export interface SubscriptionPreview {
@@ -39,8 +39,8 @@ export class PreviewInvoiceWorkflow {
       subscriptionIds: [outcome.subscription.id],
     });
     const periods = periodsAfter(givenBack.periods, outcome);
-    const order = { ...invoiceOrderOf(outcome), ...givenBack, periods };
-    const invoice = await this.issuing.preview(order, customer, billsAt, redeemed);
+    const request = { ...billingRequestOf(outcome), ...givenBack, periods };
+    const invoice = await this.issuing.preview(request, customer, billsAt, redeemed);
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };
   }

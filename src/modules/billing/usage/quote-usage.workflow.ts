@@ -5,7 +5,7 @@ import { CustomersService } from '../../customers';
 import { type UsageQuote, UsageQuotesService } from '../../invoicing';
 import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
-import { usageOrderOf } from '../subscriptions/invoice-order';
+import { usageRequestOf } from '../subscriptions/billing-request';
 
 /** Usage of one price, with its subscription. */
 export interface CustomerUsage extends UsageQuote {
@@ -45,8 +45,8 @@ export class QuoteUsageWorkflow {
       for (const snapshot of await this.subscriptions.snapshotsOf(customerId)) {
         const { subscription } = snapshot;
         const { id: subscriptionId, currency } = subscription;
-        const order = usageOrderOf(subscription, usageSoFar(snapshot));
-        const quotes = await this.quotes.quote([order], now);
+        const request = usageRequestOf(subscription, usageSoFar(snapshot));
+        const quotes = await this.quotes.quote([request], now);
         const common = { subscriptionId, currency, invoiceId: null };
         found.push(...quotes.map((quote) => ({ ...quote, ...common })));
       }

@@ -15,11 +15,11 @@ import { correctedDiscounts } from './corrected-discounts';
 import { CouponsLeft } from './coupons-left';
 import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 
 /** Bills that the usage corrections of an invoice correct, and the coupons of these bills. */
 export interface CorrectedBills {
-  readonly firstBills: ReadonlyMap<UsageOrder, FirstBill>;
+  readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
   /** By {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
@@ -32,9 +32,9 @@ export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when its usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /** Returns the terms of added usage; null if its first bill is unknown. */
-  readonly added: (order: UsageOrder, addedMinor: bigint) => BilledBy | null;
+  readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records usage that is taken back, at list prices. */
-  readonly takenBack: (order: UsageOrder, listedMinor: bigint) => void;
+  readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
   /** Notes the discounts that returned with it. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
@@ -46,9 +46,9 @@ export function correctionTerms({
 }: Partial<CorrectedBills>): CorrectionTerms {
   const left = new CouponsLeft(correctedCoupons);
   const amounts = new Map([...firstBills.values()].map(({ id, amounts: billed }) => [id, billed]));
-  const grow = (order: UsageOrder, byMinor: bigint): void => {
-    const id = firstBills.get(order)?.id ?? '';
-    const key = subjectOf(order);
+  const grow = (request: UsageLineRequest, byMinor: bigint): void => {
+    const id = firstBills.get(request)?.id ?? '';
+    const key = subjectOf(request);
     amounts.set(
       id,
       (amounts.get(id) ?? []).map((one) =>
@@ -61,20 +61,20 @@ export function correctionTerms({
       const coupon = left.find(redemptionId, billedFrom);
       return coupon?.duration === 'once' || (coupon?.amountOffMinor ?? null) !== null;
     },
-    added: (order, addedMinor) => {
-      const bill = firstBills.get(order);
+    added: (request, addedMinor) => {
+      const bill = firstBills.get(request);
       if (bill === undefined) return null;
       const { billedFrom, taxTreatment, taxes } = bill;
       const inForce = bill.coupons
         .map((coupon) => ({ ...coupon, ...left.find(coupon.redemptionId, billedFrom) }))
         .filter(isInForce);
       const terms = { ...bill, coupons: inForce, amounts: amounts.get(bill.id) ?? [] };
-      const coupons = couponsFor(order, terms, addedMinor);
-      grow(order, addedMinor);
+      const coupons = couponsFor(request, terms, addedMinor);
+      grow(request, addedMinor);
       return left.take({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
     },
-    takenBack: (order, listedMinor) => {
-      grow(order, -listedMinor);
+    takenBack: (request, listedMinor) => {
+      grow(request, -listedMinor);
     },
     returned: (discounts) => {
       for (const discount of discounts) left.giveBack(discount);
@@ -84,12 +84,12 @@ export function correctionTerms({
 
 /** The coupons of a bill that are for a price, before what they have left is known. */
 function couponsFor(
-  { price, ...order }: UsageOrder,
+  { price, ...request }: UsageLineRequest,
   bill: FirstBill,
   addedMinor: bigint,
 ): readonly BilledByCoupon[] {
   const bases = basesOf(bill);
-  const key = subjectOf(order);
+  const key = subjectOf(request);
   const billedMinor = bill.amounts.find((one) => one.key === key)?.amountMinor ?? 0n;
   return bill.coupons
     .filter(({ priceIds }) => priceIds === null || priceIds.has(price.priceId))

@@ -54,12 +54,12 @@ export interface CreditNote {
   readonly updatedAt: Date;
 }
 
-export interface CreditNoteOrder {
+export interface CreditNoteRequest {
   readonly invoiceId: string;
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
-  /** JSON pointer to the order in its request. */
+  /** JSON pointer to the credit note in the request body. */
   readonly pointer: string;
 }
 

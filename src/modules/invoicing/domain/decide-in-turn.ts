@@ -2,7 +2,7 @@ import { creditAfter, grantOf, type StoredCreditGrant } from './credit-grant';
 import type { BillingContext } from './decide-invoice';
 import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
-import type { InvoiceOrder } from './order';
+import type { BillingRequest } from './billing-request';
 
 /** Returns what a subscription still owes on open and uncollectible invoices, in minor units. */
 export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
@@ -19,26 +19,26 @@ export interface Decided {
  * waiting draft uses none yet. Credit from a negative invoice first lowers what its own subscription owes; the next invoices
  * use the rest.
  */
-export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
-  orders: readonly Order[],
-  contextOf: (order: Order) => BillingContext,
-  decide: (order: Order, context: BillingContext) => Invoice,
+export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>(
+  requests: readonly Request[],
+  contextOf: (request: Request) => BillingContext,
+  decide: (request: Request, context: BillingContext) => Invoice,
   nextGrantId: () => string,
   openMinorOf: OpenMinorOf,
   now: Date,
 ): readonly Decided[] {
   const credit = new Map<string, BillingContext['creditGrants']>();
-  return orders.map((order) => {
-    const context = contextOf(order);
-    const creditGrants = credit.get(order.customerId) ?? context.creditGrants;
-    const invoice = decide(order, { ...context, creditGrants });
+  return requests.map((request) => {
+    const context = contextOf(request);
+    const creditGrants = credit.get(request.customerId) ?? context.creditGrants;
+    const invoice = decide(request, { ...context, creditGrants });
     if (isWaiting(invoice)) return { invoice, added: null };
     const added = grantOf(invoice, nextGrantId(), now);
     const shared = added && {
       ...added,
       remaining: atLeastZero(added.remaining - openMinorOf(invoice)),
     };
-    credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, shared));
+    credit.set(request.customerId, creditAfter(creditGrants, invoice.credits, shared));
     return { invoice, added };
   });
 }

@@ -12,11 +12,11 @@ import { type CouponsInPeriod, couponsOf, redeemed } from './decide-coupons';
 import { decideLines, type DecidedLines, type LineContext, trueUpLine } from './decide-lines';
 import type { Invoice, InvoiceCoupon, InvoiceLine } from './invoice';
 import type { LineDraft } from './line-draft';
-import type { InvoiceOrder } from './order';
+import type { BillingRequest } from './billing-request';
 import { ownRatesOf, ownTermsOf } from './own-terms';
 import { evaluate } from './trace';
 
-/** Input of an invoice beside its order. */
+/** Input of an invoice beside its billing request. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
@@ -30,37 +30,37 @@ export interface NewInvoiceIds {
   readonly nextLineId: () => string;
 }
 
-/** Returns the draft for an order, with every amount as if it were finalized now. */
+/** Returns the draft for a billing request, with every amount as if it were finalized now. */
 export function decideInvoice(
-  order: InvoiceOrder,
+  request: BillingRequest,
   context: BillingContext,
   ids: NewInvoiceIds,
   now: Date,
 ): Invoice {
-  const decided = decideLines(order.lines, context, ids.nextLineId);
-  const { amounts, drafts, terms } = priced(order.currency, decided, context);
+  const decided = decideLines(request.lines, context, ids.nextLineId);
+  const { amounts, drafts, terms } = priced(request.currency, decided, context);
   return {
     id: ids.invoiceId,
     version: 1,
     number: null,
     status: 'draft',
-    reason: order.reason,
-    customerId: order.customerId,
+    reason: request.reason,
+    customerId: request.customerId,
     testClockId: context.testClockId,
-    subscriptionId: order.subscriptionId,
+    subscriptionId: request.subscriptionId,
     reissueOfId: null,
-    renewsAt: order.renewsAt,
-    currency: order.currency,
-    periodStartAt: order.period?.startAt ?? null,
-    periodEndAt: order.period?.endAt ?? null,
+    renewsAt: request.renewsAt,
+    currency: request.currency,
+    periodStartAt: request.period?.startAt ?? null,
+    periodEndAt: request.period?.endAt ?? null,
     ...totalsOf(amounts, terms),
     amountPaid: 0n,
     amountCredited: 0n,
     amountPending: 0n,
-    collection: order.collection,
+    collection: request.collection,
     attemptCount: 0,
     collectAt: null,
-    daysUntilDue: order.daysUntilDue,
+    daysUntilDue: request.daysUntilDue,
     dueAt: null,
     overdueAt: null,
     finalizesAt: null,
@@ -71,7 +71,7 @@ export function decideInvoice(
     voidedBy: null,
     uncollectibleAt: null,
     parties: null,
-    metadata: order.metadata,
+    metadata: request.metadata,
     createdAt: now,
     updatedAt: now,
     lines: linesOf(ids.invoiceId, drafts, amounts),

@@ -1,14 +1,14 @@
 import { decideInvoice } from './decide-invoice';
 import { decideLines } from './decide-lines';
 import type { BilledLine } from './held-lines';
-import type { ChargeOrder, LineOrder } from './line-order';
+import type { ChargeLineRequest, LineItemRequest } from './line-item-request';
 
 const START = new Date('2026-03-01T00:00:00Z');
 const CHANGE = new Date('2026-03-11T09:00:00Z');
 const LATER = new Date('2026-03-21T09:00:00Z');
 const END = new Date('2026-04-01T00:00:00Z');
 
-const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeOrder => ({
+const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeLineRequest => ({
   kind: 'charge',
   isProration: false,
   itemId: 'si_1',
@@ -33,8 +33,8 @@ const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeOrde
   isInAdvance: true,
 });
 
-/** Lines that an order was billed with. */
-function billed(order: ChargeOrder): readonly BilledLine[] {
+/** Lines that a request was billed with. */
+function billed(request: ChargeLineRequest): readonly BilledLine[] {
   let made = 0;
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
   const context = {
@@ -56,7 +56,7 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
     currency: 'USD',
     period: null,
     billingPeriod: null,
-    lines: [order],
+    lines: [request],
     collection: 'automatic',
     daysUntilDue: 0,
     metadata: {},
@@ -65,10 +65,14 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
   return lines.map((line) => ({ ...line, taxRates: [], billedFrom: START }));
 }
 
-function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
-  const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
+function creditFor(
+  request: ChargeLineRequest,
+  unusedFrom: Date,
+  end: 'border' | 'termination',
+): bigint {
+  const credit: LineItemRequest = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
   const context = {
-    billed: billed(order),
+    billed: billed(request),
     creditable: new Map(),
     usage: [],
     coupons: [],

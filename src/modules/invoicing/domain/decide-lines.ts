@@ -11,35 +11,41 @@ import { type BilledLine, heldOf } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
-import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './line-order';
+import type {
+  ChargeLineRequest,
+  CreditLineRequest,
+  FixedLineRequest,
+  LineItemRequest,
+  UsageLineRequest,
+} from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** Limits of prices, each with the order that its true-up line is made from. */
+  /** Limits of prices, each with the request that its true-up line is made from. */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
-    readonly of: ChargeOrder | UsageOrder;
+    readonly of: ChargeLineRequest | UsageLineRequest;
   })[];
 }
 
-/** Input of lines beside their orders. */
+/** Input of lines beside their requests. */
 export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
   /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
   readonly billed: readonly BilledLine[];
   /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. */
   readonly creditable: ReadonlyMap<string, bigint>;
-  /** Readings of the ordered usage, and of late usage. */
+  /** Readings of the requested usage, and of late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
- * Returns the lines for orders, rounded, before discounts and tax, sorted by {@link placeOf}. An order makes no line if it has
+ * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. A request makes no line if it has
  * no days or no usage, or if its credit gives back neither money nor a discount.
  *
  * @param nextId makes the id of the next line
  */
 export function decideLines(
-  orders: readonly LineOrder[],
+  requests: readonly LineItemRequest[],
   context: LineContext,
   nextId: () => string,
 ): DecidedLines {
@@ -48,25 +54,25 @@ export function decideLines(
   const limit = limitCredits(context.creditable);
   const lines: LineDraft[] = [];
   const commitments: DecidedLines['commitments'][number][] = [];
-  for (const order of orders) {
-    switch (order.kind) {
+  for (const request of requests) {
+    switch (request.kind) {
       case 'fixed':
-        lines.push(fixedLine(order, nextId()));
+        lines.push(fixedLine(request, nextId()));
         break;
       case 'credit':
-        lines.push(...creditLines(order, context, limit, nextId));
+        lines.push(...creditLines(request, context, limit, nextId));
         break;
       case 'usage': {
-        const made = usageLines(countedFor(order, usage), nextId);
+        const made = usageLines(countedFor(request, usage), nextId);
         lines.push(...made.lines);
         commitments.push(...made.commitments);
         break;
       }
       case 'charge': {
-        if (order.proration?.numerator === 0n) break;
-        const line = chargeLine(order, nextId());
+        if (request.proration?.numerator === 0n) break;
+        const line = chargeLine(request, nextId());
         lines.push(line);
-        const { minimumMinor, maximumMinor } = order.price;
+        const { minimumMinor, maximumMinor } = request.price;
         if (minimumMinor !== null || maximumMinor !== null) {
           commitments.push({
             lineId: nextId(),
@@ -74,8 +80,8 @@ export function decideLines(
             alreadyBilledMinor: 0n,
             minimumMinor,
             maximumMinor,
-            proration: order.proration,
-            of: order,
+            proration: request.proration,
+            of: request,
           });
         }
       }
@@ -93,10 +99,10 @@ export function decideLines(
 
 /**
  * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits, then
- * true-ups. Lines of one place keep the sequence of their orders.
+ * true-ups. Lines of one place keep the sequence of their requests.
  */
 export function placeOf(
-  line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeOrder | UsageOrder,
+  line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
 ): number {
   switch (line.kind) {
     case 'usage':
@@ -110,13 +116,13 @@ export function placeOf(
   }
 }
 
-function countedFor(order: UsageOrder, usage: readonly CountedUsage[]): CountedUsage {
-  const counted = usage.find(({ order: one, billed }) => billed === null && one === order);
+function countedFor(request: UsageLineRequest, usage: readonly CountedUsage[]): CountedUsage {
+  const counted = usage.find(({ request: one, billed }) => billed === null && one === request);
   invariant(counted !== undefined, 'what is ordered was counted');
   return counted;
 }
 
-function fixedLine({ description, amountMinor }: FixedOrder, id: string): LineDraft {
+function fixedLine({ description, amountMinor }: FixedLineRequest, id: string): LineDraft {
   return {
     ...NOTHING_SOLD,
     id,
@@ -127,14 +133,14 @@ function fixedLine({ description, amountMinor }: FixedOrder, id: string): LineDr
   };
 }
 
-function chargeLine(order: ChargeOrder, id: string): LineDraft {
-  const { price, quantity, proration } = order;
+function chargeLine(request: ChargeLineRequest, id: string): LineDraft {
+  const { price, quantity, proration } = request;
   const rated = rate(price.rating, { kind: 'quantity', quantity: parseDecimal(quantity) });
   return {
-    ...soldLike(order),
+    ...soldLike(request),
     id,
-    kind: order.isProration ? 'proration' : 'recurring',
-    description: order.isProration ? `${price.name} (rest of the period)` : price.name,
+    kind: request.isProration ? 'proration' : 'recurring',
+    description: request.isProration ? `${price.name} (rest of the period)` : price.name,
     quantity,
     unitAmount: unitAmountOf(price.rating),
     amount: roundAtLine(rated.amount, proration),
@@ -149,13 +155,13 @@ export function trueUpLine(
   amount: bigint,
   billedMinor: bigint,
 ): LineDraft {
-  const { of: order, lineId, minimumMinor, maximumMinor, proration } = commitment;
+  const { of: request, lineId, minimumMinor, maximumMinor, proration } = commitment;
   const trace: LineTrace = { kind: 'true_up', billedMinor, minimumMinor, maximumMinor, proration };
   return {
-    ...soldLike(order),
+    ...soldLike(request),
     id: lineId,
     kind,
-    description: `${order.price.name} (${kind})`,
+    description: `${request.price.name} (${kind})`,
     quantity: null,
     unitAmount: null,
     amount,
@@ -165,17 +171,17 @@ export function trueUpLine(
 
 /** Returns one credit for each charge of the item that reaches beyond the instant, true-ups included. */
 function creditLines(
-  order: CreditOrder,
+  request: CreditLineRequest,
   context: LineContext,
   limit: LimitCredit,
   nextId: () => string,
 ): LineDraft[] {
   const returns = returnsToCoupon(context);
   return context.billed
-    .filter(({ itemId }) => itemId === order.itemId)
+    .filter(({ itemId }) => itemId === request.itemId)
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
-      const { unusedFrom, end } = order;
+      const { unusedFrom, end } = request;
       const unused = { from: unusedFrom, part: unusedOf(line, unusedFrom, end) };
       return creditLine(line, { ...context, limit, returns }, unused, nextId()) ?? [];
     });
@@ -259,7 +265,7 @@ function creditLine(
   };
 }
 
-function unusedOf(line: InvoiceLine, from: Date, end: CreditOrder['end']): Proration {
+function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']): Proration {
   const { period, fullPeriod, prorationUnit: unit, timeZone } = line;
   invariant(
     period !== null && fullPeriod !== null && unit !== null && timeZone !== null,

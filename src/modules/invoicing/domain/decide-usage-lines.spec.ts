@@ -6,7 +6,7 @@ import type { EarlierBill, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
 import { fromJson, toJson } from '../../../core/exact-json';
-import type { BilledPrice, UsageOrder } from './line-order';
+import type { BilledPrice, UsageLineRequest } from './line-item-request';
 import type { UsagePart } from './usage';
 import { usageAgain } from './usage-again';
 import { billOf } from './usage-bill';
@@ -37,7 +37,11 @@ const METER = {
   groupBy: ['region'],
 };
 
-function orderOf(rating: Price, limits: Partial<BilledPrice> = {}, isByGroup = false): UsageOrder {
+function requestOf(
+  rating: Price,
+  limits: Partial<BilledPrice> = {},
+  isByGroup = false,
+): UsageLineRequest {
   const price = { priceId: 'price_1', name: 'Calls', minimumMinor: null, maximumMinor: null };
   return {
     kind: 'usage',
@@ -66,14 +70,14 @@ const of = (region: string | null, quantity: string): UsagePart => ({
 });
 
 function invoiceOf(
-  order: UsageOrder,
+  request: UsageLineRequest,
   parts: readonly UsagePart[],
   billed: EarlierBill | null = null,
   context: Partial<BillingContext> = {},
 ): Invoice {
   const counted: CountedUsage = {
-    order,
-    reading: { meter: METER, countedFrom: order.period.startAt, upToPosition: 7n, parts },
+    request,
+    reading: { meter: METER, countedFrom: request.period.startAt, upToPosition: 7n, parts },
     billed,
   };
   let made = 0;
@@ -86,7 +90,7 @@ function invoiceOf(
       currency: 'USD',
       period: JANUARY,
       billingPeriod: JANUARY,
-      lines: billed === null ? [order] : [],
+      lines: billed === null ? [request] : [],
       collection: 'automatic',
       daysUntilDue: 0,
       metadata: {},
@@ -117,7 +121,7 @@ const stored = (invoice: Invoice) =>
 
 describe('usage on an invoice', () => {
   it('is a line, and its trace gives its amount again', () => {
-    const invoice = stored(invoiceOf(orderOf(graduated), [all('130.5')]));
+    const invoice = stored(invoiceOf(requestOf(graduated), [all('130.5')]));
     expect(shown(invoice)).toEqual([['usage', 'Calls', '130.5', 1_653n]]);
     const [line] = invoice.lines;
     expect(line?.trace).toMatchObject({ kind: 'usage', meter: METER, upToPosition: 7n });
@@ -126,21 +130,21 @@ describe('usage on an invoice', () => {
 
   it('names the line of each group in the record of what was billed, however many there are', () => {
     const parts = Array.from({ length: 20_000 }, (_, index) => of(`region-${index}`, '2'));
-    const order = orderOf(perUnit, {}, true);
-    const { lines } = invoiceOf(order, parts);
+    const request = requestOf(perUnit, {}, true);
+    const { lines } = invoiceOf(request, parts);
     const reading = { meter: METER, countedFrom: JANUARY.startAt, upToPosition: 7n, parts };
-    const { groups } = billOf({ order, reading, billed: null }, lines);
+    const { groups } = billOf({ request, reading, billed: null }, lines);
     expect(groups.map(({ lineId }) => lineId)).toEqual(lines.map(({ id }) => id));
     expect(groups).toHaveLength(parts.length);
   });
 
   it('is a line for each group where the price says so', () => {
     const parts = [of('eu', '200'), of(null, '50')];
-    expect(shown(invoiceOf(orderOf(graduated, {}, true), parts))).toEqual([
+    expect(shown(invoiceOf(requestOf(graduated, {}, true), parts))).toEqual([
       ['usage', 'Calls (eu)', '200', 2_000n],
       ['usage', 'Calls (–)', '50', 1_000n],
     ]);
-    expect(shown(invoiceOf(orderOf(graduated), [all('250')]))).toEqual([
+    expect(shown(invoiceOf(requestOf(graduated), [all('250')]))).toEqual([
       ['usage', 'Calls', '250', 2_250n],
     ]);
   });
@@ -150,12 +154,12 @@ describe('usage on an invoice', () => {
     ['nothing is due', { ...graduated, chargeFlatAtZero: false }, []],
     ['nothing is due per unit', perUnit, []],
   ] as const)('of zero: %s', (_, price, expected) => {
-    expect(shown(invoiceOf(orderOf(price), [all('0')]))).toEqual(expected);
+    expect(shown(invoiceOf(requestOf(price), [all('0')]))).toEqual(expected);
   });
 
   it('that is free is a line of nothing', () => {
     const free: Price = { model: 'package', unitAmount: '900', packageSize: '10', freeUnits: '10' };
-    expect(shown(invoiceOf(orderOf(free), [all('10')]))).toEqual([['usage', 'Calls', '10', 0n]]);
+    expect(shown(invoiceOf(requestOf(free), [all('10')]))).toEqual([['usage', 'Calls', '10', 0n]]);
   });
 
   it.each([
@@ -175,7 +179,7 @@ describe('usage on an invoice', () => {
       ],
     ],
   ] as const)('of %s has a minimum and a maximum for the period', (quantity, expected) => {
-    const invoice = invoiceOf(orderOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n }), [
+    const invoice = invoiceOf(requestOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n }), [
       all(quantity),
     ]);
     expect(shown(invoice)).toEqual(expected);
@@ -184,8 +188,8 @@ describe('usage on an invoice', () => {
 
   it('of a part of the period weighs its limits, and not what was used', () => {
     const half = { numerator: 1n, denominator: 2n, unit: 'day' } as const;
-    const order = { ...orderOf(perUnit, { minimumMinor: 1_000n }), proration: half };
-    const invoice = invoiceOf(order, [all('100')]);
+    const request = { ...requestOf(perUnit, { minimumMinor: 1_000n }), proration: half };
+    const invoice = invoiceOf(request, [all('100')]);
     expect(invoice.lines.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['usage', 50n],
       ['minimum', 450n],
@@ -206,7 +210,7 @@ describe('usage on an invoice', () => {
     const charger = chargeEvents(price);
     for (const base of [1_000n, 2_000n, 5_000n]) charger.add(rational(base));
     const part = { ...all('8000'), events: 3n, charged: charger.charged() };
-    const invoice = stored(invoiceOf(orderOf(price), [part]));
+    const invoice = stored(invoiceOf(requestOf(price), [part]));
     expect(shown(invoice)).toEqual([['usage', 'Calls', '8000', 188n]]);
     expect(explain(invoice).matches).toBe(true);
   });
@@ -217,7 +221,7 @@ describe('late usage', () => {
     amountMinor: amount,
     heldMinor,
     quantity,
-    lines: invoiceOf(orderOf(perUnit), [all('1')]).lines.map((line) => ({
+    lines: invoiceOf(requestOf(perUnit), [all('1')]).lines.map((line) => ({
       ...line,
       amount,
       discount: amount - heldMinor,
@@ -228,7 +232,7 @@ describe('late usage', () => {
   });
 
   it('is billed by the difference, and names the period it corrects', () => {
-    const invoice = stored(invoiceOf(orderOf(volume), [all('150')], billedOf(1_500n, '100')));
+    const invoice = stored(invoiceOf(requestOf(volume), [all('150')], billedOf(1_500n, '100')));
     expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '50', -750n]]);
     const [line] = invoice.lines;
     expect(line?.period).toEqual(JANUARY);
@@ -236,29 +240,29 @@ describe('late usage', () => {
   });
 
   it('without a difference is no line', () => {
-    expect(shown(invoiceOf(orderOf(graduated), [all('10')], billedOf(600n, '10')))).toEqual([]);
+    expect(shown(invoiceOf(requestOf(graduated), [all('10')], billedOf(600n, '10')))).toEqual([]);
   });
 
   it('never gives back more than the lines of the period hold', () => {
     const held = billedOf(600n, '10', 240n);
-    const invoice = invoiceOf(orderOf(perUnit), [all('0')], held);
+    const invoice = invoiceOf(requestOf(perUnit), [all('0')], held);
     expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '-10', -240n]]);
   });
 
   it('gives back its share of what was paid', () => {
     const held = billedOf(1_000n, '2000', 500n);
-    const invoice = stored(invoiceOf(orderOf(perUnit), [all('1000')], held));
+    const invoice = stored(invoiceOf(requestOf(perUnit), [all('1000')], held));
     expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '-1000', -250n]]);
     expect(explain(invoice).matches).toBe(true);
   });
 
   it('stays within the limits of the price', () => {
-    const order = orderOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n });
-    expect(shown(invoiceOf(order, [all('500')], billedOf(1_000n, '10')))).toEqual([]);
-    expect(shown(invoiceOf(order, [all('4000')], billedOf(1_000n, '10')))).toMatchObject([
+    const request = requestOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n });
+    expect(shown(invoiceOf(request, [all('500')], billedOf(1_000n, '10')))).toEqual([]);
+    expect(shown(invoiceOf(request, [all('4000')], billedOf(1_000n, '10')))).toMatchObject([
       ['usage', 'Calls (late usage)', '3990', 1_000n],
     ]);
-    expect(shown(invoiceOf(order, [all('90000')], billedOf(1_000n, '10')))).toMatchObject([
+    expect(shown(invoiceOf(request, [all('90000')], billedOf(1_000n, '10')))).toMatchObject([
       ['usage', 'Calls (late usage)', '89990', 3_000n],
     ]);
   });
@@ -267,22 +271,22 @@ describe('late usage', () => {
     const quantities = fc.array(fc.nat(400), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.constantFrom(graduated, volume, perUnit), quantities, (price, steps) => {
-        const order = orderOf(price, { maximumMinor: 1_900n });
+        const request = requestOf(price, { maximumMinor: 1_900n });
         let billedMinor = 0n;
         let before = '0';
         steps.forEach((quantity, index) => {
           const billed = index === 0 ? null : billedOf(billedMinor, before);
-          billedMinor += invoiceOf(order, [all(String(quantity))], billed).subtotal;
+          billedMinor += invoiceOf(request, [all(String(quantity))], billed).subtotal;
           before = String(quantity);
         });
-        expect(billedMinor).toBe(invoiceOf(order, [all(before)]).subtotal);
+        expect(billedMinor).toBe(invoiceOf(request, [all(before)]).subtotal);
       }),
     );
   });
 });
 
 describe('usage of a void invoice', () => {
-  const order = orderOf(perUnit);
+  const request = requestOf(perUnit);
   const standing = (amountMinor: bigint, quantity: string): EarlierBill => ({
     amountMinor,
     heldMinor: amountMinor,
@@ -290,7 +294,7 @@ describe('usage of a void invoice', () => {
     lines:
       amountMinor === 0n
         ? []
-        : invoiceOf(order, [all(quantity)]).lines.map((line) => {
+        : invoiceOf(request, [all(quantity)]).lines.map((line) => {
             return { ...line, taxRates: [], billedFrom: null };
           }),
   });
@@ -302,14 +306,14 @@ describe('usage of a void invoice', () => {
     ['nothing but a difference, if others billed it', '160', standing(80n, '160'), [0, 1]],
     ['the difference to what others billed', '130', standing(30n, '60'), [0, 1]],
   ])('is billed again by %s', (_, counted, billed, [first, late]) => {
-    const { lines } = invoiceOf(order, [all('100')]);
+    const { lines } = invoiceOf(request, [all('100')]);
     const reading = {
       meter: METER,
       countedFrom: JANUARY.startAt,
       upToPosition: 8n,
       parts: [all(counted)],
     };
-    const again = usageAgain({ lines }, [{ order, reading, billed }]);
+    const again = usageAgain({ lines }, [{ request, reading, billed }]);
     expect([again.first.length, again.late.length]).toEqual([first, late]);
   });
 });

@@ -5,7 +5,7 @@ import type { CorrectionTerms } from './correction-terms';
 import { type LimitCredit, limitCorrection } from './given-back';
 import { type BilledLine, heldOf, heldOfInvoices } from './held-lines';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 import {
   correctionOf,
   isNothing,
@@ -21,14 +21,14 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** Usage counted for an order, and its earlier bill: null if this is the first one. */
+/** Usage counted for a request, and its earlier bill: null if this is the first one. */
 export interface CountedUsage {
-  readonly order: UsageOrder;
+  readonly request: UsageLineRequest;
   readonly reading: ItemUsage;
   readonly billed: EarlierBill | null;
 }
 
-/** Earlier bill of the period of an order. */
+/** Earlier bill of the period of a request. */
 export interface EarlierBill extends BilledUsage {
   /** Its lines that are not void. */
   readonly lines: readonly BilledLine[];
@@ -36,33 +36,39 @@ export interface EarlierBill extends BilledUsage {
 
 export interface UsageLines {
   readonly lines: readonly LineDraft[];
-  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & { readonly of: UsageOrder })[];
+  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
+    readonly of: UsageLineRequest;
+  })[];
 }
 
 /**
  * Returns the lines for the usage of a period, one per part, and its limits. There is no line if nothing was counted and no
  * minimum or fee is due.
  */
-export function usageLines({ order, reading }: CountedUsage, nextId: () => string): UsageLines {
+export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const lines = reading.parts.flatMap((part) => {
-    const { amountMinor, proration, traced } = ratePart(order.price.rating, part, order.proration);
+    const { amountMinor, proration, traced } = ratePart(
+      request.price.rating,
+      part,
+      request.proration,
+    );
     if (isNothing(part, amountMinor)) return [];
-    const trace: UsageTrace = { ...traceOf(order, reading), parts: [traced], corrects: null };
+    const trace: UsageTrace = { ...traceOf(request, reading), parts: [traced], corrects: null };
     return [
       {
-        ...soldLike(order),
+        ...soldLike(request),
         proration,
         id: nextId(),
         kind: 'usage' as const,
-        description: descriptionOf(order, part),
+        description: descriptionOf(request, part),
         quantity: shownQuantity(part.quantity),
-        unitAmount: unitAmountOf(order.price.rating),
+        unitAmount: unitAmountOf(request.price.rating),
         amount: amountMinor,
         trace,
       },
     ];
   });
-  const { minimumMinor, maximumMinor } = order.price;
+  const { minimumMinor, maximumMinor } = request.price;
   if (minimumMinor === null && maximumMinor === null) return { lines, commitments: [] };
   const commitment = {
     lineId: nextId(),
@@ -70,8 +76,8 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
     alreadyBilledMinor: 0n,
     minimumMinor,
     maximumMinor,
-    proration: order.proration,
-    of: order,
+    proration: request.proration,
+    of: request,
   };
   return { lines, commitments: [commitment] };
 }
@@ -87,41 +93,43 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
  * @param limit shared by the credits of an invoice
  */
 export function lateUsageLine(
-  { order, reading, billed: found }: CountedUsage,
+  { request, reading, billed: found }: CountedUsage,
   corrections: CorrectionTerms,
   limit: LimitCredit,
   nextId: () => string,
 ): LineDraft | null {
   invariant(found !== null, 'what is corrected was billed');
   const { lines, ...billed } = found;
-  const rated = reading.parts.map((part) => ratePart(order.price.rating, part, order.proration));
+  const rated = reading.parts.map((part) =>
+    ratePart(request.price.rating, part, request.proration),
+  );
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
   const held = heldOf(lines, corrections.returns);
   const terms = { ...billed, held };
-  const wanted = correctionOf(ratedMinor, limitsOf(order), terms);
+  const wanted = correctionOf(ratedMinor, limitsOf(request), terms);
   const givenMinor = wanted.amountMinor < 0n ? -wanted.amountMinor : 0n;
   const { taken, mostMinor } = limitCorrection(givenMinor, held, heldOfInvoices(lines), limit);
   const limited = mostMinor === null ? terms : { ...terms, mostMinor };
-  const correction = correctionOf(ratedMinor, limitsOf(order), limited);
+  const correction = correctionOf(ratedMinor, limitsOf(request), limited);
   const { amountMinor: amount, differenceMinor, returned } = correction;
   const isNothingGiven = wanted.amountMinor === 0n && returned.length === 0;
   if (differenceMinor === 0n || (isNothingGiven && held.listedMinor <= 0n)) return null;
-  if (differenceMinor < 0n) corrections.takenBack(order, -differenceMinor);
+  if (differenceMinor < 0n) corrections.takenBack(request, -differenceMinor);
   corrections.returned(returned);
-  const billedBy = differenceMinor > 0n ? corrections.added(order, differenceMinor) : null;
+  const billedBy = differenceMinor > 0n ? corrections.added(request, differenceMinor) : null;
   const added = billedBy === null ? billed : { ...billed, billedBy };
   const corrects = differenceMinor < 0n ? { ...limited, differenceMinor, returned, taken } : added;
   const parts = rated.map(({ traced }) => traced);
   const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
   return {
-    ...soldLike(order),
+    ...soldLike(request),
     id: nextId(),
     kind: 'usage',
-    description: `${order.price.name} (late usage)`,
+    description: `${request.price.name} (late usage)`,
     quantity: shownQuantity(quantity),
     unitAmount: null,
     amount,
-    trace: { ...traceOf(order, reading), parts, corrects },
+    trace: { ...traceOf(request, reading), parts, corrects },
   };
 }
 
@@ -129,27 +137,27 @@ function quantityOf({ parts }: ItemUsage) {
   return sum(parts.map(({ quantity }) => quantity));
 }
 
-function traceOf(order: UsageOrder, reading: ItemUsage) {
+function traceOf(request: UsageLineRequest, reading: ItemUsage) {
   const { meter, countedFrom, upToPosition } = reading;
   return {
     kind: 'usage' as const,
-    price: order.price.rating,
+    price: request.price.rating,
     meter,
-    isByGroup: order.isByGroup,
-    period: order.period,
+    isByGroup: request.isByGroup,
+    period: request.period,
     countedFrom,
     upToPosition,
-    limits: limitsOf(order),
-    zeroUsageProration: order.proration,
+    limits: limitsOf(request),
+    zeroUsageProration: request.proration,
   };
 }
 
-function limitsOf({ price, proration }: UsageOrder): UsageLimits {
+function limitsOf({ price, proration }: UsageLineRequest): UsageLimits {
   const { minimumMinor, maximumMinor } = price;
   return { minimumMinor, maximumMinor, proration };
 }
 
-function descriptionOf({ price }: UsageOrder, { group }: UsagePart): string {
+function descriptionOf({ price }: UsageLineRequest, { group }: UsagePart): string {
   const named = group === null ? price.name : `${price.name} (${nameOfGroup(group)})`;
   return Array.from(named).slice(0, LONGEST_DESCRIPTION).join('');
 }

@@ -2,7 +2,7 @@ import type { CorrectedCoupon } from './corrected-coupon';
 import { listedAmount } from './held-lines';
 import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 
 /** A billed amount that coupons of a bill discounted, at list prices, with its later corrections. */
 export interface BilledAmount {
@@ -68,7 +68,7 @@ export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerm
 }
 
 /** Returns the key that all usage lines of an item and period share. */
-export function subjectOf({ itemId, period }: Pick<UsageOrder, 'itemId' | 'period'>): string {
+export function subjectOf({ itemId, period }: Pick<UsageLineRequest, 'itemId' | 'period'>): string {
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 

@@ -1,15 +1,15 @@
 import type { Invoice } from './invoice';
-import type { InvoiceOrder } from './order';
+import type { BillingRequest } from './billing-request';
 
 const HOUR_MS = 3_600_000;
 
 /**
  * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary of two
  * periods waits the given hours, counted from the boundary even if it is made later, and bills usage that arrives meanwhile. An
- * order without lines bills only late usage, and does not wait.
+ * request without lines bills only late usage, and does not wait.
  */
 export function graceEnd(
-  { reason, renewsAt, lines }: Pick<InvoiceOrder, 'reason' | 'renewsAt' | 'lines'>,
+  { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,
   graceHours: number,
   now: Date,
 ): Date | null {

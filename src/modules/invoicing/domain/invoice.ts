@@ -5,7 +5,7 @@ import type { Proration } from '../../../core/proration';
 import type { Transitions } from '../../../core/states';
 import type { TaxShare, TaxTreatment } from '../../../core/tax';
 import type { Period } from '../../../core/time';
-import type { LineOrder } from './line-order';
+import type { LineItemRequest } from './line-item-request';
 import type { InvoiceSnapshots } from './invoice-snapshots';
 import type { LineTrace } from './trace';
 
@@ -94,7 +94,7 @@ export interface InvoiceLine {
   /** Inclusive and exclusive. */
   readonly tax: bigint;
   readonly priceId: string | null;
-  /** Id of the billed item, given by the module that ordered the line. */
+  /** Id of the billed item, given by the module that requested the line. */
   readonly itemId: string | null;
   readonly period: Period | null;
   /** Full period that `period` is a part of. */
@@ -171,7 +171,7 @@ export interface Invoice {
   /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
   /** Input that the lines of a waiting draft are calculated from again when it is finalized. */
-  readonly orderedLines: readonly LineOrder[] | null;
+  readonly orderedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;

@@ -1,6 +1,6 @@
 import type { Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
-import type { ChargeOrder, UsageOrder } from './line-order';
+import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
 
 /** A line before discounts and tax. */
 export type LineDraft = Pick<
@@ -36,18 +36,18 @@ type SoldLike = Pick<
   | 'creditsLineId'
 >;
 
-/** Returns the fields that a line copies from its order. */
-export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
+/** Returns the fields that a line copies from its request. */
+export function soldLike(request: ChargeLineRequest | UsageLineRequest): SoldLike {
   return {
-    priceId: order.price.priceId,
-    itemId: order.itemId,
-    period: order.period,
-    fullPeriod: order.fullPeriod,
+    priceId: request.price.priceId,
+    itemId: request.itemId,
+    period: request.period,
+    fullPeriod: request.fullPeriod,
     // Usage is never prorated: the part of a period is for its limits and for a fee at zero usage, whose line has it.
-    proration: order.kind === 'usage' ? null : order.proration,
-    prorationUnit: order.prorationUnit,
-    timeZone: order.timeZone,
-    isInAdvance: order.kind === 'charge' && order.isInAdvance,
+    proration: request.kind === 'usage' ? null : request.proration,
+    prorationUnit: request.prorationUnit,
+    timeZone: request.timeZone,
+    isInAdvance: request.kind === 'charge' && request.isInAdvance,
     creditsLineId: null,
   };
 }

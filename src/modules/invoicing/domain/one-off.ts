@@ -1,12 +1,12 @@
-import type { FixedOrder } from './line-order';
-import type { InvoiceOrder } from './order';
+import type { FixedLineRequest } from './line-item-request';
+import type { BillingRequest } from './billing-request';
 
 /** An invoice for something that is not a subscription. */
-export type OneOffOrder = Pick<
-  InvoiceOrder,
+export type OneOffRequest = Pick<
+  BillingRequest,
   'customerId' | 'collection' | 'daysUntilDue' | 'metadata'
 > & {
   /** ISO 4217; null: the currency of the customer. */
   readonly currency: string | null;
-  readonly lines: readonly FixedOrder[];
+  readonly lines: readonly FixedLineRequest[];
 };

@@ -10,7 +10,7 @@ import { creditAgain, placeOf } from './decide-lines';
 import { lateUsageLine } from './decide-usage-lines';
 import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
-import type { InvoiceOrder } from './order';
+import type { BillingRequest } from './billing-request';
 import { isOf, type UsageAgain } from './usage-again';
 
 /** Present state of the charges that a void invoice billed. */
@@ -56,13 +56,13 @@ export function regeneratedFrom(
 ): Invoice {
   const { periodStartAt: startAt, periodEndAt: endAt } = voided;
   const { first, late } = context;
-  const order: InvoiceOrder = {
+  const request: BillingRequest = {
     ...voided,
     // The void invoice keeps the boundary it renewed at: there is one renewal for each.
     renewsAt: null,
     period: startAt === null || endAt === null ? null : { startAt, endAt },
     billingPeriod: context.billingPeriod,
-    lines: first.map((one) => one.order),
+    lines: first.map((one) => one.request),
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
     hasEnded || (earnedUntil !== null && period !== null && period.endAt <= earnedUntil);
@@ -82,7 +82,7 @@ export function regeneratedFrom(
     const line = lateUsageLine(one, corrections, limit, ids.nextLineId);
     return like === undefined || line === null ? [] : [{ ...like, ...line }];
   });
-  const anew = decideInvoice(order, { ...context, usage: first }, ids, now);
+  const anew = decideInvoice(request, { ...context, usage: first }, ids, now);
   const lines = [...same, ...anew.lines, ...corrected].toSorted(
     (one, other) => placeOf(one) - placeOf(other),
   );

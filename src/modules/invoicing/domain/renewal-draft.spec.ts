@@ -2,8 +2,8 @@ import type { BillingContext } from './decide-invoice';
 import { decideInTurn } from './decide-in-turn';
 import { decideInvoice } from './decide-invoice';
 import type { WaitingDraft } from './grace';
-import type { ChargeOrder, UsageOrder } from './line-order';
-import { draftsBeyond, orderOf, renewDraft } from './renewal-draft';
+import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
+import { draftsBeyond, requestOf, renewDraft } from './renewal-draft';
 
 const MARCH = {
   startAt: new Date('2026-03-01T00:00:00Z'),
@@ -14,7 +14,7 @@ const GRACE_OVER = new Date('2026-04-04T00:00:00Z');
 
 const sold = { proration: null, prorationUnit: 'day', timeZone: 'UTC' } as const;
 const limits = { minimumMinor: null, maximumMinor: null };
-const base: ChargeOrder = {
+const base: ChargeLineRequest = {
   ...sold,
   kind: 'charge',
   isProration: false,
@@ -30,7 +30,7 @@ const base: ChargeOrder = {
   fullPeriod: APRIL,
   isInAdvance: true,
 };
-const calls: UsageOrder = {
+const calls: UsageLineRequest = {
   ...sold,
   kind: 'usage',
   itemId: 'si_calls',
@@ -69,7 +69,7 @@ function contextOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): Bi
   return {
     billed: [],
     creditable: new Map(),
-    usage: [{ order: calls, reading, billed: null }],
+    usage: [{ request: calls, reading, billed: null }],
     coupons: [],
     billingPeriod: APRIL,
     taxRates: [],
@@ -83,7 +83,7 @@ let made = 0;
 const nextLineId = (): string => `il_${(made += 1)}`;
 
 function draftOf(context: BillingContext, id = 'inv_1'): WaitingDraft {
-  const order = {
+  const request = {
     reason: 'renewal',
     customerId: 'cus_1',
     subscriptionId: 'sub_1',
@@ -96,8 +96,8 @@ function draftOf(context: BillingContext, id = 'inv_1'): WaitingDraft {
     daysUntilDue: 0,
     metadata: { a: 1 },
   } as const;
-  const draft = decideInvoice(order, context, { invoiceId: id, nextLineId }, MARCH.endAt);
-  return { ...draft, finalizesAt: GRACE_OVER, orderedLines: order.lines };
+  const draft = decideInvoice(request, context, { invoiceId: id, nextLineId }, MARCH.endAt);
+  return { ...draft, finalizesAt: GRACE_OVER, orderedLines: request.lines };
 }
 
 describe('a draft that waited', () => {
@@ -105,7 +105,7 @@ describe('a draft that waited', () => {
     const draft = draftOf(contextOf({ eu: 2n }));
     const after = renewDraft(
       draft,
-      orderOf(draft),
+      requestOf(draft),
       contextOf({ us: 1n, eu: 5n }),
       nextLineId,
       MARCH.endAt,
@@ -134,7 +134,7 @@ describe('a draft that waited', () => {
     const draft = draftOf(contextOf({}));
     const now = new Date('2026-06-01T00:00:00Z');
     const context = contextOf({});
-    const { lines } = renewDraft(draft, orderOf(draft), context, nextLineId, earnedUntil, now);
+    const { lines } = renewDraft(draft, requestOf(draft), context, nextLineId, earnedUntil, now);
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
     const earned = new Map([[draft.subscriptionId ?? '', earnedUntil]]);
     expect(draftsBeyond([draft], earned, () => true)).toEqual(isDeferred ? [draft] : []);
@@ -142,12 +142,12 @@ describe('a draft that waited', () => {
   });
 
   it('takes nothing of the credit that others of its customer find', () => {
-    const orders = [
+    const requests = [
       { customerId: 'cus_1', waits: true },
       { customerId: 'cus_1', waits: false },
     ];
     const decided = decideInTurn(
-      orders,
+      requests,
       () => contextOf({}, 4_000n),
       ({ waits }, context) =>
         waits ? draftOf(context) : { ...draftOf(context), finalizesAt: null },

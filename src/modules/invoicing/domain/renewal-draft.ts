@@ -2,10 +2,10 @@ import { invariant } from '../../../core/invariant';
 import { type BillingContext, decideInvoice, type NewInvoiceIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
-import type { InvoiceOrder } from './order';
+import type { BillingRequest } from './billing-request';
 
 /** Returns the input that a waiting draft was made from. */
-export function orderOf(draft: WaitingDraft): InvoiceOrder {
+export function requestOf(draft: WaitingDraft): BillingRequest {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
   const period = startAt === null || endAt === null ? null : { startAt, endAt };
   return {
@@ -18,21 +18,21 @@ export function orderOf(draft: WaitingDraft): InvoiceOrder {
 }
 
 /**
- * Calculates a waiting draft again from its order, with the present usage, taxes and credit. A line with the same subject and
+ * Calculates a waiting draft again from its request, with the present usage, taxes and credit. A line with the same subject and
  * content keeps its id. Charges in advance for a period that was closed meanwhile are earned, not deferred.
  *
- * @param order {@link orderOf} the draft, for which the context was read
+ * @param request {@link requestOf} the draft, for which the context was read
  * @param earnedUntil instant up to which charges in advance of its subscription are earned
  */
 export function renewDraft(
   draft: Invoice,
-  order: InvoiceOrder,
+  request: BillingRequest,
   context: BillingContext,
   nextLineId: NewInvoiceIds['nextLineId'],
   earnedUntil: Date,
   now: Date,
 ): Invoice {
-  const made = decideInvoice(order, context, { invoiceId: draft.id, nextLineId }, now);
+  const made = decideInvoice(request, context, { invoiceId: draft.id, nextLineId }, now);
   const { version, createdAt, updatedAt } = draft;
   const lines = withKeptIds(made.lines, draft.lines).map((line) => ({
     ...line,
@@ -63,11 +63,11 @@ export function draftsBeyond(
   return drafts.filter((draft) => {
     const earnedUntil = earnedUntilOf(draft, earned);
     return draft.orderedLines.some(
-      (order) =>
-        order.kind === 'charge' &&
-        order.isInAdvance &&
-        order.period.endAt > earnedUntil &&
-        isTakenBack(draft, order.itemId),
+      (request) =>
+        request.kind === 'charge' &&
+        request.isInAdvance &&
+        request.period.endAt > earnedUntil &&
+        isTakenBack(draft, request.itemId),
     );
   });
 }

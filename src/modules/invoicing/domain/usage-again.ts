@@ -3,7 +3,7 @@ import type { CountedUsage } from './decide-usage-lines';
 import { isFirst, subjectOf } from './first-bill';
 import { listedAmount } from './held-lines';
 import type { Invoice, InvoiceLine } from './invoice';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 import { ratePart } from './usage';
 
 /** Usage of a void invoice that cannot be billed again with the same lines. */
@@ -42,7 +42,7 @@ export function usageOf({
   kind,
   itemId,
   period,
-}: InvoiceLine): readonly Pick<UsageOrder, 'itemId' | 'period'>[] {
+}: InvoiceLine): readonly Pick<UsageLineRequest, 'itemId' | 'period'>[] {
   if (kind !== 'usage' && kind !== 'minimum' && kind !== 'maximum') return [];
   return itemId === null || period === null ? [] : [{ itemId, period }];
 }
@@ -50,14 +50,14 @@ export function usageOf({
 /** Returns true for a line that bills usage of an item and period, limits included. */
 export function isOf(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
-  { order }: CountedUsage,
+  { request }: CountedUsage,
 ): boolean {
   if (kind === 'credit' || itemId === null || period === null) return false;
-  return subjectOf({ itemId, period }) === subjectOf(order);
+  return subjectOf({ itemId, period }) === subjectOf(request);
 }
 
 /** Returns what is left to be billed of usage, at list prices. */
-function leftMinor({ order: { price, proration }, reading, billed }: CountedUsage): bigint {
+function leftMinor({ request: { price, proration }, reading, billed }: CountedUsage): bigint {
   const ratedMinor = reading.parts.reduce(
     (total, part) => total + ratePart(price.rating, part, proration).amountMinor,
     0n,

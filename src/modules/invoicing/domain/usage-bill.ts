@@ -4,7 +4,7 @@ import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
 import type { CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 import type { MeterSnapshot, UsageGroup } from './usage';
 
 export interface KeptUsage {
@@ -13,7 +13,7 @@ export interface KeptUsage {
   readonly period: Period;
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
-  /** The order, as JSON. */
+  /** The request, as JSON. */
   readonly terms: object;
   readonly groups: readonly {
     readonly group: UsageGroup;
@@ -31,24 +31,24 @@ export interface KeptUsage {
  *   the period
  */
 export function billOf(
-  { order, reading, billed }: CountedUsage,
+  { request, reading, billed }: CountedUsage,
   lines: readonly InvoiceLine[],
   terms: BillTerms | null = null,
 ): KeptUsage {
   const together = lines.filter(
     ({ itemId, period }) =>
-      itemId === order.itemId &&
-      period?.startAt.getTime() === order.period.startAt.getTime() &&
-      period.endAt.getTime() === order.period.endAt.getTime(),
+      itemId === request.itemId &&
+      period?.startAt.getTime() === request.period.startAt.getTime() &&
+      period.endAt.getTime() === request.period.endAt.getTime(),
   );
   const ofPeriod = together.filter(({ kind }) => kind === 'usage');
   const isUnbilled = billed === null && together.length === 0 && terms !== null;
-  const kept: UsageOrder = isUnbilled ? { ...order, billTerms: terms } : order;
+  const kept: UsageLineRequest = isUnbilled ? { ...request, billTerms: terms } : request;
   const byGroup = linesByGroup(ofPeriod);
   return {
     meter: reading.meter,
-    itemId: order.itemId,
-    period: order.period,
+    itemId: request.itemId,
+    period: request.period,
     countedFrom: reading.countedFrom,
     upToPosition: reading.upToPosition,
     terms: toJson(kept) as object,
@@ -61,9 +61,9 @@ export function billOf(
   };
 }
 
-/** The order that {@link billOf} kept. */
-export function toUsageOrder(kept: unknown): UsageOrder {
-  return kept as UsageOrder;
+/** The request that {@link billOf} kept. */
+export function toUsageRequest(kept: unknown): UsageLineRequest {
+  return kept as UsageLineRequest;
 }
 
 /** Returns the lines of usage by the JSON of the group that each bills first, the first line of each. */

@@ -1,11 +1,11 @@
 import type { CountedUsage } from './decide-usage-lines';
 import type { Invoice } from './invoice';
-import type { UsageOrder } from './line-order';
+import type { UsageLineRequest } from './line-item-request';
 import { ratePart, shownQuantity, type UsageGroup } from './usage';
 
 /** Usage charge of an invoice made now, before discounts and tax. */
 export interface UsageQuote {
-  readonly order: UsageOrder;
+  readonly request: UsageLineRequest;
   /** True if the period is already billed, and this is the usage since. */
   readonly isLate: boolean;
   readonly parts: readonly {
@@ -23,19 +23,19 @@ export interface UsageQuote {
  * Returns the quote for counted usage, from the lines that an invoice would bill it with.
  * @param invoice preview that bills the usage
  */
-export function quoteOf({ order, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {
+export function quoteOf({ request, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {
   const lines = invoice.lines.filter(
     ({ itemId, period }) =>
-      itemId === order.itemId &&
-      period?.startAt.getTime() === order.period.startAt.getTime() &&
-      period.endAt.getTime() === order.period.endAt.getTime(),
+      itemId === request.itemId &&
+      period?.startAt.getTime() === request.period.startAt.getTime() &&
+      period.endAt.getTime() === request.period.endAt.getTime(),
   );
   return {
-    order,
+    request,
     isLate: billed !== null,
     parts: reading.parts.map((part) => {
       const { group, events } = part;
-      const { amountMinor } = ratePart(order.price.rating, part, order.proration);
+      const { amountMinor } = ratePart(request.price.rating, part, request.proration);
       return { group, quantity: shownQuantity(part.quantity), events, amountMinor };
     }),
     amountMinor: lines.reduce((total, { amount }) => total + amount, 0n),

@@ -8,7 +8,7 @@ import {
   TextField,
 } from '../../../platform/http';
 import { COLLECTIONS, type Collection } from '../domain/invoice';
-import type { OneOffOrder } from '../domain/one-off';
+import type { OneOffRequest } from '../domain/one-off';
 
 const LONGEST_DESCRIPTION = 500;
 const MOST_LINES = 100;
@@ -54,7 +54,7 @@ export class CreateInvoiceDto {
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
-export function toOneOffOrder(dto: CreateInvoiceDto): OneOffOrder {
+export function toOneOffRequest(dto: CreateInvoiceDto): OneOffRequest {
   return {
     customerId: dto.customer_id,
     currency: dto.currency ?? null,

@@ -30,7 +30,7 @@ import {
   CREDIT_NOTE_STATUSES,
   type CreditNote,
   type CreditNoteFilter,
-  type CreditNoteOrder,
+  type CreditNoteRequest,
   type CreditNoteStatus,
   SETTLEMENTS,
   type Settlement,
@@ -68,7 +68,7 @@ export class CreateCreditNoteDto {
   readonly settle!: Settlement;
 }
 
-export function toCreditNoteOrder(dto: CreateCreditNoteDto): CreditNoteOrder {
+export function toCreditNoteRequest(dto: CreateCreditNoteDto): CreditNoteRequest {
   return {
     invoiceId: dto.invoice_id,
     lines: dto.lines.map(toCreditedLine),
@@ -81,7 +81,7 @@ export function toCreditNoteOrder(dto: CreateCreditNoteDto): CreditNoteOrder {
 export function toCreditedLine({
   invoice_line_id: lineId,
   amount,
-}: CreditLineInputDto): CreditNoteOrder['lines'][number] {
+}: CreditLineInputDto): CreditNoteRequest['lines'][number] {
   return { lineId, netMinor: BigInt(amount) };
 }
 

@@ -2,7 +2,7 @@ import type { Metadata } from '../../../core/metadata';
 import type { Period } from '../../../core/time';
 import type { RefundedOf } from './given-back';
 import type { Collection, InvoiceReason } from './invoice';
-import type { LateUsageOrder, LineOrder } from './line-order';
+import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 
 /** The billing periods of subscriptions, by subscription id. */
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
@@ -15,13 +15,13 @@ export interface GivenBackTerms {
    * Late usage that the invoice may bill, read before these locks were taken. Later events are left for the next invoice. Late
    * usage of other subscriptions is ignored.
    */
-  readonly late?: readonly LateUsageOrder[];
+  readonly late?: readonly LateUsageRequest[];
   /** Billing periods of the subscriptions with late usage. Coupons have an amount for each period. */
   readonly periods?: BillingPeriods;
 }
 
 /** Billing request: what an invoice is made from. Taxes, coupons and credit come from the billing context. */
-export interface InvoiceOrder extends GivenBackTerms {
+export interface BillingRequest extends GivenBackTerms {
   readonly reason: InvoiceReason;
   readonly customerId: string;
   readonly subscriptionId: string | null;
@@ -30,7 +30,7 @@ export interface InvoiceOrder extends GivenBackTerms {
   readonly period: Period | null;
   /** Billing period of the subscription; null: no subscription. */
   readonly billingPeriod: Period | null;
-  readonly lines: readonly LineOrder[];
+  readonly lines: readonly LineItemRequest[];
   readonly collection: Collection;
   readonly daysUntilDue: number;
   readonly metadata: Metadata;

@@ -14,7 +14,7 @@ export interface BilledPrice {
 }
 
 /** A price for a quantity over a period, or over a part of one. */
-export interface ChargeOrder {
+export interface ChargeLineRequest {
   readonly kind: 'charge';
   /** True if a change within the period causes this charge, for the rest of the period. */
   readonly isProration: boolean;
@@ -30,7 +30,7 @@ export interface ChargeOrder {
 }
 
 /** Usage of an item in a period, or in the part of the period that the item covers. */
-export interface UsageOrder {
+export interface UsageLineRequest {
   readonly kind: 'usage';
   readonly itemId: string;
   readonly price: BilledPrice;
@@ -50,13 +50,13 @@ export interface UsageOrder {
 }
 
 /** A billed period of a subscription whose usage changed since. */
-export interface LateUsageOrder {
+export interface LateUsageRequest {
   readonly subscriptionId: string;
-  readonly order: UsageOrder;
+  readonly request: UsageLineRequest;
 }
 
 /** Credits what an item was billed in advance for the time after `unusedFrom`. */
-export interface CreditOrder {
+export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
@@ -65,11 +65,12 @@ export interface CreditOrder {
 }
 
 /** An amount that the caller sets. */
-export interface FixedOrder {
+export interface FixedLineRequest {
   readonly kind: 'fixed';
   readonly description: string;
   readonly amountMinor: bigint;
 }
 
 /** Line item request: what a line of an invoice is made from. */
-export type LineOrder = ChargeOrder | UsageOrder | CreditOrder | FixedOrder;
+export type LineItemRequest =
+  ChargeLineRequest | UsageLineRequest | CreditLineRequest | FixedLineRequest;

@@ -1,8 +1,13 @@
-import type { BillingPeriods, CreditOrder, EarnedPeriod, InvoiceOrder } from '../../invoicing';
+import type {
+  BillingPeriods,
+  CreditLineRequest,
+  EarnedPeriod,
+  BillingRequest,
+} from '../../invoicing';
 import type { Outcome, Subscription } from '../../subscriptions';
 
-/** Returns the order for the invoice of a decision. */
-export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder {
+/** Returns the billing request for the invoice of a decision. */
+export function billingRequestOf({ subscription, billing }: Outcome): BillingRequest {
   return {
     ...termsOf(subscription),
     reason: billing?.reason ?? 'change',
@@ -32,20 +37,20 @@ export function periodsAfter(
 }
 
 /** Returns the credits in the invoice of a decision. */
-export function creditsOf({ billing }: Outcome): readonly CreditOrder[] {
+export function creditsOf({ billing }: Outcome): readonly CreditLineRequest[] {
   return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }
 
-/** Returns the order for an invoice of late usage of an ended subscription. */
-export function lateUsageOrderOf(subscription: Subscription): InvoiceOrder {
+/** Returns the billing request for an invoice of late usage of an ended subscription. */
+export function lateUsageRequestOf(subscription: Subscription): BillingRequest {
   return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
 }
 
-/** Returns the order for the usage of a running subscription. */
-export function usageOrderOf(
+/** Returns the billing request for the usage of a running subscription. */
+export function usageRequestOf(
   subscription: Subscription,
-  lines: InvoiceOrder['lines'],
-): InvoiceOrder {
+  lines: BillingRequest['lines'],
+): BillingRequest {
   return { ...termsOf(subscription), reason: 'renewal', lines };
 }
 
