@@ -6,6 +6,8 @@ import { startTestApp, type TestApp } from '../support/test-app';
 /** PostgreSQL uses the plan for any parameters from the sixth execution on, if it expects no better one for each. */
 const EXECUTIONS = 16;
 const MOST_PLANS = 5;
+/** At least as many as the pool has. */
+const CONNECTIONS = 20;
 
 describe('the plans of prepared statements', () => {
   let engine: TestApp;
@@ -47,9 +49,15 @@ describe('the plans of prepared statements', () => {
         expect(body).toMatchObject({ accepted: 1 });
       }
     }
-    const plans = await engine.database.query<{ name: string; custom: number; generic: number }>(
-      `SELECT name, custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements`,
+    // Each connection has statements of its own, so all of the pool are asked at once.
+    const ofConnections = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () =>
+        engine.database.query<{ name: string; custom: number; generic: number }>(
+          `SELECT name, custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements`,
+        ),
+      ),
     );
+    const plans = ofConnections.flat();
     expect(plans.filter(({ custom }) => custom > MOST_PLANS)).toEqual([]);
     const kept = plans.flatMap(({ name, generic }) => (generic > 0 ? name : []));
     expect(kept).toEqual(
