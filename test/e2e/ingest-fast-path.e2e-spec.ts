@@ -3,7 +3,13 @@ import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { FastPathAppend } from '../../src/modules/metering/ingest/fast-path-append';
 import { FastPathRequest } from '../../src/modules/metering/ingest/fast-path-request';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
-import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import {
+  bucketsOf,
+  createCustomer,
+  insertMeter,
+  reportedOf,
+  type SentEvent,
+} from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -103,16 +109,7 @@ describe('events of a stream in the cache', () => {
         { index: 2, code: 'idempotency_key_reused' },
       ],
     });
-    const [tally] = await engine.database.query(
-      `SELECT sum((SELECT count(*) FROM usage_event WHERE stream_id = stream.id))::int AS accepted,
-         sum(tally.duplicates)::int AS duplicates, sum(tally.rejected)::int AS rejected
-       FROM usage_stream AS stream CROSS JOIN LATERAL (
-         SELECT sum(duplicates) AS duplicates, sum(rejected) AS rejected FROM usage_tally WHERE stream_id = stream.id
-       ) AS tally
-       WHERE customer_id = $1`,
-      [customer],
-    );
-    expect(tally).toEqual({ accepted: 5, duplicates: 2, rejected: 1 });
+    expect(await reportedOf(engine, customer)).toEqual({ accepted: 5, duplicates: 2, rejected: 1 });
   });
 
   it('are counted by a meter that another process created', async () => {

@@ -2,7 +2,13 @@ import { Client } from 'pg';
 import type { AppendResultDto } from '../../src/modules/metering/dto/append-result.dto';
 import { type ChangedWindow, UsageHooks } from '../../src/modules/metering';
 import { newId } from '../../src/platform/ids';
-import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import {
+  bucketsOf,
+  createCustomer,
+  insertMeter,
+  reportedOf,
+  type SentEvent,
+} from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('reporting usage', () => {
@@ -265,16 +271,11 @@ describe('reporting usage', () => {
         duplicates: 1,
         rejected: [{ index: 1, code: 'usage_late', message: expect.any(String) }],
       });
-      const [tally] = await engine.database.query(
-        `SELECT sum((SELECT count(*) FROM usage_event WHERE stream_id = stream.id))::int AS accepted,
-           sum(tally.duplicates)::int AS duplicates, sum(tally.rejected)::int AS rejected
-         FROM usage_stream AS stream CROSS JOIN LATERAL (
-           SELECT sum(duplicates) AS duplicates, sum(rejected) AS rejected FROM usage_tally WHERE stream_id = stream.id
-         ) AS tally
-         WHERE customer_id = $1`,
-        [customer],
-      );
-      expect(tally).toEqual({ accepted: 2, duplicates: 1, rejected: 1 });
+      expect(await reportedOf(engine, customer)).toEqual({
+        accepted: 2,
+        duplicates: 1,
+        rejected: 1,
+      });
     });
   });
 

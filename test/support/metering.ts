@@ -55,6 +55,25 @@ export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bu
   );
 }
 
+type ReportedEvents = Readonly<Record<'accepted' | 'duplicates' | 'rejected', number>>;
+
+/** Returns how many of the reported events of a customer were stored, and how many were repeated or rejected. */
+export async function reportedOf(
+  engine: TestApp,
+  customerId: string,
+): Promise<ReportedEvents | undefined> {
+  const [row] = await engine.database.query<ReportedEvents>(
+    `SELECT sum((SELECT count(*) FROM usage_event WHERE stream_id = stream.id))::int AS accepted,
+       sum(tally.duplicates)::int AS duplicates, sum(tally.rejected)::int AS rejected
+     FROM usage_stream AS stream CROSS JOIN LATERAL (
+       SELECT sum(duplicates) AS duplicates, sum(rejected) AS rejected FROM usage_tally WHERE stream_id = stream.id
+     ) AS tally
+     WHERE customer_id = $1`,
+    [customerId],
+  );
+  return row;
+}
+
 export async function createCustomer(engine: TestApp): Promise<string> {
   const answer = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
   return (answer.body as { id: string }).id;
