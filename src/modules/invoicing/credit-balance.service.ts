@@ -17,7 +17,7 @@ import {
   type StoredCreditGrant,
   usedByInvoices,
 } from './domain/credit-grant';
-import { type Gone, NOTHING_GONE } from './domain/given-back';
+import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
 
 /** Money of a payment that becomes credit of its customer, in minor units. */
 export interface PaymentCredit {
@@ -113,12 +113,12 @@ export class CreditBalanceService {
   }
 
   /** Returns the credit that refunds of payments gave back or have reserved, and that disputes took, by payment id. */
-  async goneOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, Gone>> {
-    const own = await this.grants.goneOf(paymentIds);
+  async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
+    const own = await this.grants.returnedOf(paymentIds);
     const paidOut = await this.payouts.byPayment(paymentIds);
     return new Map(
       paymentIds.map((id) => {
-        const { refundedMinor, lostMinor } = own.get(id) ?? NOTHING_GONE;
+        const { refundedMinor, lostMinor } = own.get(id) ?? NOTHING_RETURNED;
         const { reserved, refunded } = paidOut.get(id) ?? NOTHING_PAID_OUT;
         return [id, { refundedMinor: refundedMinor + reserved + refunded, lostMinor }];
       }),

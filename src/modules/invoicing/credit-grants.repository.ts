@@ -4,7 +4,7 @@ import type { AppliedCredit } from '../../core/invoice';
 import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
 import type { StoredCreditGrant } from './domain/credit-grant';
-import type { Gone } from './domain/given-back';
+import type { ReturnedMoney } from './domain/given-back';
 
 /** The constraint and the condition hold the limit together, whatever the caller read before. */
 const MOVE = `
@@ -138,7 +138,7 @@ export class CreditGrantsRepository {
   }
 
   /** Returns what went back of the credit of sources, by source. */
-  async goneOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, Gone>> {
+  async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
     if (sourceIds.length === 0) return new Map();
     const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
       GONE,

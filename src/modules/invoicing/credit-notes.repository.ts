@@ -9,7 +9,7 @@ import {
 } from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
 import type { CreditNote, CreditNoteFilter, GivenBack } from './domain/credit-note';
-import type { Gone } from './domain/given-back';
+import type { ReturnedMoney } from './domain/given-back';
 
 const GIVEN = `
   SELECT coalesce(sum(to_receivable), 0)::text AS to_receivable, coalesce(sum(to_credit), 0)::text AS to_credit,
@@ -46,7 +46,7 @@ export class CreditNotesRepository {
   }
 
   /** The parts of an invoice that its notes took off it, gave as credit, and left to be refunded, in minor units. */
-  async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof Gone | 'held'>> {
+  async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
     const [row] = await this.database.query<{
       to_receivable: string;
       to_credit: string;

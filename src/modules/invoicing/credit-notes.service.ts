@@ -23,7 +23,7 @@ import {
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
-import { type Gone, NOTHING_GONE } from './domain/given-back';
+import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import { limitOfNote } from './domain/note-limit';
@@ -78,7 +78,7 @@ export class CreditNotesService {
   /**
    * Issues a credit note on a locked invoice, in the caller's transaction: net as asked for and the tax that belongs to it.
    * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
-   * @param gone what went back of the payments of the invoice
+   * @param returned what went back of the payments of the invoice
    * @returns the note, and the invoice as it is then
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_given_back_already`
@@ -86,7 +86,7 @@ export class CreditNotesService {
   async issue(
     request: CreditNoteRequest,
     invoice: Invoice,
-    gone: Gone,
+    returned: ReturnedMoney,
     now: Date,
   ): Promise<Issued> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
@@ -95,7 +95,7 @@ export class CreditNotesService {
     const counted = await this.counted(invoice);
     assertCreditable(request, counted, await this.together.elsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
-    const given = { ...(await this.notes.givenOf(invoice.id)), ...gone, held };
+    const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
     const credited = creditNote(request.lines, counted.lines.map(toCreditable));
     const limit = limitOfNote(invoice, request.settle, given);
     if (credited.totalMinor > limit.mostMinor) {
@@ -115,7 +115,7 @@ export class CreditNotesService {
     const lines = allOf(counted, await this.together.elsewhere(invoice.id));
     const credited = creditNote(lines, counted.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
-    const given = { toRefundMinor: 0n, ...NOTHING_GONE };
+    const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };
     return (await this.issueOf(invoice, credited, terms, now, given)).note;
   }
 
@@ -161,7 +161,7 @@ export class CreditNotesService {
     credited: CreditNoteAmounts,
     { reason, settle }: Pick<CreditNoteRequest, 'reason' | 'settle'>,
     now: Date,
-    given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
+    given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
   ): Promise<Issued> {
     const settled = settlementOf(invoice, credited.totalMinor, settle, given);
     const note: CreditNote = {

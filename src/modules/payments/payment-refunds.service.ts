@@ -7,7 +7,13 @@ import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
 import { LostCreditService } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
-import { decideRefund, goneOf, isAllApplied, type Payment, refundableOf } from './domain/payment';
+import {
+  decideRefund,
+  returnedOf,
+  isAllApplied,
+  type Payment,
+  refundableOf,
+} from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
   paymentNotFound,
@@ -163,7 +169,7 @@ export class PaymentRefundsService {
   /** Returns the part of a locked payment that invoices have used as credit, or that was given back as credit. */
   private async usedOf(payment: Payment): Promise<bigint> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
-    const applied = payment.amountApplied - (goneOf(payment) - reserved - refunded - lost);
+    const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const beyond = applied + (await this.refundedBeyondNotes(payment));
     // What refunds took of other credit was counted as given back before.
     return used + (beyond > 0n ? beyond : 0n) - paidOut;

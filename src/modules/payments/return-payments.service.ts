@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
-import { CreditBalanceService, type Gone, NOTHING_GONE, type RefundedOf } from '../invoicing';
+import {
+  CreditBalanceService,
+  type ReturnedMoney,
+  NOTHING_RETURNED,
+  type RefundedOf,
+} from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
-import { goneOf, type Payment, withoutInvoice } from './domain/payment';
+import { returnedOf, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
 /** Money that went back of what paid an invoice, in minor units. */
-export interface GoneOfInvoice extends Gone {
+export interface ReturnedOfInvoice extends ReturnedMoney {
   /** Part of the rest that cannot be refunded while a dispute is open. */
   readonly disputedMinor: bigint;
   /** A payment with such a dispute; null: none has one. */
@@ -46,10 +51,10 @@ export class ReturnPaymentsService {
    * Returns what went back of the money that paid an invoice, and what open disputes keep from being refunded. Locks the payments
    * as {@link lockRefunded} does.
    */
-  async lockGone(invoiceId: string): Promise<GoneOfInvoice> {
+  async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
-    const gone = await this.goneOfApplied(payments);
-    return gone.reduce<GoneOfInvoice>(
+    const returned = await this.returnedOfApplied(payments);
+    return returned.reduce<ReturnedOfInvoice>(
       (sum, { payment, refundedMinor, lostMinor }) => {
         const { id, amountApplied, isDisputed } = payment;
         const leftMinor = amountApplied - refundedMinor - lostMinor;
@@ -61,13 +66,13 @@ export class ReturnPaymentsService {
           disputedId: isKept ? id : sum.disputedId,
         };
       },
-      { ...NOTHING_GONE, disputedMinor: 0n, disputedId: null },
+      { ...NOTHING_RETURNED, disputedMinor: 0n, disputedId: null },
     );
   }
 
   private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
     const sums = new Map<string, bigint>();
-    for (const { payment, refundedMinor, lostMinor } of await this.goneOfApplied(payments)) {
+    for (const { payment, refundedMinor, lostMinor } of await this.returnedOfApplied(payments)) {
       const { invoiceId } = payment;
       if (invoiceId === null || refundedMinor + lostMinor === 0n) continue;
       sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + refundedMinor + lostMinor);
@@ -76,14 +81,14 @@ export class ReturnPaymentsService {
   }
 
   /** Returns what went back of payments, besides the credit that they became. */
-  private async goneOfApplied(
+  private async returnedOfApplied(
     payments: readonly Payment[],
-  ): Promise<readonly (Gone & { readonly payment: Payment })[]> {
-    const gone = payments.filter((payment) => goneOf(payment) > 0n);
-    const credit = await this.credit.goneOf(gone.map(({ id }) => id));
+  ): Promise<readonly (ReturnedMoney & { readonly payment: Payment })[]> {
+    const returned = payments.filter((payment) => returnedOf(payment) > 0n);
+    const credit = await this.credit.returnedOf(returned.map(({ id }) => id));
     return payments.map((payment) => {
       const { amountRefunded, amountRefundPending, amountLost } = payment;
-      const ofCredit = credit.get(payment.id) ?? NOTHING_GONE;
+      const ofCredit = credit.get(payment.id) ?? NOTHING_RETURNED;
       return {
         payment,
         refundedMinor: amountRefunded + amountRefundPending - ofCredit.refundedMinor,

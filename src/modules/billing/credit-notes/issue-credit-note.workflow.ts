@@ -46,9 +46,14 @@ export class IssueCreditNoteWorkflow {
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
       const lost = await this.losses.lockLost([before]);
-      const gone = await this.payments.lockGone(before.id);
-      const { note, invoice, leftToRefund } = await this.notes.issue(request, before, gone, now);
-      const { disputedMinor, disputedId } = gone;
+      const returned = await this.payments.lockReturned(before.id);
+      const { note, invoice, leftToRefund } = await this.notes.issue(
+        request,
+        before,
+        returned,
+        now,
+      );
+      const { disputedMinor, disputedId } = returned;
       if (disputedId !== null && note.toRefund > 0n && leftToRefund < disputedMinor) {
         throw paymentDisputed(disputedId);
       }

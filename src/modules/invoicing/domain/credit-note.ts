@@ -2,7 +2,7 @@ import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../..
 import { type AmountRange, lesser } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
-import type { Gone, HeldByInvoice } from './given-back';
+import type { ReturnedMoney, HeldByInvoice } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
@@ -144,7 +144,7 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 }
 
 /** Amounts already given back of an invoice, in minor units. */
-export interface GivenBack extends Gone {
+export interface GivenBack extends ReturnedMoney {
   /** Amounts of issued credit notes: off what was owed, as credit, and to be refunded. */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
@@ -158,14 +158,17 @@ export interface GivenBack extends Gone {
  */
 export function mostToRefund(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
-  given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
+  given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
 ): bigint {
   const most = amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor;
   return most > 0n ? most : 0n;
 }
 
 /** Returns the part of what was paid that lost disputes took and no refund gave back. */
-export function lostForRefunds(paidMinor: bigint, { refundedMinor, lostMinor }: Gone): bigint {
+export function lostForRefunds(
+  paidMinor: bigint,
+  { refundedMinor, lostMinor }: ReturnedMoney,
+): bigint {
   return refundedMinor < paidMinor ? lesser(lostMinor, paidMinor - refundedMinor) : 0n;
 }
 
@@ -177,7 +180,7 @@ export function settlementOf(
   invoice: Invoice,
   totalMinor: bigint,
   settle: Settlement,
-  given: Pick<GivenBack, 'toRefundMinor' | keyof Gone>,
+  given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
   const toReceivable = lesser(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;

@@ -5,14 +5,14 @@ import { allocate } from '../../../core/money';
 export type RefundedOf = ReadonlyMap<string, bigint>;
 
 /** Money that went back of what a customer paid, in minor units. */
-export interface Gone {
+export interface ReturnedMoney {
   /** By refunds, pending ones included. */
   readonly refundedMinor: bigint;
   /** By disputes that were lost. */
   readonly lostMinor: bigint;
 }
 
-export const NOTHING_GONE: Gone = { refundedMinor: 0n, lostMinor: 0n };
+export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
 /** Amounts left of an invoice to give back, in minor units. */
 export interface HeldByInvoice {

@@ -251,7 +251,7 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
 }
 
 /** Returns how much of a payment is no longer kept: refunds, pending ones included, and lost disputes. */
-export function goneOf({
+export function returnedOf({
   amountRefunded,
   amountRefundPending,
   amountLost,
@@ -267,7 +267,7 @@ export function goneOf({
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
-  const left = payment.amount - goneOf(payment);
+  const left = payment.amount - returnedOf(payment);
   const free = left > usedMinor ? left - usedMinor : 0n;
   return left > 0n ? lesser(left, free + creditMinor) : 0n;
 }
