@@ -1,5 +1,6 @@
 import { Allowances, createEntitlement } from '../support/allowances';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
+import { loseNumber } from '../support/process-sessions';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** A customer with a grant of 1,000, and the entitlement and the meter that count it. */
@@ -95,6 +96,14 @@ describe('consumptions of balances that the process has written last', () => {
     expect(
       (await bucketsOf(engine, other)).map(({ events, greatest }) => [events, greatest]),
     ).toEqual([[3, '7']]);
+  });
+
+  it('are read again after the session of the process ended: a standby may lack the last commits', async () => {
+    const one = await consumer('failover', SUM);
+    for (const name of ['a', 'b']) await consume(one, name, '1');
+    await loseNumber(engine);
+    for (const name of ['c', 'd']) await consume(one, name, '1');
+    expect(await inOneStatement(one)).toEqual(['b', 'd']);
   });
 
   it('store refusals, which count nothing', async () => {

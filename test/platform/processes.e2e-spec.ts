@@ -3,9 +3,10 @@ import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { Database } from '../../src/platform/database';
 import { Idempotency } from '../../src/platform/idempotency';
-import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../src/platform/processes';
+import { AbandonedWork, ReturnedLeases } from '../../src/platform/processes';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
+import { loseNumber, sessionOf } from '../support/process-sessions';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -62,23 +63,6 @@ describe('work of a process', () => {
     return (answer.body as { status: string }).status;
   }
 
-  const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
-
-  /** Breaks the connection that holds the number of the first engine, and waits until it has another number. */
-  async function loseNumber(): Promise<void> {
-    const before = sessionOf(first).number;
-    expect(before).not.toBeNull();
-    await second.database.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_locks
-       WHERE locktype = 'advisory' AND objsubid = 2 AND objid = $1::integer::oid`,
-      [before],
-    );
-    await until('it has another number', () => {
-      const { number } = sessionOf(first);
-      return number !== null && number !== before;
-    });
-  }
-
   it('is not taken over while the process lives, and a repeated key names the payment', async () => {
     const { id, answer } = await inFlight('alive');
     await takeOver();
@@ -104,7 +88,7 @@ describe('work of a process', () => {
 
   it('is taken over when its lock is free, and done once although the process continues', async () => {
     const { id, answer } = await inFlight('lost');
-    await loseNumber();
+    await loseNumber(first);
     await takeOver();
     expect(await statusOf(id)).toBe('succeeded');
     const repeated = await pay(second, 'lost');
@@ -213,16 +197,16 @@ describe('work of a process', () => {
 
   it('is answered as it was stored, although the process that was taken over knows more by then', async () => {
     const { id, answer } = await inFlight('two answers');
-    await loseNumber();
+    await loseNumber(first);
     const unknown = jest
       .spyOn(second.app.get(SandboxProvider), 'charge')
       .mockResolvedValue({ kind: 'unknown' });
     await takeOver();
     unknown.mockRestore();
     answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/two answers' });
-    const first = await answer;
-    expect(first).toMatchObject({ id, status: 'processing' });
-    expect((await pay(second, 'two answers')).body).toEqual(first);
+    const answered = await answer;
+    expect(answered).toMatchObject({ id, status: 'processing' });
+    expect((await pay(second, 'two answers')).body).toEqual(answered);
     expect(await statusOf(id)).toBe('succeeded');
   }, 30_000);
 

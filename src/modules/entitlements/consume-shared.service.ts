@@ -3,6 +3,7 @@ import type { BatchOutcome } from '../../platform/concurrency';
 import { Clock } from '../../platform/clock';
 import { Database, isOutage, violatedConstraint } from '../../platform/database';
 import { PlannedRollback } from '../../platform/errors';
+import { ProcessSession } from '../../platform/processes';
 import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-usage.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
 import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
@@ -67,7 +68,12 @@ export class ConsumeSharedService {
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
     private readonly clock: Clock,
-  ) {}
+    session: ProcessSession,
+  ) {
+    session.onChange(() => {
+      this.known.forgetAll();
+    });
+  }
 
   /**
    * Answers requests in their order: those of known balances in one commit, which is one statement, and the others in another.

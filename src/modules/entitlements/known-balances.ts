@@ -19,6 +19,7 @@ export interface KnownBalance {
 /**
  * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the
  * versions with the locked rows. But it costs a statement without effect, so a balance that other processes change is not used.
+ * All are to be forgotten when the session of this process ends: a standby that takes over may lack the last commits.
  */
 export class KnownBalances {
   /** In the order of their last use. */
@@ -48,6 +49,10 @@ export class KnownBalances {
 
   forget(name: string): void {
     this.entries.delete(name);
+  }
+
+  forgetAll(): void {
+    this.entries.clear();
   }
 }
 

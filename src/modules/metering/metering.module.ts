@@ -17,6 +17,7 @@ import { ArchivedEventsRepository } from './archive/archived-events.repository';
 import { ArchivedMonthsRepository } from './archive/archived-months.repository';
 import { RemoveArchivedUsage } from './archive/remove-archived-usage';
 import { UsageArchiveRepository } from './archive/usage-archive.repository';
+import { ArchivedKeys } from './ingest/archived-keys';
 import { FastPathAppend } from './ingest/fast-path-append';
 import { AppendUsage } from './ingest/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
@@ -60,6 +61,7 @@ import { UsageHooks } from './usage-hooks';
   providers: [
     FastPathAppend,
     AppendUsage,
+    ArchivedKeys,
     ArchivedUsage,
     ArchiveMetrics,
     ArchiveUsage,

@@ -48,6 +48,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private firstAttempt: Promise<void> | null = null;
   private stopped = false;
   private isFailing = false;
+  private readonly changeActions: (() => void)[] = [];
 
   constructor(
     private readonly database: Database,
@@ -88,6 +89,14 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   ready(): Promise<void> {
     this.firstAttempt ??= this.connect();
     return this.firstAttempt;
+  }
+
+  /**
+   * Runs an action when the session has ended, and when there is another. Caches of rows are emptied by it: the next session may be
+   * on a standby that lacks the last commits.
+   */
+  onChange(action: () => void): void {
+    this.changeActions.push(action);
   }
 
   /** Runs last in a shutdown, after work in flight has ended. */
@@ -147,6 +156,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       if (end !== undefined) throw end;
       this.current = number;
       this.client = opened;
+      this.announceChange();
       if (this.isFailing) {
         this.logger.log({ number: this.current }, 'this process has a number again');
       }
@@ -164,9 +174,14 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     this.logFailure(error);
     this.client = null;
     this.current = null;
+    this.announceChange();
     // A connection that timed out may still hold the lock.
     void client.end().catch(() => undefined);
     this.connectAgain();
+  }
+
+  private announceChange(): void {
+    for (const action of this.changeActions) action();
   }
 
   /** Logs only the first failure, because `OutageLog` reports an outage while it lasts. */

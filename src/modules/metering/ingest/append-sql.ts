@@ -217,11 +217,13 @@ const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds):
 
 const fastPathStatements = new Map<string, string>();
 
-/** Returns the statement of the fast path, with its name as a prepared statement. */
-export function fastPathAppend(
-  onBusy: OnBusy,
-  needs: FastPathNeeds,
-): { readonly name: string; readonly sql: string } {
+export interface PreparedStatement {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Returns the statement of the fast path. */
+export function fastPathAppend(onBusy: OnBusy, needs: FastPathNeeds): PreparedStatement {
   const [archive, windows] = [
     needs.hasArchive ? '-archive' : '',
     needs.hasWindows ? '-windows' : '',

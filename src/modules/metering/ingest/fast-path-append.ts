@@ -10,7 +10,8 @@ import {
   splitByRequest,
   withoutBusy,
 } from './append-outcome';
-import { fastPathAppend, ON_PARAMETERS } from './append-sql';
+import { fastPathAppend, ON_PARAMETERS, type PreparedStatement } from './append-sql';
+import { ArchivedKeys } from './archived-keys';
 import { FastPathBatch, type FastPathRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 
@@ -36,6 +37,7 @@ export class FastPathAppend {
   constructor(
     private readonly database: Database,
     private readonly cache: StreamCache,
+    private readonly archivedKeys: ArchivedKeys,
     private readonly windows: WindowChanges,
     private readonly clock: Clock,
   ) {}
@@ -50,9 +52,13 @@ export class FastPathAppend {
   ): Promise<readonly FastPathOutcome[]> {
     const batch = new FastPathBatch(requests);
     const now = this.clock.now();
+    const statement = fastPathAppend(onBusy, {
+      hasArchive: await this.archivedKeys.mayExist(),
+      hasWindows: batch.hasWindows,
+    });
     const result = await (batch.hasWindows
-      ? this.database.transaction(() => this.storeInWindows(batch, now, onBusy))
-      : this.database.autocommit(() => this.store(batch, now, onBusy)));
+      ? this.database.transaction(() => this.storeInWindows(statement, batch, now))
+      : this.database.autocommit(() => this.store(statement, batch, now)));
     const notStored = await this.notStored(batch, now, result);
     const outcomes = splitByRequest(requests, notStored);
     if (result.current === null) return outcomes;
@@ -64,8 +70,11 @@ export class FastPathAppend {
     });
   }
 
-  private async store(batch: FastPathBatch, now: Date, onBusy: OnBusy): Promise<FastPathResult> {
-    const { name, sql } = fastPathAppend(onBusy, batch);
+  private async store(
+    { name, sql }: PreparedStatement,
+    batch: FastPathBatch,
+    now: Date,
+  ): Promise<FastPathResult> {
     const [result] = await this.database.prepared<FastPathResult>(
       name,
       sql,
@@ -76,11 +85,11 @@ export class FastPathAppend {
   }
 
   private async storeInWindows(
+    statement: PreparedStatement,
     batch: FastPathBatch,
     now: Date,
-    onBusy: OnBusy,
   ): Promise<FastPathResult> {
-    const result = await this.store(batch, now, onBusy);
+    const result = await this.store(statement, batch, now);
     if (result.accepted > 0) await this.windows.report(batch.changedStreams(result.positions));
     return result;
   }

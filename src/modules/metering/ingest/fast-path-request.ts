@@ -132,11 +132,6 @@ export class FastPathBatch {
     );
   }
 
-  /** True if a key may belong to an archived event. */
-  get hasArchive(): boolean {
-    return this.requests.some(({ streams }) => streams.some(({ cached }) => cached.hasArchive));
-  }
-
   /** True if events may be in registered windows. */
   get hasWindows(): boolean {
     return this.requests.some(({ hasWindows }) => hasWindows);

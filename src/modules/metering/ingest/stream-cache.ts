@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, listOfAnyLength } from '../../../platform/database';
+import { ProcessSession } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
 import { streamKey, type StreamName } from '../store/usage-streams';
@@ -12,15 +13,6 @@ export interface CachedStream {
   readonly openFromMs: number;
   /** Events from this instant on are in no registered window; milliseconds since 1970. */
   readonly windowsEndMs: number;
-  /**
-   * True if there were archived events when it was read. An archived event is removed 15 minutes later at the earliest, long after
-   * this entry expires: until then its key is found among the stored events.
-   */
-  readonly hasArchive: boolean;
-}
-
-interface Entry extends CachedStream {
-  readonly readAtMs: number;
 }
 
 interface CachedStreamRow extends StreamName {
@@ -28,7 +20,6 @@ interface CachedStreamRow extends StreamName {
   readonly version: string;
   readonly openFromMs: number | null;
   readonly windowsEndMs: number | null;
-  readonly hasArchive: boolean;
 }
 
 /**
@@ -41,8 +32,7 @@ const READ = `
     (extract(epoch FROM greatest(
       (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id), stream.closed_before
     )) * 1000)::float8 AS "openFromMs",
-    (extract(epoch FROM (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)) * 1000)::float8 AS "windowsEndMs",
-    EXISTS (SELECT FROM usage_archive_file) AS "hasArchive"
+    (extract(epoch FROM (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)) * 1000)::float8 AS "windowsEndMs"
   FROM usage_stream AS stream
   WHERE (customer_id, event_name) IN (
     SELECT customer_id, event_name FROM unnest(
@@ -53,28 +43,37 @@ const READ = `
 
 /** Entries of a generation, about 300 bytes each. Two generations are kept. */
 const MAX_ENTRIES = 150_000;
-/** Entries expire because the first archived event changes no version. */
-const EXPIRES_AFTER_MS = 60_000;
 
 /**
  * Cache of stream state in this process: which events can be stored without a transaction. Only caches streams of existing
  * customers on real time. An outdated entry is harmless: the statement that uses it compares the version with the locked row.
+ * If the session of this process ends, the cache is emptied: a standby that takes over may lack the last commits, and use the same
+ * ids and versions for other streams.
  */
 @Injectable()
 export class StreamCache {
-  private young = new Map<string, Entry>();
+  private young = new Map<string, CachedStream>();
   /** Former young generation. An entry that is used moves to the young one; the others are dropped with the next. */
-  private old = new Map<string, Entry>();
+  private old = new Map<string, CachedStream>();
 
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
-  ) {}
+    session: ProcessSession,
+  ) {
+    session.onChange(() => {
+      this.young.clear();
+      this.old.clear();
+    });
+  }
 
   get(name: StreamName): CachedStream | undefined {
-    const entry = this.find(streamKey(name));
-    if (entry === undefined || performance.now() - entry.readAtMs < EXPIRES_AFTER_MS) return entry;
-    return undefined;
+    const key = streamKey(name);
+    const entry = this.young.get(key);
+    if (entry !== undefined) return entry;
+    const older = this.old.get(key);
+    if (older !== undefined) this.put(key, older);
+    return older;
   }
 
   /** Caches the state of streams. Skips streams that do not exist yet, and those for which a meter is being created. */
@@ -87,16 +86,13 @@ export class StreamCache {
     // Read after the streams: a customer deleted before is not found, and a later deletion increments the version.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
     const inRealTime = await this.customers.inRealTime(customerIds);
-    const readAtMs = performance.now();
     for (const row of rows) {
-      const { id, version, openFromMs, windowsEndMs, hasArchive } = row;
+      const { id, version, openFromMs, windowsEndMs } = row;
       this.put(streamKey(row), {
         id,
         version,
         openFromMs: inRealTime.has(row.customerId) ? (openFromMs ?? -Infinity) : Infinity,
         windowsEndMs: windowsEndMs ?? -Infinity,
-        hasArchive,
-        readAtMs,
       });
     }
   }
@@ -106,15 +102,7 @@ export class StreamCache {
     this.old.delete(streamKey(name));
   }
 
-  private find(key: string): Entry | undefined {
-    const entry = this.young.get(key);
-    if (entry !== undefined) return entry;
-    const older = this.old.get(key);
-    if (older !== undefined) this.put(key, older);
-    return older;
-  }
-
-  private put(key: string, entry: Entry): void {
+  private put(key: string, entry: CachedStream): void {
     if (this.young.size >= MAX_ENTRIES) {
       this.old = this.young;
       this.young = new Map();

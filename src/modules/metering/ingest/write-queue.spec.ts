@@ -125,7 +125,6 @@ describe('a write queue', () => {
         version: '1',
         openFromMs: 0,
         windowsEndMs: 0,
-        hasArchive: false,
       };
       const [request] = FastPathRequest.split(events, 2, () => cached, new Date(0)).parts;
       if (request === undefined) throw new Error('The events are plain.');

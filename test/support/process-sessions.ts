@@ -1,0 +1,20 @@
+import { ProcessSession } from '../../src/platform/processes';
+import type { TestApp } from './test-app';
+import { until } from './until';
+
+export const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
+
+/** Breaks the connection that holds the number of an engine, and waits until it has another number. */
+export async function loseNumber(engine: TestApp): Promise<void> {
+  const before = sessionOf(engine).number;
+  expect(before).not.toBeNull();
+  await engine.database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'advisory' AND objsubid = 2 AND objid = $1::integer::oid`,
+    [before],
+  );
+  await until('it has another number', () => {
+    const { number } = sessionOf(engine);
+    return number !== null && number !== before;
+  });
+}
