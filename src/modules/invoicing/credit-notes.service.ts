@@ -25,7 +25,7 @@ import {
 } from './domain/credit-note';
 import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
-import { lastLookAt } from './domain/invoice-collection';
+import { closeCollectionAt } from './domain/invoice-collection';
 import { limitOfNote } from './domain/note-limit';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicePostings } from './invoice-postings';
@@ -207,7 +207,7 @@ export class CreditNotesService {
       amountCredited,
       status: isPaid ? 'paid' : before.status,
       paidAt: isPaid ? now : before.paidAt,
-      collectAt: isPaid ? lastLookAt(before, now) : before.collectAt,
+      collectAt: isPaid ? closeCollectionAt(before, now) : before.collectAt,
     });
     await this.invoices.update(after);
     await this.postings.postNote(note, now);

@@ -6,7 +6,7 @@ import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
 import { amountRemaining, type Invoice } from './domain/invoice';
-import { lastLookAt } from './domain/invoice-collection';
+import { closeCollectionAt } from './domain/invoice-collection';
 import type { BillingRequest } from './domain/billing-request';
 import { DueInvoicesRepository } from './due-invoices.repository';
 import { InvoicePostings } from './invoice-postings';
@@ -79,7 +79,7 @@ export class LowerOpenInvoicesService {
     const lowered = nextVersion(before, now, { amountCredited: before.amountCredited + amount });
     const isPaid = amount === remaining;
     const after: Invoice = isPaid
-      ? { ...lowered, status: 'paid', paidAt: now, collectAt: lastLookAt(before, now) }
+      ? { ...lowered, status: 'paid', paidAt: now, collectAt: closeCollectionAt(before, now) }
       : lowered;
     await this.invoices.update(after);
     const event = isPaid ? invoicePaid : invoiceUpdated;

@@ -10,7 +10,7 @@ import { notedBy } from './coupon-effects';
 import { isPercentOnce } from './domain/corrected-coupon';
 import { endOf, timeZoneOf } from './domain/decide-coupons';
 import type { Invoice } from './domain/invoice';
-import { lastLookAt } from './domain/invoice-collection';
+import { closeCollectionAt } from './domain/invoice-collection';
 import { InvoicePostings } from './invoice-postings';
 import { invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -55,7 +55,7 @@ export class VoidInvoiceService {
       amountPaid: 0n,
       voidedAt: now,
       voidedBy: currentActor(),
-      collectAt: lastLookAt(before, now),
+      collectAt: closeCollectionAt(before, now),
     });
     await this.invoices.update(after);
     await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });

@@ -28,11 +28,11 @@ export {
 export type { SentQuery } from './domain/sent-query';
 export {
   isAnswer,
-  type MadeCharge,
-  type MadeRefund,
+  type UnrecordedCharge,
+  type UnrecordedRefund,
   type ProviderName,
   type ProviderOutcome,
-  type SetupLook,
+  type ProviderSetupState,
 } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {

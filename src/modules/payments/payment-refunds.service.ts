@@ -23,7 +23,7 @@ import {
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway } from './providers/provider-gateway';
-import type { RefundLook, RefundOrder } from './providers/refund-order';
+import type { ProviderRefundState, RequestedRefund } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
 /** Reserves and books refunds on payments. The refunds themselves belong to the refunds module. */
@@ -82,8 +82,12 @@ export class PaymentRefundsService {
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
    * moved, so disputes and used credit are ignored. Returns null if the payment does not hold the amount.
    */
-  async reserveMade(paymentId: string, amount: bigint, now: Date): Promise<Payment | null> {
-    const payment = await this.payments.reserveMadeRefund(paymentId, amount, now);
+  async reserveForProviderRefund(
+    paymentId: string,
+    amount: bigint,
+    now: Date,
+  ): Promise<Payment | null> {
+    const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
     if (payment !== null && !isAllApplied(payment)) await this.credit.reserve(paymentId, amount);
     return payment;
   }
@@ -95,7 +99,7 @@ export class PaymentRefundsService {
    */
   async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
-    const reserved = await this.reserveMade(payment.id, amount, now);
+    const reserved = await this.reserveForProviderRefund(payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
@@ -141,18 +145,18 @@ export class PaymentRefundsService {
   }
 
   /** Asks the payment's provider to give money back. */
-  send(payment: Payment, order: RefundOrder): Promise<ProviderOutcome> {
-    return this.gateway.refund(payment, order);
+  send(payment: Payment, refund: RequestedRefund): Promise<ProviderOutcome> {
+    return this.gateway.refund(payment, refund);
   }
 
   /** Sends the request of a refund again, which the provider certainly did not receive before. */
-  async sendAgain(paymentId: string, order: RefundOrder): Promise<ProviderOutcome> {
-    return this.gateway.refund(await this.get(paymentId), order);
+  async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
+    return this.gateway.refund(await this.get(paymentId), refund);
   }
 
   /** Asks the provider about a refund, and sends it if it never arrived. */
-  async resume(paymentId: string, order: RefundOrder): Promise<RefundLook> {
-    return this.gateway.resumeRefund(await this.get(paymentId), order);
+  async resume(paymentId: string, refund: RequestedRefund): Promise<ProviderRefundState> {
+    return this.gateway.resumeRefund(await this.get(paymentId), refund);
   }
 
   /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */

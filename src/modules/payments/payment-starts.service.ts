@@ -6,7 +6,7 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
 import { type NewPayment, newPayment, type Payment, type StartedPayment } from './domain/payment';
-import type { MadeCharge } from './domain/payment-provider';
+import type { UnrecordedCharge } from './domain/payment-provider';
 import { type Lease, pollLease, type StartedLease } from './domain/poll-lease';
 import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
@@ -51,13 +51,13 @@ export class PaymentStartsService {
    * @param now time of the customer
    */
   async adopt(
-    { paymentId: id, reference, createdAt: startedAt }: MadeCharge,
+    { paymentId: id, reference, createdAt: startedAt }: UnrecordedCharge,
     lease: Lease,
-    order: Omit<NewPayment, 'actor' | 'collectionAttempt' | 'paymentMethodId' | 'metadata'>,
+    fields: Omit<NewPayment, 'actor' | 'collectionAttempt' | 'paymentMethodId' | 'metadata'>,
     now: Date,
   ): Promise<Payment> {
     const unknown = { collectionAttempt: null, paymentMethodId: null, metadata: {} };
-    return this.insert({ id, lease, startedAt, reference }, { ...order, ...unknown }, now);
+    return this.insert({ id, lease, startedAt, reference }, { ...fields, ...unknown }, now);
   }
 
   /**
@@ -66,10 +66,10 @@ export class PaymentStartsService {
    */
   async insert(
     started: StartedPayment,
-    order: Omit<NewPayment, 'actor'>,
+    fields: Omit<NewPayment, 'actor'>,
     now: Date,
   ): Promise<Payment> {
-    const payment = newPayment(started, { ...order, actor: currentActor() }, now);
+    const payment = newPayment(started, { ...fields, actor: currentActor() }, now);
     await this.payments.insert(payment);
     await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
     return payment;

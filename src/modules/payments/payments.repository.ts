@@ -170,7 +170,7 @@ export class PaymentsRepository {
   }
 
   /** Reserves an amount for a refund that was already made. Returns the payment; null if it does not hold the amount. */
-  reserveMadeRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
+  reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
       id,
       amount.toString(),

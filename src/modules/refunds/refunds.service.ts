@@ -11,7 +11,7 @@ import type { CreditNote } from '../invoicing';
 import {
   isAnswer,
   type Lease,
-  type MadeRefund,
+  type UnrecordedRefund,
   type Payment,
   PaymentRefundsService,
   pollLease,
@@ -93,8 +93,8 @@ export class RefundsService {
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
-    const look = await this.payments.resume(refund.paymentId, refund);
-    const outcome = look.kind === 'absent' ? await this.sendAgain(refund) : look;
+    const state = await this.payments.resume(refund.paymentId, refund);
+    const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
     const { dueAt } = await this.settlement.settle(refund, outcome);
     return dueAt !== null || isAnswer(outcome);
   }
@@ -194,8 +194,8 @@ export class RefundsService {
    * restored backup. A refund that moved no money is not recorded.
    * @returns false if the payment does not hold the amount: a pending refund of this service may have to end first
    */
-  recordMade(paymentId: string, made: MadeRefund): Promise<boolean> {
-    const { reference, refundId, amount, outcome, reason } = made;
+  recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
+    const { reference, refundId, amount, outcome, reason } = unrecorded;
     const now = this.clock.now();
     return this.database.transaction(async () => {
       await this.payments.lock(paymentId);
@@ -208,7 +208,7 @@ export class RefundsService {
         return true;
       }
       if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
-      const payment = await this.payments.reserveMade(paymentId, amount, now);
+      const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
       if (payment === null) return false;
       const refund = newRefund(
         {

@@ -3,7 +3,7 @@ import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
 import {
-  type MadeCharge,
+  type UnrecordedCharge,
   PaymentsRepository,
   PaymentStartsService,
   ProviderGateway,
@@ -43,39 +43,46 @@ export class AdoptPaymentWorkflow {
    * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
    */
   async adopt(provider: ProviderName, reference: string): Promise<boolean> {
-    const seen = await this.gateway.readMadeCharge(provider, reference);
-    if (seen.kind === 'made_charge') {
+    const found = await this.gateway.readUnrecordedCharge(provider, reference);
+    if (found.kind === 'charge') {
       const lease = await this.starts.lease();
-      await this.database.transaction(() => this.record(provider, seen.made, lease));
+      await this.database.transaction(() => this.record(provider, found.charge, lease));
     }
-    return seen.kind !== 'unknown';
+    return found.kind !== 'unknown';
   }
 
   private async record(
     provider: ProviderName,
-    made: MadeCharge,
+    charge: UnrecordedCharge,
     { lease }: StartedLease,
   ): Promise<void> {
-    const { paymentId, customerId, amount, currency } = made;
+    const { paymentId, customerId, amount, currency } = charge;
     const known = await this.customers.getAllForHistory([customerId]);
     if (!known.has(customerId)) {
       const message = 'a charge is not adopted: neither its payment nor its customer is known';
-      this.logger.warn({ payment_id: paymentId, reference: made.reference }, message);
+      this.logger.warn({ payment_id: paymentId, reference: charge.reference }, message);
       return;
     }
     const { now } = await this.locks.customer(customerId);
     if ((await this.payments.find(paymentId)) !== null) return;
     await this.customers.fixCurrency(customerId, currency);
-    const invoiceId = await this.reserve(made, now);
-    const order = { customerId, invoiceId, amount, currency, provider, providerToken: made.token };
-    const payment = await this.starts.adopt(made, lease, order, now);
-    await this.settling.settle(payment, made.outcome);
+    const invoiceId = await this.reserve(charge, now);
+    const fields = {
+      customerId,
+      invoiceId,
+      amount,
+      currency,
+      provider,
+      providerToken: charge.token,
+    };
+    const payment = await this.starts.adopt(charge, lease, fields, now);
+    await this.settling.settle(payment, charge.outcome);
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
   /** Reserves the amount on the invoice of a charge; null if the invoice cannot be paid, so that the money becomes credit. */
   private async reserve(
-    { invoiceId, customerId, amount, currency }: MadeCharge,
+    { invoiceId, customerId, amount, currency }: UnrecordedCharge,
     now: Date,
   ): Promise<string | null> {
     const found = invoiceId === null ? null : await this.invoices.find(invoiceId);

@@ -51,27 +51,29 @@ export class ApplyProviderEventWorkflow {
     }
     if (isId('ref', subjectId)) {
       if (await this.refunds.exists(subjectId)) return this.refunds.resume(subjectId);
-      return objectId === null || this.applyMadeRefund(provider, objectId);
+      return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
     if (isId('pms', subjectId)) return this.setups.resume(subjectId);
     return type.startsWith('refund.')
-      ? this.applyMadeRefund(provider, subjectId)
+      ? this.recordUnknownRefund(provider, subjectId)
       : this.applyDispute(event);
   }
 
   /** Records an unknown refund of one of our payments, once the payment is settled. */
-  private async applyMadeRefund(provider: ProviderName, reference: string): Promise<boolean> {
-    const seen = await this.gateway.readMadeRefund(provider, reference);
-    if (seen.kind !== 'made_refund') return seen.kind === 'not_ours';
-    return this.withPayment(provider, seen, (id) => this.refunds.recordMade(id, seen.made));
+  private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
+    const found = await this.gateway.readUnrecordedRefund(provider, reference);
+    if (found.kind !== 'refund') return found.kind === 'not_ours';
+    return this.withPayment(provider, found, (id) =>
+      this.refunds.recordProviderRefund(id, found.refund),
+    );
   }
 
   /** Records a dispute of one of our payments, once the payment is settled. */
   private async applyDispute({ provider, subjectId }: KnownEvent): Promise<boolean> {
-    const seen = await this.gateway.readDispute(provider, subjectId);
-    if (seen.kind !== 'dispute') return seen.kind === 'not_ours';
-    return this.withPayment(provider, seen, async (paymentId) => {
-      await this.disputes.record(paymentId, seen.reported);
+    const found = await this.gateway.readDispute(provider, subjectId);
+    if (found.kind !== 'dispute') return found.kind === 'not_ours';
+    return this.withPayment(provider, found, async (paymentId) => {
+      await this.disputes.record(paymentId, found.reported);
       return true;
     });
   }

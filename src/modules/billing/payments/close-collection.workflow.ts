@@ -21,7 +21,7 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /** Closes some; returns how many were looked at. */
+  /** Closes the collection of up to `most` invoices. Returns how many. */
   async closeSome(scope: TimeScope, now: Date, most: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, most);
     for (const id of ids) await this.close(id, now);

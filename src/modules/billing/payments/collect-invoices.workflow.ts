@@ -19,8 +19,8 @@ const LOOKED_AT_ONCE = 50;
 
 /** Result of a search for due invoices. */
 interface Begun {
-  /** How many were looked at. */
-  readonly lookedAt: number;
+  /** Number of invoices read, charged or not. */
+  readonly examined: number;
   /** Payments that the run began. Their requests to the provider follow. */
   readonly payments: readonly Payment[];
 }
@@ -69,7 +69,7 @@ export class CollectInvoicesWorkflow {
         if (method === null || payments.length === most) continue;
         payments.push(await this.attempt(invoice, method, lease, now));
       }
-      return { lookedAt: due.length, payments };
+      return { examined: due.length, payments };
     });
   }
 
@@ -120,7 +120,7 @@ export class CollectInvoicesWorkflow {
   ): Promise<Payment> {
     const { invoice, amount } = await this.collection.begin(due, now);
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
-    const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
-    return this.starts.insert({ id: newId('pay'), ...lease }, { ...order, metadata: {} }, now);
+    const fields = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
+    return this.starts.insert({ id: newId('pay'), ...lease }, { ...fields, metadata: {} }, now);
   }
 }

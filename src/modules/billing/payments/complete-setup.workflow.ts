@@ -5,12 +5,12 @@ import {
   type PaymentMethodSetup,
   PaymentMethodsService,
   PaymentMethodSetupsService,
-  type SetupLook,
+  type ProviderSetupState,
 } from '../../payments';
 import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
 
 /** The method was added by its token and deleted before the setup ended. */
-const GIVEN_UP: SetupLook = { kind: 'refused', failureCode: 'method_unusable' };
+const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
  * Completes setups of payment methods.
@@ -34,12 +34,12 @@ export class CompleteSetupWorkflow {
   async resume(id: string): Promise<boolean> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;
-    const look = await this.setups.look(setup);
-    await this.settle(setup, look);
-    return look.kind !== 'unknown';
+    const state = await this.setups.readState(setup);
+    await this.settle(setup, state);
+    return state.kind !== 'unknown';
   }
 
-  private settle({ id, customerId }: PaymentMethodSetup, look: SetupLook): Promise<void> {
+  private settle({ id, customerId }: PaymentMethodSetup, state: ProviderSetupState): Promise<void> {
     return this.database.transaction(async () => {
       const isDeleted = !(await this.customers.existing([customerId])).has(customerId);
       if (!isDeleted) await this.customers.lockForChange(customerId);
@@ -47,13 +47,13 @@ export class CompleteSetupWorkflow {
       if (before === null) return;
       // A deleted customer is not charged.
       if (isDeleted) return this.setups.note(before, { kind: 'canceled' }, null);
-      if (look.kind !== 'set_up') return this.setups.note(before, look, null);
+      if (state.kind !== 'set_up') return this.setups.note(before, state, null);
       const { provider, isDefault } = before;
-      const { token, details } = look;
+      const { token, details } = state;
       if (await this.methods.isGivenUp({ customerId, provider, token }))
         return this.setups.note(before, GIVEN_UP, null);
       const kept = await this.keeping.keep(customerId, { provider, isDefault, token, ...details });
-      return this.setups.note(before, look, kept.id);
+      return this.setups.note(before, state, kept.id);
     });
   }
 }

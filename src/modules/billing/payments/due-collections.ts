@@ -22,7 +22,7 @@ const AT_ONCE = 20;
 @Injectable()
 export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(WORK);
-  private lookedAt = 0;
+  private examined = 0;
   private readonly limiter = new PollingLimiter<Payment>({
     claim: (most) => this.claim(most),
     poll: (payment) => this.charge(payment),
@@ -64,10 +64,10 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /** Begins as many attempts as may run at once. Returns true if more may be due. The end of an attempt wakes the job. */
   async runDue(): Promise<boolean> {
-    this.lookedAt = 0;
+    this.examined = 0;
     await this.limiter.fill();
     const closed = await this.closing.closeSome(null, this.clock.now(), AT_ONCE);
-    return this.lookedAt + closed > 0;
+    return this.examined + closed > 0;
   }
 
   /** Resolves once nothing is being charged. */
@@ -76,8 +76,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   private async claim(most: number): Promise<readonly Payment[]> {
-    const { lookedAt, payments } = await this.collecting.begin(null, this.clock.now(), most);
-    this.lookedAt = lookedAt;
+    const { examined, payments } = await this.collecting.begin(null, this.clock.now(), most);
+    this.examined = examined;
     return payments;
   }
 

@@ -52,14 +52,14 @@ export class TakePaymentWorkflow {
       const fallback = invoiceId === null ? 'sandbox' : null;
       const method = await this.methods.choose(customerId, request, fallback);
       await this.customers.fixCurrency(customerId, currency);
-      const order = { ...request, ...method, collectionAttempt: null };
-      if (invoiceId === null) return this.starts.insert(started, order, started.startedAt);
+      const fields = { ...request, ...method, collectionAttempt: null };
+      if (invoiceId === null) return this.starts.insert(started, fields, started.startedAt);
       const now = await this.testClocks.nowFor(customer.testClockId);
       const invoice =
         (await this.invoices.find(invoiceId)) ?? raise(referenceNotFound('/invoice_id', invoiceId));
       if (invoice.customerId !== customerId) throw paymentContradictsInvoice(invoiceId);
       await this.invoices.reserve(invoiceId, amount, now);
-      return this.starts.insert(started, order, now);
+      return this.starts.insert(started, fields, now);
     });
     return this.charge(payment);
   }
@@ -79,8 +79,15 @@ export class TakePaymentWorkflow {
       const now = await this.testClocks.nowFor(customer.testClockId);
       const amount = await this.invoices.reserve(invoiceId, null, now);
       const method = await this.methods.choose(customerId, choice);
-      const order = { ...method, customerId, invoiceId, collectionAttempt: null, amount, currency };
-      return this.starts.insert(started, { ...order, metadata: {} }, now);
+      const fields = {
+        ...method,
+        customerId,
+        invoiceId,
+        collectionAttempt: null,
+        amount,
+        currency,
+      };
+      return this.starts.insert(started, { ...fields, metadata: {} }, now);
     });
     return this.charge(payment);
   }

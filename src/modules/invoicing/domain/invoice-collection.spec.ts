@@ -1,5 +1,10 @@
 import type { Invoice } from './invoice';
-import { firstAttemptAt, lastLookAt, nextAttemptAt, type RetryPlan } from './invoice-collection';
+import {
+  firstAttemptAt,
+  closeCollectionAt,
+  nextAttemptAt,
+  type RetryPlan,
+} from './invoice-collection';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const LATER = new Date('2026-03-04T00:00:00.000Z');
@@ -38,14 +43,14 @@ describe('an invoice is charged', () => {
     ['not for another payment once it is given up', { attemptCount: 3 }, false, null],
     ['never when it is sent', { collection: 'send_invoice' }, false, null],
     ['never when it is paid', { status: 'paid' }, false, null],
-    ['for its last look, when it is void', { status: 'void', collectAt: NOW }, true, NOW],
+    ['to close its collection, when it is void', { status: 'void', collectAt: NOW }, true, NOW],
   ])('%s', (_, change, wasAttempt, at) => {
     expect(nextAttemptAt({ ...open, ...change }, wasAttempt, retry, NOW)).toEqual(at);
   });
 
-  it('no more when it is void; only one of a subscription is looked at again', () => {
-    expect(lastLookAt(open, NOW)).toEqual(NOW);
-    expect(lastLookAt({ ...open, subscriptionId: null }, NOW)).toBeNull();
-    expect(lastLookAt({ ...open, collection: 'send_invoice' }, NOW)).toBeNull();
+  it('not when it is void; its collection is closed, if it has a subscription', () => {
+    expect(closeCollectionAt(open, NOW)).toEqual(NOW);
+    expect(closeCollectionAt({ ...open, subscriptionId: null }, NOW)).toBeNull();
+    expect(closeCollectionAt({ ...open, collection: 'send_invoice' }, NOW)).toBeNull();
   });
 });

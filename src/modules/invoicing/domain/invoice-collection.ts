@@ -18,7 +18,7 @@ export function nextAttemptAt(
   retry: RetryPlan,
   now: Date,
 ): Date | null {
-  // One that is void by now may still wait for its last look.
+  // A void invoice may still wait for its collection to be closed.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
   // Keeps a planned attempt: after an attempt, one is planned only if the customer got another payment method meanwhile.
   if (invoice.collectAt !== null) return invoice.collectAt;
@@ -28,10 +28,10 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the instant of a last look by collection at an invoice that is void or wholly credited, because its subscription may
- * owe nothing any more.
+ * Returns when to close the collection of an invoice that is void or wholly credited; null: it is not needed. Closing may
+ * reactivate its subscription, which may owe nothing any more.
  */
-export function lastLookAt(invoice: Invoice, now: Date): Date | null {
+export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
 }
 

@@ -143,7 +143,7 @@ export interface SetupRequest {
 }
 
 /** State of a setup at its provider. */
-export type SetupLook =
+export type ProviderSetupState =
   /** The customer set up a payment method, which is attached to the customer. */
   | { readonly kind: 'set_up'; readonly token: string; readonly details: MethodDetails }
   /** Waits for the customer. */
@@ -170,7 +170,7 @@ export interface ListedRefund {
 }
 
 /** A dispute as its provider shows it. */
-export type DisputeLook =
+export type ProviderDisputeState =
   | {
       readonly kind: 'dispute';
       /** Our id of the disputed payment. */
@@ -182,8 +182,8 @@ export type DisputeLook =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A charge of a payment, read from the provider, with the metadata of the charge. */
-export interface MadeCharge {
+/** A charge whose payment is missing in this database, as the provider and the metadata of the charge describe it. */
+export interface UnrecordedCharge {
   /** The provider's own name for the charge. */
   readonly reference: string;
   /** Our ids. */
@@ -199,15 +199,15 @@ export interface MadeCharge {
   readonly outcome: { readonly kind: 'succeeded' | 'pending'; readonly reference: string };
 }
 
-export type MadeChargeLook =
-  | { readonly kind: 'made_charge'; readonly made: MadeCharge }
+export type UnrecordedChargeState =
+  | { readonly kind: 'charge'; readonly charge: UnrecordedCharge }
   /** It has not moved money and is not about to. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
 /** A refund unknown to this database: made at the provider, or missing in a restored backup. */
-export interface MadeRefund {
+export interface UnrecordedRefund {
   /** The provider's own name for the refund. */
   readonly reference: string;
   /** Our id; null for a refund that was made at the provider. */
@@ -219,13 +219,13 @@ export interface MadeRefund {
 }
 
 /** A refund unknown to this database, as its provider shows it. */
-export type MadeRefundLook =
+export type UnrecordedRefundState =
   | {
-      readonly kind: 'made_refund';
+      readonly kind: 'refund';
       /** Our id of the payment. */
       readonly paymentId: string;
       readonly chargeReference: string;
-      readonly made: MadeRefund;
+      readonly refund: UnrecordedRefund;
     }
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
@@ -259,9 +259,9 @@ export interface PreparingProvider extends ProviderBase {
   detach(token: string): Promise<DetachOutcome>;
   /** Begins a setup. Returns the provider's id of it, or null if it did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
-  retrieveSetup(reference: string): Promise<SetupLook>;
+  retrieveSetup(reference: string): Promise<ProviderSetupState>;
   /** Cancels a setup. Returns its state, which may be a success. */
-  cancelSetup(reference: string): Promise<SetupLook>;
+  cancelSetup(reference: string): Promise<ProviderSetupState>;
   /** Returns null if the setup does not wait for the customer. Throws if the provider does not answer. */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
@@ -278,9 +278,9 @@ export interface PreparingProvider extends ProviderBase {
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
   /** Reads a charge whose payment is not in this database. */
-  retrieveMadeCharge(reference: string): Promise<MadeChargeLook>;
-  retrieveMadeRefund(reference: string): Promise<MadeRefundLook>;
-  retrieveDispute(reference: string): Promise<DisputeLook>;
+  retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState>;
+  retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState>;
+  retrieveDispute(reference: string): Promise<ProviderDisputeState>;
   /** Returns null if the customer need not act. Throws if the provider does not answer. */
   clientAction(reference: string): Promise<ClientAction | null>;
 }

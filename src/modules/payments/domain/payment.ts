@@ -124,11 +124,11 @@ export interface StartedPayment extends StartedLease {
  */
 export function newPayment(
   { id, lease, startedAt: sentAt, reference }: StartedPayment,
-  order: NewPayment,
+  fields: NewPayment,
   now: Date,
 ): Payment {
-  const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = order;
-  const { provider, paymentMethodId, providerToken, actor } = order;
+  const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = fields;
+  const { provider, paymentMethodId, providerToken, actor } = fields;
   return {
     id,
     version: 1,
@@ -213,7 +213,7 @@ export function withOutcome(
     case 'unknown':
       return {
         ...next,
-        // A look that failed says nothing about a customer who is expected to act.
+        // A poll without an answer does not show whether the customer still has to act.
         status:
           outcome.kind === 'unknown' && payment.status === 'requires_action'
             ? 'requires_action'

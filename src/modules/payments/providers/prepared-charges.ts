@@ -80,7 +80,7 @@ export class PreparedCharges {
     const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
     if (found !== null) {
       const reference = await this.payments.keepReference(payment.id, found);
-      return reference === null ? UNKNOWN : provider.retrieve(reference).then(afterLook);
+      return reference === null ? UNKNOWN : provider.retrieve(reference).then(unknownIfPrepared);
     }
     if (isUnusable) return METHOD_UNUSABLE;
     const next = await this.payments.nextAttempt(payment, now);
@@ -112,7 +112,9 @@ async function giveUp(provider: PreparingProvider, reference: string): Promise<P
 }
 
 /** A charge that is only prepared is confirmed with the next poll, which knows its reference. */
-function afterLook(seen: Awaited<ReturnType<PreparingProvider['retrieve']>>): ProviderOutcome {
+function unknownIfPrepared(
+  seen: Awaited<ReturnType<PreparingProvider['retrieve']>>,
+): ProviderOutcome {
   return seen.kind === 'prepared' ? UNKNOWN : seen;
 }
 

@@ -6,15 +6,15 @@ import type { Payment } from '../domain/payment';
 import {
   type ClientAction,
   type DetachOutcome,
-  type DisputeLook,
-  type MadeChargeLook,
-  type MadeRefundLook,
+  type ProviderDisputeState,
+  type UnrecordedChargeState,
+  type UnrecordedRefundState,
   METHOD_UNUSABLE,
   type PaymentProvider,
   type PreparingProvider,
   type ProviderName,
   type ProviderOutcome,
-  type SetupLook,
+  type ProviderSetupState,
   type UnknownOutcome,
 } from '../domain/payment-provider';
 import { paymentProviderNotEnabled, paymentProviderUnavailable } from '../payments.errors';
@@ -22,11 +22,11 @@ import { ManualProvider } from './manual.provider';
 import { chargeRequest, PreparedCharges } from './prepared-charges';
 import {
   directRefundKey,
-  type RefundLook,
-  type RefundOrder,
+  type ProviderRefundState,
+  type RequestedRefund,
   refundRequest,
   resumePreparedRefund,
-} from './refund-order';
+} from './requested-refund';
 import { SandboxProvider } from './sandbox.provider';
 import { StripeProvider } from './stripe/stripe.provider';
 
@@ -135,32 +135,36 @@ export class ProviderGateway {
     }
   }
 
-  refund(payment: Payment, order: RefundOrder): Promise<ProviderOutcome> {
+  refund(payment: Payment, refund: RequestedRefund): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
-      provider.refund(refundRequest(payment, order, provider.flow)),
+      provider.refund(refundRequest(payment, refund, provider.flow)),
     );
   }
 
   /** Asks the provider about a refund, and sends it if it never arrived. */
-  resumeRefund(payment: Payment, order: RefundOrder): Promise<RefundLook> {
+  resumeRefund(payment: Payment, refund: RequestedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
-        ? provider.refund(refundRequest(payment, order, provider.flow))
-        : resumePreparedRefund(provider, payment, order, this.clock.now()),
+        ? provider.refund(refundRequest(payment, refund, provider.flow))
+        : resumePreparedRefund(provider, payment, refund, this.clock.now()),
     );
   }
 
   /** Reads a charge whose payment is not in this database. */
-  readMadeCharge(name: ProviderName, reference: string): Promise<MadeChargeLook> {
-    return this.call<MadeChargeLook>(name, async (provider) =>
-      provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeCharge(reference),
+  readUnrecordedCharge(name: ProviderName, reference: string): Promise<UnrecordedChargeState> {
+    return this.call<UnrecordedChargeState>(name, async (provider) =>
+      provider.flow === 'direct'
+        ? { kind: 'not_ours' }
+        : provider.retrieveUnrecordedCharge(reference),
     );
   }
 
   /** Reads a refund that is not known here. */
-  readMadeRefund(name: ProviderName, reference: string): Promise<MadeRefundLook> {
-    return this.call<MadeRefundLook>(name, async (provider) =>
-      provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeRefund(reference),
+  readUnrecordedRefund(name: ProviderName, reference: string): Promise<UnrecordedRefundState> {
+    return this.call<UnrecordedRefundState>(name, async (provider) =>
+      provider.flow === 'direct'
+        ? { kind: 'not_ours' }
+        : provider.retrieveUnrecordedRefund(reference),
     );
   }
 
@@ -172,22 +176,22 @@ export class ProviderGateway {
   }
 
   /** Reads a setup of a payment method from its provider. */
-  readSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
-    return this.call<SetupLook>(name, async (provider) =>
+  readSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
+    return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.retrieveSetup(providerReference),
     );
   }
 
   /** Cancels a setup at its provider. Returns its state, which may be a success. */
-  cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<SetupLook> {
-    return this.call<SetupLook>(name, async (provider) =>
+  cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
+    return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),
     );
   }
 
   /** Reads a dispute from its provider. */
-  readDispute(name: ProviderName, reference: string): Promise<DisputeLook> {
-    return this.call<DisputeLook>(name, async (provider) =>
+  readDispute(name: ProviderName, reference: string): Promise<ProviderDisputeState> {
+    return this.call<ProviderDisputeState>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveDispute(reference),
     );
   }
@@ -210,7 +214,12 @@ export class ProviderGateway {
 
   private async call<
     Answer extends
-      RefundLook | DisputeLook | MadeChargeLook | MadeRefundLook | SetupLook | DetachOutcome,
+      | ProviderRefundState
+      | ProviderDisputeState
+      | UnrecordedChargeState
+      | UnrecordedRefundState
+      | ProviderSetupState
+      | DetachOutcome,
   >(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,

@@ -62,8 +62,8 @@ export class PaymentMethodSetupsController {
     @Param('customer_id', customerIdPipe) customerId: string,
     @Body() body: CreatePaymentMethodSetupDto,
   ): Promise<PaymentMethodSetupDto> {
-    const order = { provider: body.provider, isDefault: body.is_default ?? null };
-    return withETag(await this.setups.create(customerId, order), toPaymentMethodSetupDto);
+    const request = { provider: body.provider, isDefault: body.is_default ?? null };
+    return withETag(await this.setups.create(customerId, request), toPaymentMethodSetupDto);
   }
 
   @Get()

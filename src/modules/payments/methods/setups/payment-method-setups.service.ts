@@ -7,7 +7,7 @@ import { Idempotency } from '../../../../platform/idempotency';
 import { newId } from '../../../../platform/ids';
 import { Outbox } from '../../../../platform/outbox';
 import { CustomersService } from '../../../customers';
-import type { SetupLook } from '../../domain/payment-provider';
+import type { ProviderSetupState } from '../../domain/payment-provider';
 import { paymentProviderUnavailable } from '../../payments.errors';
 import { ProviderGateway } from '../../providers/provider-gateway';
 import { AttachMethodsService } from '../attach-methods.service';
@@ -19,7 +19,7 @@ import {
   type PaymentMethodSetup,
   type SetupProvider,
   type SetupSecret,
-  withLook,
+  applyProviderState,
 } from './domain/payment-method-setup';
 import {
   paymentMethodSetupEnded,
@@ -115,12 +115,12 @@ export class PaymentMethodSetupsService {
   }
 
   /** Asks the provider about a setup, outside any transaction. Cancels an overdue one. */
-  async look(setup: PaymentMethodSetup): Promise<SetupLook> {
-    const look = await this.gateway.readSetup(setup);
+  async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
+    const state = await this.gateway.readSetup(setup);
     // A provider that does not know it, for example after a change of the key, never answers.
-    if (look.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
-    const isGivenUp = look.kind === 'waiting' && isOverdue(setup, this.clock.now());
-    return isGivenUp ? this.gateway.cancelSetup(setup) : look;
+    if (state.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
+    const isGivenUp = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
+    return isGivenUp ? this.gateway.cancelSetup(setup) : state;
   }
 
   /** Locks a setup that has not ended, in the caller's transaction, which has locked the customer. */
@@ -135,11 +135,11 @@ export class PaymentMethodSetupsService {
    */
   async note(
     before: PaymentMethodSetup,
-    look: SetupLook,
+    state: ProviderSetupState,
     paymentMethodId: string | null,
   ): Promise<void> {
     const now = this.clock.now();
-    const after = withLook(before, look, paymentMethodId, now);
+    const after = applyProviderState(before, state, paymentMethodId, now);
     await this.setups.update(after);
     if (after.version === before.version) return;
     const event = after.status === 'pending' ? setupUpdated : SETUP_EVENTS[after.status];

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { DisputeStatus } from '../../domain/reported-dispute';
-import type { DisputeLook } from '../../domain/payment-provider';
+import type { ProviderDisputeState } from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
 import { ownPaymentOf } from './stripe-metadata';
 
@@ -21,7 +21,7 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
  * Converts a dispute of Stripe, with its payment intent expanded. Its funds are the sums of its balance transactions; one in
  * the currency of the account counts as the disputed amount. An unknown status counts as open.
  */
-export function disputeOf(dispute: Stripe.Dispute, environment: string): DisputeLook {
+export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
   const payment = ownPaymentOf(dispute.payment_intent, environment);
   if (payment === null) return { kind: 'not_ours' };
   const { due_by: dueBy } = dispute.evidence_details;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { isId } from '../../../../platform/ids';
-import type { MadeChargeLook } from '../../domain/payment-provider';
+import type { UnrecordedChargeState } from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
 import { stateOfIntent } from './stripe-outcomes';
 
@@ -35,7 +35,10 @@ export function ownRefundIdOf(
 }
 
 /** Reads a charge and its metadata. */
-export function madeChargeOf(intent: Stripe.PaymentIntent, environment: string): MadeChargeLook {
+export function unrecordedChargeOf(
+  intent: Stripe.PaymentIntent,
+  environment: string,
+): UnrecordedChargeState {
   const { id: reference, metadata, customer, payment_method: method } = intent;
   const { payment_id: paymentId, customer_id: customerId, invoice_id: invoiceId } = metadata;
   if (metadata['environment'] !== environment || customer === null) return { kind: 'not_ours' };
@@ -44,7 +47,7 @@ export function madeChargeOf(intent: Stripe.PaymentIntent, environment: string):
   const outcome = stateOfIntent(intent);
   if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return { kind: 'unpaid' };
   const currency = intent.currency.toUpperCase();
-  const made = {
+  const charge = {
     reference,
     paymentId,
     customerId,
@@ -58,5 +61,5 @@ export function madeChargeOf(intent: Stripe.PaymentIntent, environment: string):
     createdAt: new Date(intent.created * SECOND_MS),
     outcome: { kind: outcome.kind, reference },
   };
-  return { kind: 'made_charge', made };
+  return { kind: 'charge', charge };
 }

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { MethodDetails, SetupLook } from '../../domain/payment-provider';
+import type { MethodDetails, ProviderSetupState } from '../../domain/payment-provider';
 import { failureOfDecline } from './stripe-errors';
 
 export function detailsOf({
@@ -20,7 +20,7 @@ export function lookOfSetup({
   status,
   payment_method: method,
   last_setup_error: error,
-}: Pick<Stripe.SetupIntent, 'status' | 'payment_method' | 'last_setup_error'>): SetupLook {
+}: Pick<Stripe.SetupIntent, 'status' | 'payment_method' | 'last_setup_error'>): ProviderSetupState {
   switch (status) {
     case 'succeeded':
       if (method === null || typeof method === 'string') return { kind: 'unknown' };

@@ -6,22 +6,22 @@ import type {
   ChargeRequest,
   ClientAction,
   DetachOutcome,
-  DisputeLook,
+  ProviderDisputeState,
   ListedRefund,
-  MadeChargeLook,
-  MadeRefundLook,
+  UnrecordedChargeState,
+  UnrecordedRefundState,
   PreparedCharge,
   PreparingProvider,
   ProviderOutcome,
   ProviderRefundRequest,
-  SetupLook,
+  ProviderSetupState,
   SetupRequest,
 } from '../../domain/payment-provider';
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
 import { detailsOf, lookOfSetup } from './stripe-methods';
-import { madeChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
+import { unrecordedChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
   isMissing,
@@ -115,14 +115,14 @@ export class StripeProvider implements PreparingProvider {
     return answer?.id ?? null;
   }
 
-  async retrieveSetup(reference: string): Promise<SetupLook> {
+  async retrieveSetup(reference: string): Promise<ProviderSetupState> {
     const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
     );
     return answer === null ? { kind: 'unknown' } : lookOfSetup(answer);
   }
 
-  async cancelSetup(reference: string): Promise<SetupLook> {
+  async cancelSetup(reference: string): Promise<ProviderSetupState> {
     const { answer, failure } = await this.client.ask('setup_intents/cancel', (sdk) =>
       sdk.setupIntents.cancel(reference),
     );
@@ -256,15 +256,15 @@ export class StripeProvider implements PreparingProvider {
     }));
   }
 
-  async retrieveMadeCharge(reference: string): Promise<MadeChargeLook> {
+  async retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState> {
     const { answer, failure } = await this.client.ask('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
-    return madeChargeOf(answer, this.client.environment);
+    return unrecordedChargeOf(answer, this.client.environment);
   }
 
-  async retrieveMadeRefund(reference: string): Promise<MadeRefundLook> {
+  async retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState> {
     const { answer, failure } = await this.client.ask('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
@@ -276,13 +276,13 @@ export class StripeProvider implements PreparingProvider {
     const minor = fromStripeAmount(amount, currency.toUpperCase());
     const outcome = outcomeOfRefund(answer);
     return {
-      kind: 'made_refund',
+      kind: 'refund',
       ...payment,
-      made: { reference, refundId, amount: minor, reason, outcome },
+      refund: { reference, refundId, amount: minor, reason, outcome },
     };
   }
 
-  async retrieveDispute(reference: string): Promise<DisputeLook> {
+  async retrieveDispute(reference: string): Promise<ProviderDisputeState> {
     const { answer, failure } = await this.client.ask('disputes/retrieve', (sdk) =>
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );

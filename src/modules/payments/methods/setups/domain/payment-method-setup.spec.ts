@@ -1,13 +1,18 @@
-import type { SetupLook } from '../../../domain/payment-provider';
-import { isLost, newSetup, type PaymentMethodSetup, withLook } from './payment-method-setup';
+import type { ProviderSetupState } from '../../../domain/payment-provider';
+import {
+  isLost,
+  newSetup,
+  type PaymentMethodSetup,
+  applyProviderState,
+} from './payment-method-setup';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: null };
-const SET_UP: SetupLook = { kind: 'set_up', token: 'pm_1', details: NO_DETAILS };
-const WAITING: SetupLook = { kind: 'waiting', failureCode: null };
-const DECLINED: SetupLook = { kind: 'waiting', failureCode: 'declined' };
-const CANCELED: SetupLook = { kind: 'canceled' };
-const REFUSED: SetupLook = { kind: 'refused', failureCode: 'method_unusable' };
+const SET_UP: ProviderSetupState = { kind: 'set_up', token: 'pm_1', details: NO_DETAILS };
+const WAITING: ProviderSetupState = { kind: 'waiting', failureCode: null };
+const DECLINED: ProviderSetupState = { kind: 'waiting', failureCode: 'declined' };
+const CANCELED: ProviderSetupState = { kind: 'canceled' };
+const REFUSED: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 const pending = newSetup(
   {
@@ -22,9 +27,9 @@ const pending = newSetup(
 
 const later = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
 
-/** Applies looks in turn. */
-function after(...looks: readonly SetupLook[]): PaymentMethodSetup {
-  return looks.reduce((setup, look) => withLook(setup, look, 'pm_2', NOW), pending);
+/** Applies states in turn. */
+function after(...states: readonly ProviderSetupState[]): PaymentMethodSetup {
+  return states.reduce((setup, state) => applyProviderState(setup, state, 'pm_2', NOW), pending);
 }
 
 describe('a setup of a payment method', () => {
@@ -36,8 +41,8 @@ describe('a setup of a payment method', () => {
     ['fails if its attempts failed', [DECLINED, CANCELED], 'failed', 'declined'],
     ['fails if its method cannot be kept', [REFUSED], 'failed', 'method_unusable'],
     ['is looked at again without an answer', [{ kind: 'unknown' }], 'pending', null],
-  ] as const)('%s', (_, looks, status, failureCode) => {
-    expect(after(...looks)).toMatchObject({ status, failureCode });
+  ] as const)('%s', (_, states, status, failureCode) => {
+    expect(after(...states)).toMatchObject({ status, failureCode });
   });
 
   it('names its payment method and is not polled once it succeeded', () => {
@@ -56,9 +61,9 @@ describe('a setup of a payment method', () => {
 
   it('is polled when it is given up at the latest', () => {
     const polledOften = { ...pending, attempts: 20 };
-    const before = withLook(polledOften, WAITING, null, later(23 * 60 + 30));
+    const before = applyProviderState(polledOften, WAITING, null, later(23 * 60 + 30));
     expect(before.dueAt).toEqual(pending.expiresAt);
-    const past = withLook(polledOften, { kind: 'unknown' }, null, later(25 * 60));
+    const past = applyProviderState(polledOften, { kind: 'unknown' }, null, later(25 * 60));
     expect(past.dueAt).toEqual(later(26 * 60));
   });
 });

@@ -1,6 +1,6 @@
 import { isTerminal, type Transitions } from '../../../../../core/states';
 import { pollAgainLater } from '../../../domain/poll-lease';
-import type { SetupLook } from '../../../domain/payment-provider';
+import type { ProviderSetupState } from '../../../domain/payment-provider';
 
 export const SETUP_STATUSES = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type SetupStatus = (typeof SETUP_STATUSES)[number];
@@ -97,14 +97,14 @@ export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
  * Applies the state that the provider shows to a pending setup.
  * @param paymentMethodId stored method, if the setup succeeded
  */
-export function withLook(
+export function applyProviderState(
   setup: PaymentMethodSetup,
-  look: SetupLook,
+  state: ProviderSetupState,
   paymentMethodId: string | null,
   now: Date,
 ): PaymentMethodSetup {
   const ended = { ...setup, dueAt: null, leasedBy: null, version: setup.version + 1 };
-  switch (look.kind) {
+  switch (state.kind) {
     case 'set_up':
       return { ...ended, status: 'succeeded', paymentMethodId, failureCode: null, updatedAt: now };
     case 'canceled': {
@@ -112,11 +112,11 @@ export function withLook(
       return { ...ended, status, updatedAt: now };
     }
     case 'refused':
-      return { ...ended, status: 'failed', failureCode: look.failureCode, updatedAt: now };
+      return { ...ended, status: 'failed', failureCode: state.failureCode, updatedAt: now };
     case 'waiting': {
       const next = { ...setup, ...planned(setup, now) };
-      if (look.failureCode === setup.failureCode) return next;
-      const { failureCode } = look;
+      if (state.failureCode === setup.failureCode) return next;
+      const { failureCode } = state;
       return { ...next, failureCode, version: setup.version + 1, updatedAt: now };
     }
     case 'unknown':

@@ -7,7 +7,7 @@ import type {
 } from '../domain/payment-provider';
 
 /** Data of a refund that the provider needs. */
-export interface RefundOrder {
+export interface RequestedRefund {
   readonly id: string;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
@@ -25,7 +25,7 @@ export interface RefundOrder {
 }
 
 /** State of a refund at its provider; `absent` if the provider does not list it. */
-export type RefundLook = ProviderOutcome | { readonly kind: 'absent' };
+export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /** Polls without an answer after which the refunds are listed instead of requested again. */
 const MOST_REPLAYS = 2;
@@ -35,7 +35,7 @@ export const directRefundKey = (refundId: string): string => `refund:${refundId}
 /** Returns the request of a refund. It depends on the row alone, so that a repeated key has the same parameters. */
 export function refundRequest(
   { id: paymentId, currency, providerReference }: Payment,
-  { id: refundId, amount, providerAttempt }: RefundOrder,
+  { id: refundId, amount, providerAttempt }: RequestedRefund,
   flow: PaymentProvider['flow'],
 ): ProviderRefundRequest {
   if (providerReference === null) throw new Error(`The payment ${paymentId} has no reference.`);
@@ -57,17 +57,17 @@ export function refundRequest(
 export async function resumePreparedRefund(
   provider: PreparingProvider,
   payment: Payment,
-  order: RefundOrder,
+  refund: RequestedRefund,
   now: Date,
-): Promise<RefundLook> {
-  if (order.providerReference !== null) return provider.retrieveRefund(order.providerReference);
-  const request = refundRequest(payment, order, provider.flow);
-  const { sentAt, createdAt, dueAt } = order;
+): Promise<ProviderRefundState> {
+  if (refund.providerReference !== null) return provider.retrieveRefund(refund.providerReference);
+  const request = refundRequest(payment, refund, provider.flow);
+  const { sentAt, createdAt, dueAt } = refund;
   const isReplayed = now.getTime() - (sentAt ?? createdAt).getTime() < provider.replayMs;
-  if (dueAt !== null && isReplayed && order.attempts <= MOST_REPLAYS)
+  if (dueAt !== null && isReplayed && refund.attempts <= MOST_REPLAYS)
     return provider.refund(request);
   const listed = await provider.listRefunds(request.chargeReference);
-  const found = listed.find(({ refundId }) => refundId === order.id);
+  const found = listed.find(({ refundId }) => refundId === refund.id);
   if (found !== undefined) return found.outcome;
   const isAbsent = dueAt !== null && listed.every(({ refundId }) => refundId !== null);
   return { kind: isAbsent ? 'absent' : 'unknown' };
