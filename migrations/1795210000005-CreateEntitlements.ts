@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Entitlements, and which add-on brings which. */
+/** Entitlements, and links from add-ons to entitlements. */
 export class CreateEntitlements1795210000005 implements MigrationInterface {
   readonly name = 'CreateEntitlements1795210000005';
 

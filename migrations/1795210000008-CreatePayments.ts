@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payments, and the books of the simulated gateway. */
+/** Payments, and the records of the simulated gateway. */
 export class CreatePayments1795210000008 implements MigrationInterface {
   readonly name = 'CreatePayments1795210000008';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Deliveries of events to webhook endpoints, their attempts, and which endpoints are failing. */
+/** Deliveries of events to webhook endpoints, their attempts, and the failures of each endpoint. */
 export class CreateWebhookDeliveries1795210000010 implements MigrationInterface {
   readonly name = 'CreateWebhookDeliveries1795210000010';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Plans, their versions, and what each version costs and allows. */
+/** Plans and their versions, with the prices and entitlements of each version. */
 export class CreatePlans1795220000001 implements MigrationInterface {
   readonly name = 'CreatePlans1795220000001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tax rates, and those that a customer is billed. */
+/** Tax rates, and the tax rates of customers. */
 export class CreateTaxRates1795220000002 implements MigrationInterface {
   readonly name = 'CreateTaxRates1795220000002';
 

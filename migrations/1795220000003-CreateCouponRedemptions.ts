@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which subscription redeemed which coupon, and what is left of it. */
+/** Coupons redeemed on subscriptions, and what is left of each. */
 export class CreateCouponRedemptions1795220000003 implements MigrationInterface {
   readonly name = 'CreateCouponRedemptions1795220000003';
 

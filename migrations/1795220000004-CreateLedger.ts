@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The books, which only ever grow and always balance. */
+/** The ledger: append-only and always balanced. */
 export class CreateLedger1795220000004 implements MigrationInterface {
   readonly name = 'CreateLedger1795220000004';
 
@@ -73,7 +73,7 @@ export class CreateLedger1795220000004 implements MigrationInterface {
     }
   }
 
-  /** Deferred to the commit: a transaction and its postings are written one after the other. */
+  /** Checked at the commit, because a transaction and its postings are inserted one after the other. */
   private async refuseImbalance(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE FUNCTION "ledger_refuse_imbalance"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Test clocks, and the customers that live on them. */
+/** Test clocks, and the customers attached to them. */
 export class CreateTestClocks1795230000001 implements MigrationInterface {
   readonly name = 'CreateTestClocks1795230000001';
 

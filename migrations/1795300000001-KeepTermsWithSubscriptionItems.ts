@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** An item keeps the proration it was sold with and the end a pause cut off; a flat price has the quantity 1. */
+/**
+ * Stores with each item the proration it was sold with, and the end that a pause shortened. The quantity of a flat price is 1.
+ */
 export class KeepTermsWithSubscriptionItems1795300000001 implements MigrationInterface {
   readonly name = 'KeepTermsWithSubscriptionItems1795300000001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When it is to be told that a trial ends; of trials that run already too, where that instant is yet to come. */
+/** Adds the time at which the end of a trial is announced. Running trials get one if that time is in the future. */
 export class AddTrialEnding1795300000002 implements MigrationInterface {
   readonly name = 'AddTrialEnding1795300000002';
 

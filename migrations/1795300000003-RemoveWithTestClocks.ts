@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What lives on a test clock can be removed with it: its books, a transaction as a whole, and the deliveries of its events.
- * The books of all other customers stay append-only.
+ * Allows deleting the data of customers on a test clock: their ledger transactions, each as a whole, and the deliveries of
+ * their events. The ledger of all other customers stays append-only.
  */
 export class RemoveWithTestClocks1795300000003 implements MigrationInterface {
   readonly name = 'RemoveWithTestClocks1795300000003';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** An invoice that bills a void one anew: once for each. */
+/** Links an invoice to the void invoice that it regenerates. Each void invoice is regenerated at most once. */
 export class ReissueInvoices1795300000004 implements MigrationInterface {
   readonly name = 'ReissueInvoices1795300000004';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Buyer and seller of an invoice as they were when it was finalized; of those from before, nobody knows. */
+/** Stores the buyer and seller of an invoice as they were when it was finalized. They are null for older invoices. */
 export class KeepPartiesOfInvoices1795300000005 implements MigrationInterface {
   readonly name = 'KeepPartiesOfInvoices1795300000005';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payments of invoices: what is reserved of an invoice, what of a payment paid it, and what the provider was told to charge. */
+/**
+ * Payments of invoices: the reserved amount of an invoice, the part of a payment that paid it, and the request sent to the
+ * provider.
+ */
 export class PayInvoices1795310000001 implements MigrationInterface {
   readonly name = 'PayInvoices1795310000001';
 

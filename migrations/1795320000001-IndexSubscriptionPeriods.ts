@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The newest period of a subscription is found without reading the others. */
+/** Indexes the newest period of a subscription, so that it is found without reading the others. */
 export class IndexSubscriptionPeriods1795320000001 implements MigrationInterface {
   readonly name = 'IndexSubscriptionPeriods1795320000001';
 

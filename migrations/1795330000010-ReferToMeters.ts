@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Prices and entitlements could name any meter, as long as there were none. */
+/** Adds foreign keys from prices and entitlements to meters. Before, they could name any meter. */
 export class ReferToMeters1795330000010 implements MigrationInterface {
   readonly name = 'ReferToMeters1795330000010';
 

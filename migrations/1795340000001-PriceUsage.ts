@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Prices of usage: by group, and what a percentage leaves free and takes of one event. */
+/** Usage prices: by group, and the free amounts and limits per event of percentage prices. */
 export class PriceUsage1795340000001 implements MigrationInterface {
   readonly name = 'PriceUsage1795340000001';
 

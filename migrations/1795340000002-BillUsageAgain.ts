@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What was billed of usage is found again for its subscription when usage comes late, with what to bill it by. */
+/** Stores the subscription and the terms of billed usage, so that late usage can be billed. */
 export class BillUsageAgain1795340000002 implements MigrationInterface {
   readonly name = 'BillUsageAgain1795340000002';
 

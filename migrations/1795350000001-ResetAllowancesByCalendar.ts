@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Allowances of plans may start anew with a unit of the calendar. */
+/** Lets allowances of plans reset by calendar unit. */
 export class ResetAllowancesByCalendar1795350000001 implements MigrationInterface {
   readonly name = 'ResetAllowancesByCalendar1795350000001';
 

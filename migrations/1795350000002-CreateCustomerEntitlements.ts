@@ -1,9 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/**
- * What customers have of entitlements, resolved; their grants; what they consumed; and the version by which what was
- * resolved is known to hold.
- */
+/** Entitlement balances of customers, their grants and consumptions. A balance is valid for one version of the customer. */
 export class CreateCustomerEntitlements1795350000002 implements MigrationInterface {
   readonly name = 'CreateCustomerEntitlements1795350000002';
 

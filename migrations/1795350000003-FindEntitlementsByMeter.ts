@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Each batch of usage asks what is counted by its meters. */
+/** Indexes entitlements by meter, because each batch of usage looks them up. */
 export class FindEntitlementsByMeter1795350000003 implements MigrationInterface {
   readonly name = 'FindEntitlementsByMeter1795350000003';
 

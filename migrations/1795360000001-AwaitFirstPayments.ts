@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Subscriptions that wait for their first payment, and expire without it. Those that are there were sold without waiting. */
+/** Subscriptions that wait for their first payment, and expire without it. Existing subscriptions do not wait. */
 export class AwaitFirstPayments1795360000001 implements MigrationInterface {
   readonly name = 'AwaitFirstPayments1795360000001';
 
@@ -31,7 +31,7 @@ export class AwaitFirstPayments1795360000001 implements MigrationInterface {
     `);
   }
 
-  /** One that waits or expired is canceled: what it billed stays as it is. */
+  /** Cancels subscriptions that wait or have expired. Their invoices stay unchanged. */
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('ALTER TABLE "subscription" DROP COLUMN "incomplete_expires_at"');
     await queryRunner.query('ALTER TABLE "subscription" DROP COLUMN "payment_behavior"');

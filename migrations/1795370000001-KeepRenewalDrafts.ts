@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Invoices of renewals that stay drafts for a while, and how long they do for a customer. */
+/** Renewal invoices that stay drafts for a grace period, and the length of that period per customer. */
 export class KeepRenewalDrafts1795370000001 implements MigrationInterface {
   readonly name = 'KeepRenewalDrafts1795370000001';
 

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Whose rows change what an event meets in a stream, and the column they share with the streams. */
+/** Tables whose changes invalidate cached stream state, with the column that identifies their streams. */
 const FOLLOWED = [
   ['usage_billed', 'stream_id', 'id'],
   ['usage_window', 'stream_id', 'id'],
   ['meter', 'event_name', 'event_name'],
 ] as const;
 
-/** What appends may know of a stream without asking holds for one version of it. */
+/** Adds a version to streams. Cached stream state is valid for one version. */
 export class NumberStreamVersions1795380000001 implements MigrationInterface {
   readonly name = 'NumberStreamVersions1795380000001';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What a weighted sum holds goes on in the later parts of a billing period. What was billed or ordered before keeps the
- * terms it had, by which each part of a meter that is not recurring began with nothing.
+ * A weighted sum carries its value over within a billing period. Usage billed or requested before keeps its terms: the value of
+ * a meter that is not recurring started at zero in each part of a period.
  */
 export class HoldWithinBillingPeriods1795390000001 implements MigrationInterface {
   readonly name = 'HoldWithinBillingPeriods1795390000001';

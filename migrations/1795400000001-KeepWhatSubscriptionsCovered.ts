@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What subscriptions covered of usage when it was used stays covered where they allow less afterwards. Of windows that run
- * it is what they allow now.
+ * Stores the usage that subscriptions covered when it was used, so that a later reduction of the allowance does not change it.
+ * Current windows start with the present allowance.
  */
 export class KeepWhatSubscriptionsCovered1795400000001 implements MigrationInterface {
   readonly name = 'KeepWhatSubscriptionsCovered1795400000001';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The trace of a line for usage says from when on events counted in it: before its period, where values were held over, as
- * what was kept of its bill says. What is known of no bill counted from the start of its period.
+ * Adds to the trace of each usage line the first instant whose events were counted. It is before the period if a value carried
+ * over, as stored with the bill. Without a stored bill, it is the start of the period.
  */
 export class TellSinceWhenLinesCount1795410000001 implements MigrationInterface {
   readonly name = 'TellSinceWhenLinesCount1795410000001';

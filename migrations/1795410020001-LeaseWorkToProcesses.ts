@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Leases name the process that holds them, so that its work is taken over as soon as it dies. The columns are added without
- * a rewrite. Their indexes hold work in progress alone: making one takes a scan of the table, and no sort.
+ * Stores in each lease the process that holds it, so that its work is taken over as soon as the process dies. The columns are
+ * added without a rewrite. Their indexes contain only work in progress: building one scans the table, without a sort.
  */
 export class LeaseWorkToProcesses1795410020001 implements MigrationInterface {
   readonly name = 'LeaseWorkToProcesses1795410020001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Reports of payment providers that contradict a final outcome are kept until somebody applies or dismisses them. */
+/** Stores reports of payment providers that contradict a final outcome, until somebody applies or dismisses them. */
 export class RecordProviderDiscrepancies1795410020002 implements MigrationInterface {
   readonly name = 'RecordProviderDiscrepancies1795410020002';
 

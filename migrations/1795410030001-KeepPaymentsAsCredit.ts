@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Money of payments that paid no invoice becomes a credit of its own, which invoices use and refunds reserve. */
+/** Turns money of payments that paid no invoice into a credit of its own, which invoices use and refunds reserve. */
 export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
   readonly name = 'KeepPaymentsAsCredit1795410030001';
 
@@ -22,7 +22,7 @@ export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
               AND "remaining" + "reserved" + "refunded" <= "amount"
           )
     `);
-    // Refunds gave back first what had paid no invoice, and pending ones will.
+    // Refunds, pending ones included, take first the part that paid no invoice.
     await queryRunner.query(`
       INSERT INTO "credit_grant"
         ("id", "customer_id", "currency", "amount", "remaining", "reserved", "refunded", "source_id", "created_at")
@@ -44,7 +44,7 @@ export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
     `);
   }
 
-  /** Invoices may have used money of payments: without the credits of these, the books of before would not know it. */
+  /** Deletes the credits from payments, which the former schema does not have. */
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP INDEX "credit_grant_customer_index"');
     await queryRunner.query(

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const KINDS = `'invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release'`;
 
-/** Credit may lower invoices that were finalized before it, which the ledger tells as a kind of its own. */
+/** Lets credit reduce invoices that were finalized before it. The ledger records this as a transaction kind of its own. */
 export class ApplyCreditToOpenInvoices1795410030002 implements MigrationInterface {
   readonly name = 'ApplyCreditToOpenInvoices1795410030002';
 
@@ -10,13 +10,13 @@ export class ApplyCreditToOpenInvoices1795410030002 implements MigrationInterfac
     return allow(queryRunner, `${KINDS}, 'credit_applied'`);
   }
 
-  /** Refused where such a transaction was posted: the books keep it. */
+  /** Fails if such a transaction was posted, because the ledger keeps it. */
   down(queryRunner: QueryRunner): Promise<void> {
     return allow(queryRunner, KINDS);
   }
 }
 
-/** Rows are checked while others write. */
+/** Validates existing rows without blocking writers. */
 async function allow(queryRunner: QueryRunner, kinds: string): Promise<void> {
   await queryRunner.query(
     'ALTER TABLE "ledger_transaction" DROP CONSTRAINT "ledger_transaction_kind_check"',

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Late usage of an ended subscription is billed by an invoice of its own. What is late by now falls due at once: the time at
- * which its subscription ended has passed on every clock.
+ * Bills late usage of an ended subscription with an invoice of its own. Existing late usage is due at once, because its
+ * subscription has ended on every clock.
  */
 export class CloseUsageOfEndedSubscriptions1795410050001 implements MigrationInterface {
   readonly name = 'CloseUsageOfEndedSubscriptions1795410050001';

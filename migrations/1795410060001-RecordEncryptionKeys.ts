@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Keeps a sample of what each encryption key sealed, so that a process with a wrong or missing key is refused when it
- * starts. Keys that are in use already are known by the newest secret each of them sealed.
+ * Stores a sample encrypted with each encryption key, so that a process with a wrong or missing key is refused when it starts.
+ * For keys already in use, the sample is the newest secret that each of them encrypted.
  */
 export class RecordEncryptionKeys1795410060001 implements MigrationInterface {
   readonly name = 'RecordEncryptionKeys1795410060001';

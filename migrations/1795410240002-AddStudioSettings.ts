@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Settings of the studio: how much admins with the role support may refund. Their only row is made here. */
+/** Settings of the studio: the largest refund by admins with the role support. The migration inserts the only row. */
 export class AddStudioSettings1795410240002 implements MigrationInterface {
   readonly name = 'AddStudioSettings1795410240002';
 

@@ -15,8 +15,8 @@ const FORMER_KINDS = [
 const NEW_KINDS = ['dispute_withdrawn', 'dispute_reinstated', 'dispute_lost'];
 
 /**
- * Disputes about payments, what they leave to refund, and what they take of credit. The checks of large tables are validated
- * by the next migration, which stops no writers.
+ * Disputes about payments, the refundable amount that they leave, and the credit that they take. The checks of large tables are
+ * validated by the next migration, which does not block writers.
  */
 export class CreateDisputes1795411100000 implements MigrationInterface {
   readonly name = 'CreateDisputes1795411100000';

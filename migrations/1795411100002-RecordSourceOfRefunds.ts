@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Refunds that were made at the provider, and refunds that carry a credit note. */
+/** Refunds that were made at the provider, and refunds with a credit note. */
 export class RecordSourceOfRefunds1795411100002 implements MigrationInterface {
   readonly name = 'RecordSourceOfRefunds1795411100002';
 

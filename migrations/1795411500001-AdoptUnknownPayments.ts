@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The provider's id of the object of an event, and the position in a list of events that is being read. */
+/** Stores the provider's id of the object of an event, and the position in a list of events that is being read. */
 export class AdoptUnknownPayments1795411500001 implements MigrationInterface {
   readonly name = 'AdoptUnknownPayments1795411500001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payment methods that a final decline made unusable. Those of before are usable until their next decline. */
+/** Marks payment methods that a final decline made unusable. Existing methods are usable until their next decline. */
 export class MarkUnusablePaymentMethods1795411510010 implements MigrationInterface {
   readonly name = 'MarkUnusablePaymentMethods1795411510010';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keeps what is archived of usage events, and the keys of archived events. */
+/** Stores the progress of the archive of usage events, and the keys of archived events. */
 export class ArchiveUsage1795411800001 implements MigrationInterface {
   readonly name = 'ArchiveUsage1795411800001';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets the search index of invoices merge its pending entries, which are larger than merged ones, at 256 kB instead of 4 MB. */
+/**
+ * Limits the pending entries of the search index of invoices to 256 kB instead of 4 MB, because they are larger than merged
+ * ones.
+ */
 export class MergeNumbersSooner1795412100001 implements MigrationInterface {
   readonly name = 'MergeNumbersSooner1795412100001';
 

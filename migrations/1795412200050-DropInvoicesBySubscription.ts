@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Drops an index whose first column `invoice_renewal_unique` has as well. The previous release sorts the few invoices of a subscription. */
+/**
+ * Drops an index that `invoice_renewal_unique` replaces, because it starts with the same column. The previous release sorts the
+ * few invoices of a subscription.
+ */
 export class DropInvoicesBySubscription1795412200050 implements MigrationInterface {
   readonly name = 'DropInvoicesBySubscription1795412200050';
   readonly transaction = false;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Shows on a subscription since when its due work is refused, and why. */
+/** Stores on a subscription since when its due work fails, and why. */
 export class ShowFailedRenewals1795440000000 implements MigrationInterface {
   readonly name = 'ShowFailedRenewals1795440000000';
 
