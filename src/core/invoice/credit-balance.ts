@@ -2,7 +2,7 @@ import { invariant } from '../invariant';
 import { lesser } from '../money';
 import type { AppliedCredit } from './line';
 
-/** Remaining amount of one credit, from a credit note or a negative invoice. */
+/** Remaining amount of one credit, from a credit note, a negative invoice or a payment. */
 export type CreditGrant = {
   readonly creditId: string;
   readonly createdAt: Date;

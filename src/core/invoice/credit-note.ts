@@ -63,7 +63,7 @@ export function creditNote(
     invariant(line !== undefined, 'a credit note names lines of its invoice');
     invariant(
       netMinor >= 1n && netMinor <= creditableMinor(line),
-      'a credit note takes no more than the line holds',
+      'a credit note takes no more than is left of the line',
     );
     return { line, netMinor };
   });
@@ -81,7 +81,7 @@ export function creditNote(
   return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
 }
 
-/** The tax of a part of the line; all that is left of it for the last part. */
+/** Returns the tax of a part of a line. The last part gets all tax that is left of the line. */
 function exactTax(line: CreditableLine, netMinor: bigint): Rational {
   const taxMinor = taxOf(line.taxShares);
   const left = rational(taxMinor - taxOf(line.creditedTaxShares));

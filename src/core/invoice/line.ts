@@ -1,6 +1,6 @@
 import type { Rational } from '../decimal';
 import type { AppliedCoupon } from '../discount';
-import type { RateTotal, TaxShare } from '../tax';
+import type { TaxRateTotal, TaxShare } from '../tax';
 
 /** Purpose of an invoice line; `minimum` and `maximum` are the true-ups of a commitment. */
 export type LineKind =
@@ -47,7 +47,7 @@ export type AssembledInvoice = {
   readonly exclusiveTaxMinor: bigint;
   /** Within the lines. */
   readonly inclusiveTaxMinor: bigint;
-  readonly taxRates: readonly RateTotal[];
+  readonly taxRates: readonly TaxRateTotal[];
   readonly taxNote: 'exempt' | 'reverse_charge' | null;
   readonly totalMinor: bigint;
   readonly credits: readonly AppliedCredit[];

@@ -82,7 +82,11 @@ describe('the unused share of what a line holds is credited', () => {
       billed(710n, { proration: { ...days(22n, 31n), unit: 'second' } }),
       days(8n, 31n),
     ],
-    ['a line credited beyond what it held', billed(710n, { creditedMinor: 711n }), days(8n, 31n)],
+    [
+      'a line credited beyond its billed amount',
+      billed(710n, { creditedMinor: 711n }),
+      days(8n, 31n),
+    ],
   ])('refused: %s', (_, line, unused) => {
     expect(() => creditForUnused(line, unused)).toThrow(InvariantError);
   });

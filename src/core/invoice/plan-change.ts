@@ -53,10 +53,10 @@ export function unusedShare(
 /**
  * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units: the unused share of what is
  * left of the line after discounts and earlier credits, rounded once, half away from zero.
- * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond what it held.
+ * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
-  invariant(heldMinor >= 0n, 'a line is never credited beyond what it held');
+  invariant(heldMinor >= 0n, 'a line is never credited beyond its billed amount');
   return roundToInteger(multiply(rational(heldMinor), unusedShare(line, unused)));
 }

@@ -13,22 +13,21 @@ export type Proration = {
   readonly unit: 'day' | 'second';
 };
 
-/** A part of a period, and what is at its end. */
+/** A part of a period, and how it ends. */
 export type ProratedPart = Period & {
   /**
-   * `border` when something follows at the instant the part ends, be it the new price or the next
-   * period: in days, the date of the boundary belongs to what follows. `termination` when the
-   * subscription ends there: in days, that date is billed.
+   * `border`: a new price or the next period starts where the part ends. Proration by day bills that
+   * date to the new price or period. `termination`: the subscription ends there. Proration by day
+   * bills that date to the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
- * How much of `fullPeriod` the part is. In `day` mode local dates of `timeZone` are counted; the
- * date of a change belongs to the new price and the date on which a subscription ends is billed,
- * though never more dates than are left in the period. In `second` mode the instant is the boundary
- * and the zone plays no role. The denominator is the full period: for a short first calendar
- * period, the whole calendar one.
+ * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates of `timeZone`: the date
+ * of a change counts for the new price, and the date on which a subscription ends is billed, but
+ * never more dates than are left in the period. By `second`, counts elapsed time. The denominator is
+ * the full period; for a short first calendar period, the whole calendar period.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or
  * the zone is unknown.

@@ -1,7 +1,7 @@
 export {
   exactTaxesOf,
   taxInvoice,
-  type RateTotal,
+  type TaxRateTotal,
   type TaxableLine,
   type AppliedTaxRate,
   type TaxShare,

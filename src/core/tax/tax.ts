@@ -50,14 +50,14 @@ export type TaxedLine = {
   readonly shares: readonly TaxShare[];
 };
 
-export type RateTotal = TaxShare & {
+export type TaxRateTotal = TaxShare & {
   /** Net of all lines with the rate. */
   readonly taxableMinor: bigint;
 };
 
 export type InvoiceTax = {
   readonly lines: readonly TaxedLine[];
-  readonly rates: readonly RateTotal[];
+  readonly rates: readonly TaxRateTotal[];
   /** On top of the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
   /** Within the amounts of the lines. */
@@ -88,7 +88,7 @@ export function taxInvoice(
   );
 
   const taxed = lines.map((line, index) => taxLine(line, index, used, partsByRate));
-  const totals = used.map(({ taxRateId }): RateTotal => {
+  const totals = used.map(({ taxRateId }): TaxRateTotal => {
     const carrying = taxed.filter((_, index) => lines[index]?.taxRateIds.includes(taxRateId));
     return {
       taxRateId,

@@ -4,7 +4,7 @@ import { DamagedReads } from '../../platform/observability';
 import {
   CHAIN_START,
   type ChainEnd,
-  type Content,
+  type SealedChanges,
   faultOf,
   type Seal,
   type SealFault,
@@ -29,7 +29,7 @@ interface SealableChanges {
   /** Position of the last one. */
   readonly to: bigint;
   /** Null if the database can read none of them. */
-  readonly content: Content | null;
+  readonly content: SealedChanges | null;
 }
 
 /** Reads seals and the changes that they cover. Copes with rows that the database cannot read. */
@@ -113,7 +113,7 @@ export class AuditChain {
     return batch ?? (await this.read(() => this.seals.after(number, 1))) ?? [null];
   }
 
-  private content(from: bigint, to: bigint): Promise<Content | null> {
+  private content(from: bigint, to: bigint): Promise<SealedChanges | null> {
     return this.read(() => this.seals.content(from, to));
   }
 

@@ -1,7 +1,7 @@
-import { CHAIN_START, type Content, faultOf, sealAfter, UNREADABLE } from './seal';
+import { CHAIN_START, type SealedChanges, faultOf, sealAfter, UNREADABLE } from './seal';
 
 const createdAt = new Date('2026-03-01T00:00:00.000Z');
-const content: Content = { changeCount: 3, hash: 'a'.repeat(64) };
+const content: SealedChanges = { changeCount: 3, hash: 'a'.repeat(64) };
 const first = sealAfter(CHAIN_START, content, { to: 5n, createdAt });
 const second = sealAfter(first, content, { to: 9n, createdAt });
 const damaged = sealAfter(CHAIN_START, UNREADABLE, { to: 5n, createdAt });

@@ -12,7 +12,7 @@ export interface Seal {
 }
 
 /** Changes in a range of positions, as the database holds them. */
-export interface Content {
+export interface SealedChanges {
   readonly changeCount: number;
   /** SHA-256 over the rows, in hex. */
   readonly hash: string;
@@ -22,14 +22,14 @@ export interface Content {
 export type ChainEnd = Pick<Seal, 'number' | 'to' | 'hash'>;
 
 /** Content of a seal over changes that the database could not read. Verification always reports such a seal. */
-export const UNREADABLE: Content = { changeCount: 0, hash: 'unreadable' };
+export const UNREADABLE: SealedChanges = { changeCount: 0, hash: 'unreadable' };
 
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
 /** Returns the seal over the changes up to `end.to` that continues the chain. */
 export function sealAfter(
   previous: ChainEnd,
-  content: Content,
+  content: SealedChanges,
   end: { readonly to: bigint; readonly createdAt: Date },
 ): Seal {
   const unhashed = {
@@ -64,7 +64,11 @@ export type SealFault =
  * Returns the fault of a seal, or null.
  * @param content null if the database cannot read it
  */
-export function faultOf(seal: Seal, previous: ChainEnd, content: Content | null): SealFault | null {
+export function faultOf(
+  seal: Seal,
+  previous: ChainEnd,
+  content: SealedChanges | null,
+): SealFault | null {
   if (seal.number !== previous.number + 1n || seal.from !== previous.to) return 'chain_broken';
   if (hashOfSeal(seal, UNREADABLE.hash, previous.hash) === seal.hash) {
     return 'unreadable_when_sealed';

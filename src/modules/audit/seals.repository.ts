@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { rowHashesSql } from './row-hashes';
-import { CHAIN_START, type ChainEnd, type Content, type Seal } from './seal';
+import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './seal';
 
 interface SealRow {
   readonly number: string;
@@ -120,7 +120,7 @@ export class SealsRepository {
   }
 
   /** Returns number and hash of the changes in `(from, to]`. */
-  async content(from: bigint, to: bigint): Promise<Content> {
+  async content(from: bigint, to: bigint): Promise<SealedChanges> {
     const [row] = await this.database.query<{ count: number; hash: string }>(CONTENT, [from, to]);
     return { changeCount: row?.count ?? 0, hash: row?.hash ?? '' };
   }

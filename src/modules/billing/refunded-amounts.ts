@@ -4,7 +4,7 @@ import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
 /** Credits and late usage through which a decision may give something back. */
-export interface MayGiveBack {
+export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
@@ -25,18 +25,18 @@ export class RefundedAmounts {
    * Locks the payments of the invoices until the caller's transaction ends, so that a concurrent refund waits and then finds
    * the credit. Call it after locking the subscription, before entitlement balances and usage.
    */
-  async lock(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
+  async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
   /** Returns the same without a lock, for previews. */
-  async read(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
+  async read(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.findRefunded(invoiceIds), ...found };
   }
 
-  private async sourcesOf({ credits = [], subscriptionIds = [], invoiceIds = [] }: MayGiveBack) {
+  private async sourcesOf({ credits = [], subscriptionIds = [], invoiceIds = [] }: CreditSources) {
     const found = await this.givenBack.sourcesOf(credits, subscriptionIds);
     const periods = await this.periods.billingPeriods(
       found.late.map(({ subscriptionId, request }) => [subscriptionId, request.period.startAt]),

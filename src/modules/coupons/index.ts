@@ -13,9 +13,9 @@ export {
   countsFrom,
   isUsedPercentage,
   isUsedUp,
-  type NotedDiscount,
+  type InvoiceDiscount,
   type RedeemedTerms,
   type RedemptionRequest,
-  type StandingDiscounts,
+  type OnceDiscounts,
 } from './domain/redemption';
 export { RedemptionsService } from './redemptions.service';

@@ -100,7 +100,7 @@ export class RedemptionsRepository {
     return { items: await this.withCoupons(items), next };
   }
 
-  /** Writes the fields that an invoice or an end may change. */
+  /** Writes the fields that change when an invoice uses a redemption, or when it ends. */
   async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
     await this.database.updateMany(
       CouponRedemptionEntity,

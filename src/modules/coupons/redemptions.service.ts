@@ -22,7 +22,7 @@ import type { Coupon } from './domain/coupon';
 import {
   type AppliedRedemption,
   isUsedUp,
-  type NotedDiscount,
+  type InvoiceDiscount,
   redemptionOf,
   type RedeemedTerms,
   refusalOf,
@@ -144,7 +144,7 @@ export class RedemptionsService {
    * Undoes the discounts of an invoice, in the transaction that voids it.
    * @param noted each redemption once
    */
-  async takeBack(noted: readonly NotedDiscount[], now: Date): Promise<void> {
+  async takeBack(noted: readonly InvoiceDiscount[], now: Date): Promise<void> {
     const used = new Map(
       noted
         .filter(({ amountMinor, returnedMinor = 0n }) => amountMinor > 0n || returnedMinor > 0n)

@@ -119,7 +119,7 @@ export class CustomersRepository {
   }
 
   /**
-   * Writes the fields that an update, the first amount or a deletion may change.
+   * Writes the fields that can change: by an update, by the first amount, which fixes the currency, or by a deletion.
    * @throws {ProblemError} `customer_external_id_taken`
    */
   async update(customer: Customer): Promise<void> {

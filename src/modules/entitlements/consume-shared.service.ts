@@ -14,7 +14,7 @@ import {
   type SharedBalance,
   SharedConsumptionsRepository,
   type SharedTarget,
-  type SharedWrite,
+  type ConsumptionWrite,
 } from './shared-consumptions.repository';
 
 const MAX_CACHED_KEYS = 10_000;
@@ -37,7 +37,7 @@ interface FoundBalance {
 }
 
 /** A balance with the decisions about its requests. */
-interface DecidedBalance extends SharedWrite {
+interface DecidedBalance extends ConsumptionWrite {
   readonly asked: AskedBalance;
   readonly target: SharedTarget;
   /** The balance after its requests, if one of them was allowed. */

@@ -2,7 +2,7 @@ import {
   afterWrite,
   type SharedBalance,
   type SharedTarget,
-  type SharedWrite,
+  type ConsumptionWrite,
 } from './shared-consumptions.repository';
 
 /** About 2 kB each. */
@@ -32,7 +32,7 @@ export class KnownBalances {
   }
 
   /** Remembers a balance that was written in a commit. */
-  written(name: string, target: SharedTarget, write: SharedWrite): void {
+  written(name: string, target: SharedTarget, write: ConsumptionWrite): void {
     const former = this.entries.get(name)?.balance;
     const isOwn = former === undefined || isSame(former, write.balance);
     this.entries.delete(name);

@@ -37,7 +37,7 @@ export interface SharedBalance {
 }
 
 /** Decided requests of a balance: their answers, and what the allowed ones count. */
-export interface SharedWrite {
+export interface ConsumptionWrite {
   readonly balance: SharedBalance;
   /** Balance with its new usage; null if no request is allowed. */
   readonly after: BalanceRecord | null;
@@ -57,7 +57,7 @@ interface LockedRow extends RawBalanceRow {
 }
 
 /** Returns the balance and its stream after the write. */
-export function afterWrite({ balance, after, events }: SharedWrite): SharedBalance {
+export function afterWrite({ balance, after, events }: ConsumptionWrite): SharedBalance {
   const { stream } = balance;
   const record =
     after === null
@@ -99,7 +99,7 @@ export class SharedConsumptionsRepository {
   }
 
   /** Writes answers, usage and events. Returns false if a key was used before: the transaction must then not commit. */
-  async write(writes: readonly SharedWrite[], now: Date): Promise<boolean> {
+  async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
     this.database.requireTransaction();
     const answers = answersOf(writes);
     const events = eventsOf(writes);
@@ -135,7 +135,7 @@ export class SharedConsumptionsRepository {
    * @returns the indexes of the balances that were written
    * @throws {Error} a violated constraint, if a key was used before; nothing is written then
    */
-  async consumeKnown(writes: readonly SharedWrite[], now: Date): Promise<ReadonlySet<number>> {
+  async consumeKnown(writes: readonly ConsumptionWrite[], now: Date): Promise<ReadonlySet<number>> {
     const answers = answersOf(writes);
     const rows = writes.map(({ balance }) => balance.record.row);
     const counting = countingOf(writes);
@@ -166,14 +166,14 @@ export class SharedConsumptionsRepository {
 }
 
 /** Returns the answers of the balances, with the number of their balance from 1. */
-function answersOf(writes: readonly SharedWrite[]) {
+function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),
   );
 }
 
 /** Returns the events of the balances, with the number of their balance, and their own in it, from 1. */
-function eventsOf(writes: readonly SharedWrite[]) {
+function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>
     stream === null
       ? []
@@ -181,14 +181,14 @@ function eventsOf(writes: readonly SharedWrite[]) {
   );
 }
 
-function countingOf(writes: readonly SharedWrite[]): Counting {
+function countingOf(writes: readonly ConsumptionWrite[]): Counting {
   const streams = writes.flatMap(({ balance: { stream } }) => stream ?? []);
   if (streams.length === 0) return 'nothing';
   return streams.every(({ plainAggregation }) => plainAggregation !== null) ? 'plain' : 'any';
 }
 
 /** Returns the parameters about streams and events. */
-function countedParameters(writes: readonly SharedWrite[]): readonly unknown[] {
+function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknown[] {
   const events = eventsOf(writes);
   const streams = writes.map(({ balance: { stream } }) => stream);
   return [
@@ -207,7 +207,7 @@ function countedParameters(writes: readonly SharedWrite[]): readonly unknown[] {
 }
 
 /** Returns what a plain meter adds up; a meter that counts adds up nothing. */
-function countedTotal({ balance: { record, stream }, after }: SharedWrite): string {
+function countedTotal({ balance: { record, stream }, after }: ConsumptionWrite): string {
   const isSummed = after !== null && stream?.plainAggregation === 'sum';
   return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';
 }

@@ -6,7 +6,7 @@ import { CatalogService, type PlanEntitlement } from '../catalog';
 import { anchorOf, type Subscription, SubscriptionsService } from '../subscriptions';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { accessOf, earliest } from './domain/access';
-import { type Allowance, allowanceOf, type Source } from './domain/allowance';
+import { type Allowance, allowanceOf, type AllowanceSource } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import type { BalanceRow } from './domain/customer-entitlement';
 import type { WindowRule, Reset } from './domain/reset-window';
@@ -132,7 +132,7 @@ export class SourcesService {
 }
 
 interface FoundSource {
-  readonly source: Source;
+  readonly source: AllowanceSource;
   readonly subscription: Subscription;
   readonly reset: Reset;
 }

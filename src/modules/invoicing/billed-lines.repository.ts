@@ -3,7 +3,7 @@ import { formatExact } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
-import type { StandingDiscounts } from '../coupons';
+import type { OnceDiscounts } from '../coupons';
 import type { EarlierBill } from './domain/decide-usage-lines';
 import { subjectOf } from './domain/first-bill';
 import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
@@ -110,7 +110,7 @@ export interface TakenDiscount {
   /** True if the coupon discounted the period, even if the discount returned to it later. */
   readonly isDiscounted: boolean;
   /** True if a usage correction used the coupon and the bill itself had not. */
-  readonly isBegun: boolean;
+  readonly isBegunByCorrection: boolean;
 }
 
 /** Reads lines and discounts of earlier invoices, which a later one credits, corrects or continues. */
@@ -213,7 +213,7 @@ export class BilledLinesRepository {
       periodStartAt: row.period_start_at,
       takenMinor: BigInt(row.taken),
       isDiscounted: row.is_discounted,
-      isBegun: row.is_begun,
+      isBegunByCorrection: row.is_begun,
     }));
   }
 
@@ -221,7 +221,7 @@ export class BilledLinesRepository {
   async standingDiscounts(
     subscriptionId: string,
     exceptId: string,
-  ): Promise<ReadonlyMap<string, StandingDiscounts>> {
+  ): Promise<ReadonlyMap<string, OnceDiscounts>> {
     const rows = await this.database.query<{
       redemption_id: string;
       applied: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { multiply, parseExact, rational, type Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
 import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
-import { type EventPage, type UsageQuery, UsageService } from '../metering';
+import { type UsageEventPage, type UsageQuery, UsageService } from '../metering';
 import type { UsageGroup } from './domain/usage';
 
 const EVENTS_AT_ONCE = 1_000;
@@ -28,7 +28,7 @@ export class ChargedEventsService {
     let after: string | null = null;
     do {
       const request = { after, limit: EVENTS_AT_ONCE };
-      const page: EventPage = await this.usage.listCounted(query, group, request);
+      const page: UsageEventPage = await this.usage.listCounted(query, group, request);
       for (const { properties } of page.items) charger.add(numberOf(properties[valueProperty]));
       after = page.next;
     } while (after !== null);

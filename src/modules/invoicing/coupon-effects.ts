@@ -1,5 +1,5 @@
 import { groupBy } from '../../core/grouping';
-import type { AppliedRedemption, NotedDiscount } from '../coupons';
+import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import type { InvoiceCoupon } from './domain/invoice';
 
 /** Returns the effect of an invoice on each of its coupons. */
@@ -20,7 +20,7 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
 }
 
 /** Returns the discounts that voiding an invoice returns to each of its coupons. */
-export function notedBy(coupons: readonly InvoiceCoupon[]): readonly NotedDiscount[] {
+export function notedBy(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
     mostMinor: own?.mostMinor ?? null,

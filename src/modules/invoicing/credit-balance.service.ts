@@ -20,7 +20,7 @@ import {
 import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
 
 /** Money of a payment that becomes credit of its customer, in minor units. */
-export interface PaymentCredit {
+export interface NewPaymentCredit {
   readonly paymentId: string;
   readonly customerId: string;
   readonly currency: string;
@@ -79,7 +79,7 @@ export class CreditBalanceService {
   }
 
   /** Adds money of a payment to the balance, in the caller's transaction, which has locked the payment. */
-  async add(credit: PaymentCredit, now: Date): Promise<void> {
+  async add(credit: NewPaymentCredit, now: Date): Promise<void> {
     const { paymentId: sourceId, customerId, currency, amount, reserved, refunded, lost } = credit;
     if (amount === 0n) return;
     const grant = newGrant({

@@ -41,7 +41,7 @@ import {
 import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
 
 /** A credit note, and the invoice after it. */
-export interface Issued {
+export interface IssuedCreditNote {
   readonly note: CreditNote;
   readonly invoice: Invoice;
   /** The most that further notes could leave to be refunded, in minor units. */
@@ -88,7 +88,7 @@ export class CreditNotesService {
     invoice: Invoice,
     returned: ReturnedMoney,
     now: Date,
-  ): Promise<Issued> {
+  ): Promise<IssuedCreditNote> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
@@ -162,7 +162,7 @@ export class CreditNotesService {
     { reason, settle }: Pick<CreditNoteRequest, 'reason' | 'settle'>,
     now: Date,
     given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
-  ): Promise<Issued> {
+  ): Promise<IssuedCreditNote> {
     const settled = settlementOf(invoice, credited.totalMinor, settle, given);
     const note: CreditNote = {
       id: newId('cn'),

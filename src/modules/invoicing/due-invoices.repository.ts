@@ -186,7 +186,7 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
-  /** The open invoices of a subscription that were attempted automatically. */
+  /** Returns the open invoices of a subscription that had an automatic charge. */
   async attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;

@@ -8,7 +8,7 @@ import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { appliedBy } from './coupon-effects';
 import { grantOf } from './domain/credit-grant';
-import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
+import type { DecidedInvoice, OpenMinorOf } from './domain/decide-in-turn';
 import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
@@ -58,7 +58,7 @@ export class FinalizationService {
    * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
    */
   async finalizeAll(
-    drafts: readonly (Decided & { readonly before?: Invoice })[],
+    drafts: readonly (DecidedInvoice & { readonly before?: Invoice })[],
     customers: ReadonlyMap<string, Customer>,
     now: Date,
     beforeNumbers: () => Promise<void> = nothing,
@@ -88,7 +88,7 @@ export class FinalizationService {
    * @param earned periods whose revenue is recognized with the invoices
    */
   async settle(
-    drafts: readonly Decided[],
+    drafts: readonly DecidedInvoice[],
     earned: readonly EarnedPeriod[],
     now: Date,
   ): Promise<void> {
@@ -122,7 +122,7 @@ export class FinalizationService {
   }
 
   /** Uses the credit and the coupons of drafts, and counts what they credit. */
-  private async applyAll(drafts: readonly Decided[], now: Date): Promise<void> {
+  private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
     await this.grants.useAll(invoices.flatMap(({ credits }) => credits));

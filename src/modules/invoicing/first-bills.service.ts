@@ -165,7 +165,7 @@ export class FirstBillsService {
           lastAt: spans.get(redemptionId)?.lastAt ?? null,
           takenMinor: taken?.takenMinor ?? 0n,
           isDiscounted: taken?.isDiscounted ?? false,
-          isBegun: taken?.isBegun ?? false,
+          isBegunByCorrection: taken?.isBegunByCorrection ?? false,
         };
         return [[couponKey(redemptionId, billedFrom), coupon] as const];
       }),

@@ -47,7 +47,7 @@ export {
   INVOICES_PAID_ROWS,
   INVOICES_RESERVED_ROWS,
   LOST_CREDIT_ROWS,
-  NOTED_REFUND_ROWS,
+  CREDIT_NOTE_REFUND_ROWS,
   REFUNDED_CREDIT_ROWS,
 } from './summed-rows';
 export type { UsageQuote } from './domain/usage-quote';

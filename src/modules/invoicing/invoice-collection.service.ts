@@ -64,7 +64,7 @@ export class InvoiceCollectionService {
     return this.due.collectAgain(customerId, now);
   }
 
-  /** Returns the open invoices of a subscription that were attempted automatically. */
+  /** Returns the open invoices of a subscription that had an automatic charge. */
   attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     return this.due.attemptedOf(subscriptionId);
   }

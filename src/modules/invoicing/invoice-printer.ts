@@ -14,7 +14,7 @@ import type { InvoiceDocument } from './domain/document/invoice-document';
 import { layOut } from './domain/document/layout';
 import {
   type Color,
-  type Command,
+  type DrawingCommand,
   PAGE_HEIGHT_PT,
   PAGE_WIDTH_PT,
   type TextStyle,
@@ -110,7 +110,7 @@ export class InvoicePrinter {
     });
   }
 
-  private draw(pdf: PDFKit.PDFDocument, command: Command, missing: Set<string>): void {
+  private draw(pdf: PDFKit.PDFDocument, command: DrawingCommand, missing: Set<string>): void {
     switch (command.kind) {
       case 'text':
         for (const character of this.missingOf(command.text, command.style)) missing.add(character);
@@ -133,7 +133,7 @@ export class InvoicePrinter {
 
   private drawText(
     pdf: PDFKit.PDFDocument,
-    { text, style, x, y }: Extract<Command, { kind: 'text' }>,
+    { text, style, x, y }: Extract<DrawingCommand, { kind: 'text' }>,
   ): void {
     let left = x;
     for (const run of this.runsOf(text, style)) {
@@ -154,7 +154,7 @@ export class InvoicePrinter {
     }, 0);
   }
 
-  /** The pieces of a line from left to right, each as its font has to be given it. */
+  /** Returns the pieces of a line from left to right, each in the character order that its font expects. */
   private runsOf(text: string, style: TextStyle): readonly Run[] {
     return inVisualOrder(this.directedRunsOf(text, style)).map(({ font, level, text: run }) => {
       const isFromRight = level % 2 === 1;

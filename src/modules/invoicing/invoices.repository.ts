@@ -245,7 +245,7 @@ export class InvoicesRepository {
     return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));
   }
 
-  /** Deletes the invoices, lines, credit and credit notes of customers. Returns the ids of all. */
+  /** Deletes the invoices, lines, credit and credit notes of customers. Returns the ids of all deleted rows. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const removed: string[] = [];

@@ -4,7 +4,12 @@ import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { CatalogService } from '../catalog';
-import { type ArchivedMonth, type EventPage, type UsageQuery, UsageService } from '../metering';
+import {
+  type ArchivedMonth,
+  type UsageEventPage,
+  type UsageQuery,
+  UsageService,
+} from '../metering';
 import { MetersService } from '../meters';
 import { CreditBalanceService } from './credit-balance.service';
 import { explain, type Explanation, type InvoiceExplanation } from './domain/explain';
@@ -15,7 +20,7 @@ import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors
 
 /** Stored events that a line billed, and the months whose events are archived. */
 export interface LineEvents {
-  readonly page: EventPage;
+  readonly page: UsageEventPage;
   readonly archived: readonly ArchivedMonth[];
 }
 

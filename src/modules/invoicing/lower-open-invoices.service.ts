@@ -4,7 +4,7 @@ import { lesser } from '../../core/money';
 import { nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
+import type { DecidedInvoice, OpenMinorOf } from './domain/decide-in-turn';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import type { BillingRequest } from './domain/billing-request';
@@ -29,7 +29,7 @@ export class LowerOpenInvoicesService {
    * the subscription: for open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit
    * balance.
    */
-  async lowerAll(drafts: readonly Decided[], now: Date): Promise<void> {
+  async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
       if (added === null || invoice.subscriptionId === null) continue;
       const ids = await this.due.lockOwedOf(invoice.subscriptionId);

@@ -10,7 +10,7 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingPeriods } from './domain/billing-request';
-import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
+import { isOvertaken, regeneratedFrom, type ChargeState } from './domain/regenerate';
 import { usageAgain, usageOf } from './domain/usage-again';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
@@ -27,7 +27,7 @@ import { UsageReadingsService } from './usage-readings.service';
 /** State that a void invoice is regenerated with. */
 export interface BilledAgain {
   readonly customer: Customer;
-  readonly standing: Standing;
+  readonly standing: ChargeState;
   readonly refunded: RefundedOf;
   /** Billing periods whose bills it corrects. */
   readonly periods: BillingPeriods;

@@ -26,14 +26,14 @@ export interface SimulationCommand {
 }
 
 /** Amounts in minor units before discounts and tax. */
-export interface Amounts {
+export interface SimulatedAmounts {
   readonly oldMinor: bigint;
   readonly newMinor: bigint;
 }
 
 export type SimulationStep =
   | { readonly kind: 'progress'; readonly customers: number; readonly of: number }
-  | ({ readonly kind: 'customer'; readonly customerId: string } & Amounts)
+  | ({ readonly kind: 'customer'; readonly customerId: string } & SimulatedAmounts)
   | ({
       readonly kind: 'totals';
       readonly currency: string;
@@ -41,7 +41,7 @@ export type SimulationStep =
       /** Customers who would have paid less, and customers who would have paid more. */
       readonly winners: number;
       readonly losers: number;
-    } & Amounts);
+    } & SimulatedAmounts);
 
 interface Simulation {
   readonly command: SimulationCommand;
@@ -141,11 +141,11 @@ export class SimulatePricesService {
   private async simulateCustomers(
     setup: Simulation,
     customerIds: readonly string[],
-  ): Promise<readonly ({ readonly customerId: string } & Amounts)[]> {
+  ): Promise<readonly ({ readonly customerId: string } & SimulatedAmounts)[]> {
     const { command, replacements } = setup;
     const priceIds = [...replacements.keys()];
     const billed = await this.history.billedLines(customerIds, priceIds, command);
-    const simulated: ({ readonly customerId: string } & Amounts)[] = [];
+    const simulated: ({ readonly customerId: string } & SimulatedAmounts)[] = [];
     for (const [customerId, ofCustomer] of groupBy(billed, (one) => one.customerId)) {
       const oldMinor = ofCustomer.reduce((total, { line }) => total + line.amount, 0n);
       let newMinor = 0n;
@@ -197,7 +197,7 @@ export class SimulatePricesService {
   }
 }
 
-function isRepresentable({ oldMinor, newMinor }: Amounts): boolean {
+function isRepresentable({ oldMinor, newMinor }: SimulatedAmounts): boolean {
   return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
 }
 

@@ -58,6 +58,6 @@ export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
 /** Amounts to refund of credit notes that are not void, negative. */
-export const NOTED_REFUND_ROWS = `
+export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

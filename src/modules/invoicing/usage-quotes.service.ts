@@ -57,13 +57,13 @@ export class UsageQuotesService {
   }
 }
 
-/** Returns an order of no subscription, because late usage is billed by the invoice that is finalized first. */
+/** Returns a billing request without a subscription, because late usage is billed by the invoice that is finalized first. */
 function usageOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
-/** Parts may be too large where the maximum of their price is not. */
+/** Requires that amounts are not too large. Parts may be, even if the maximum of their price is not. */
 function notTooLarge(quote: UsageQuote): UsageQuote {
   const amounts = [quote, ...quote.parts].map(({ amountMinor }) => amountMinor);
   if (!amounts.every(isWireSafe)) throw invoiceTooLarge();

@@ -3,7 +3,7 @@ import { nextVersion } from '../../core/next-version';
 import { currentActor } from '../../platform/access';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { type NotedDiscount, RedemptionsService } from '../coupons';
+import { type InvoiceDiscount, RedemptionsService } from '../coupons';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { notedBy } from './coupon-effects';
@@ -63,15 +63,15 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns what the invoice used of coupons. The months of repeating ones then begin with the invoices in effect, and a percentage
-   * that lasts `once` is unused if none of these used it.
+   * Returns the discounts of the invoice, to give them back to their coupons. The months of a repeating coupon are then counted
+   * from the remaining invoices. A percentage that lasts `once` is unused if none of these used it.
    */
   private async couponsOf({
     id,
     subscriptionId,
     coupons,
     lines,
-  }: Invoice): Promise<readonly NotedDiscount[]> {
+  }: Invoice): Promise<readonly InvoiceDiscount[]> {
     const noted = notedBy(coupons);
     if (subscriptionId === null) return noted;
     const repeating = coupons.filter(

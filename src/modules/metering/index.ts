@@ -15,7 +15,7 @@ export {
   usageArchived,
   usagePeriodEmpty,
 } from './usage.errors';
-export { type EventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
+export { type UsageEventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';

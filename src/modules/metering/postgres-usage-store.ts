@@ -12,9 +12,9 @@ import { UsageOfAllCustomers } from './store/usage-of-all-customers';
 import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
-  type EventFilter,
-  type EventPage,
-  type EventPageRequest,
+  type UsageEventFilter,
+  type UsageEventPage,
+  type UsageEventPageRequest,
   type IncomingEvent,
   type IncomingEvents,
   type LargestUsage,
@@ -74,8 +74,8 @@ export class PostgresUsageStore extends UsageStore {
   override counted(
     query: UsageQuery,
     group: Group | null,
-    page: EventPageRequest,
-  ): Promise<EventPage> {
+    page: UsageEventPageRequest,
+  ): Promise<UsageEventPage> {
     return this.events.counted(query, group, page);
   }
 
@@ -90,7 +90,7 @@ export class PostgresUsageStore extends UsageStore {
     );
   }
 
-  override list(filter: EventFilter, page: EventPageRequest): Promise<EventPage> {
+  override list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage> {
     return this.events.list(filter, page);
   }
 

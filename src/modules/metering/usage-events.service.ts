@@ -3,9 +3,9 @@ import { ConcurrencyLimiter } from '../../platform/concurrency';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import {
   type AppendResult,
-  type EventFilter,
-  type EventPage,
-  type EventPageRequest,
+  type UsageEventFilter,
+  type UsageEventPage,
+  type UsageEventPageRequest,
   type IncomingEvent,
   type Rejection,
   UsageStore,
@@ -39,7 +39,7 @@ export class UsageEventsService {
   }
 
   /** @throws {ProblemError} `invalid_cursor` */
-  list(filter: EventFilter, page: EventPageRequest): Promise<EventPage> {
+  list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage> {
     return this.store.list(filter, page);
   }
 

@@ -101,7 +101,7 @@ export interface TotalUsage {
   readonly total: Rational;
 }
 
-export interface EventFilter {
+export interface UsageEventFilter {
   readonly customerId: string;
   /** Null: all names. */
   readonly eventName: string | null;
@@ -138,12 +138,12 @@ export interface UsageProof {
 }
 
 /** Request for a page of events; `after` is `next` of the previous page. */
-export interface EventPageRequest {
+export interface UsageEventPageRequest {
   readonly after: string | null;
   readonly limit: number;
 }
 
-export interface EventPage {
+export interface UsageEventPage {
   readonly items: readonly StoredUsageEvent[];
   /** Null on the last page. */
   readonly next: string | null;
@@ -187,8 +187,8 @@ export abstract class UsageStore {
   abstract counted(
     query: UsageQuery,
     group: Group | null,
-    page: EventPageRequest,
-  ): Promise<EventPage>;
+    page: UsageEventPageRequest,
+  ): Promise<UsageEventPage>;
 
   /** Returns the archived months with events that each reading counts; {@link counted} leaves these events out. */
   abstract archived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]>;
@@ -197,7 +197,7 @@ export abstract class UsageStore {
    * Returns accepted events, voided or not, newest first, without those of archived months.
    * @throws {ProblemError} `invalid_cursor`
    */
-  abstract list(filter: EventFilter, page: EventPageRequest): Promise<EventPage>;
+  abstract list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage>;
 
   /**
    * Returns the event accepted under this key.

@@ -3,8 +3,8 @@ import type { Group } from '../../core/usage';
 import { usageArchived } from './usage.errors';
 import type { ArchivedMonth } from './domain/archived-month';
 import {
-  type EventPage,
-  type EventPageRequest,
+  type UsageEventPage,
+  type UsageEventPageRequest,
   type UsageQuery,
   type UsageReading,
   UsageStore,
@@ -37,7 +37,11 @@ export class UsageService {
    * @param group group of the reading; null: all
    * @throws {ProblemError} `invalid_cursor`
    */
-  listCounted(query: UsageQuery, group: Group | null, page: EventPageRequest): Promise<EventPage> {
+  listCounted(
+    query: UsageQuery,
+    group: Group | null,
+    page: UsageEventPageRequest,
+  ): Promise<UsageEventPage> {
     return this.store.counted(query, group, page);
   }
 

@@ -5,7 +5,7 @@ import {
   INVOICES_PAID_ROWS,
   INVOICES_RESERVED_ROWS,
   LOST_CREDIT_ROWS,
-  NOTED_REFUND_ROWS,
+  CREDIT_NOTE_REFUND_ROWS,
   REFUNDED_CREDIT_ROWS,
 } from '../invoicing';
 import { LedgerChecks, POSTED_CASH_ROWS, postedRows } from '../ledger';
@@ -53,7 +53,7 @@ export class PaymentLedgerCheck implements OnModuleInit {
     });
     this.checks.registerSums({
       name: 'refunds_less_credit_notes_equal_refunds',
-      left: { name: 'stored', sql: [REFUNDED_ROWS, REFUNDED_CREDIT_ROWS, NOTED_REFUND_ROWS] },
+      left: { name: 'stored', sql: [REFUNDED_ROWS, REFUNDED_CREDIT_ROWS, CREDIT_NOTE_REFUND_ROWS] },
       right: { name: 'ledger', sql: [postedRows('refunds')] },
     });
     this.checks.registerSums({

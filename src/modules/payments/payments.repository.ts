@@ -115,12 +115,12 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** The payments that paid parts of invoices. */
+  /** Returns the payments that paid parts of invoices. */
   findAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
   }
 
-  /** Returns the invoices that have an automatic attempt in flight. */
+  /** Returns those of the invoices with an automatic charge in progress. */
   async attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_IN_FLIGHT, [
       invoiceIds,

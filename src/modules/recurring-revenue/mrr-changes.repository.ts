@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mrr-change';
 import { MrrChangeEntity } from './mrr-change.entity';
 
-/** Reads the newest change of each subscription. What is recorded now is no longer pending. */
+/** Reads the newest change of each subscription, and deletes their pending marks, because their changes are recorded now. */
 const TAKE_LAST = `
   WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
   SELECT wanted.id AS "subscriptionId", last.*
@@ -27,7 +27,7 @@ const WINDOWS = `
   FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
   GROUP BY 1, 2, 3`;
 
-/** Ended subscriptions earn nothing. */
+/** Finds ended subscriptions with recurring revenue, which is a fault. */
 const EARNING_AFTER_END = `
   SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
   WHERE status IN ('canceled', 'incomplete_expired')

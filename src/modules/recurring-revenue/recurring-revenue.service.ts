@@ -13,7 +13,7 @@ import {
 import { mrrOf } from './domain/mrr';
 import {
   changeTo,
-  earningTimeOf,
+  revenueSpanOf,
   firstRevenueAt,
   isCounted,
   isHeldUntil,
@@ -112,7 +112,7 @@ export class RecurringRevenueService {
     now: Date,
   ): Promise<ReadonlyMap<string, Date>> {
     const begun = subscriptions.flatMap((subscription) => {
-      const startAt = earningTimeOf(subscription)?.startAt ?? now;
+      const startAt = revenueSpanOf(subscription)?.startAt ?? now;
       return startAt < now ? [{ id: subscription.id, startAt }] : [];
     });
     if (begun.length === 0) return new Map();
@@ -135,7 +135,7 @@ export class RecurringRevenueService {
       ...(await this.lastOf(subscriptions)),
     ]);
     const changes = subscriptions.flatMap((subscription) => {
-      const time = earningTimeOf(subscription);
+      const time = revenueSpanOf(subscription);
       const afterMinor = amounts.get(subscription.id) ?? 0n;
       if (time === null) return [];
       const { startAt, endAt } = time;
@@ -156,7 +156,7 @@ export class RecurringRevenueService {
     subscriptions: readonly Subscription[],
   ): Promise<ReadonlyMap<string, bigint>> {
     const stopped = subscriptions.flatMap((subscription) => {
-      const stoppedAt = earningTimeOf(subscription)?.endAt ?? null;
+      const stoppedAt = revenueSpanOf(subscription)?.endAt ?? null;
       return stoppedAt === null ? [] : [{ subscription, stoppedAt }];
     });
     const ids = stopped.map(({ subscription }) => subscription.id);

@@ -13,7 +13,7 @@ import {
   type Enrolment,
   isEnabled,
   type IssuedRecoveryCodes,
-  type Proof,
+  type SecondFactorProof,
   type SecondFactor,
   type SecondFactorCode,
   withRecoveryCodes,
@@ -183,7 +183,7 @@ export class SecondFactorsService {
     return after;
   }
 
-  private proofOf(factor: SecondFactor, code: NonNullable<SecondFactorCode>): Proof {
+  private proofOf(factor: SecondFactor, code: NonNullable<SecondFactorCode>): SecondFactorProof {
     if ('recoveryCode' in code) return { recoveryHash: recoveryHashOf(code.recoveryCode) };
     const secret = this.box.open(factor.sealedSecret, factor.id);
     return { step: stepOfCode(secret, code.totpCode, this.clock.now()) };

@@ -36,7 +36,7 @@ export interface Browser {
 }
 
 /** The session of the sign-in, with the secret for the cookie, which is not stored. */
-export interface BegunSession extends CurrentSession {
+export interface SessionWithSecret extends CurrentSession {
   readonly secret: string;
 }
 
@@ -56,7 +56,11 @@ export class SessionsService {
   ) {}
 
   /** Begins a session of an authenticated admin. */
-  async begin(admin: AdminAccount, browser: Browser, method: SignInMethod): Promise<BegunSession> {
+  async begin(
+    admin: AdminAccount,
+    browser: Browser,
+    method: SignInMethod,
+  ): Promise<SessionWithSecret> {
     const now = this.clock.now();
     const secret = newSecret(`ss_${this.configuration.environmentName}_`);
     const session: Session = {

@@ -5,7 +5,7 @@ import { AdminAccounts } from '../studio';
 import type { SecondFactorCode } from './domain/second-factor';
 import { SecondFactorsService } from './second-factors.service';
 import { secondFactorFailed, secondFactorRequired, signInFailed } from './sessions.errors';
-import { type BegunSession, type Browser, SessionsService } from './sessions.service';
+import { type SessionWithSecret, type Browser, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
 export interface SignInCredentials {
@@ -28,7 +28,7 @@ export class SignInService {
   /**
    * @throws {ProblemError} `sign_in_failed`, `second_factor_required`, `second_factor_failed`, `too_many_sign_ins`
    */
-  async signIn(credentials: SignInCredentials, browser: Browser): Promise<BegunSession> {
+  async signIn(credentials: SignInCredentials, browser: Browser): Promise<SessionWithSecret> {
     const { email, password, code } = credentials;
     const attempt = { email, address: browser.address };
     await this.limit.count(attempt, this.clock.now());

@@ -26,7 +26,7 @@ export {
   SubscriptionsRepository,
 } from './subscriptions.repository';
 export { periodsOverdue, usageSoFar } from './domain/periods';
-export { SoldUsageService } from './sold-usage.service';
+export { UnbillableUsageService } from './unbillable-usage.service';
 export { type PaymentEvent, standingAfter } from './domain/standing';
 export {
   statusEventOf,

@@ -9,7 +9,7 @@ import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/sub
 import { subscriptionTermsContradict, subscriptionTooLarge } from './subscriptions.errors';
 
 /** A plan for a new subscriber, with quantities. */
-export interface Choice {
+export interface PlanChoice {
   readonly planId: string;
   /** Decimal string. */
   readonly quantity: string;
@@ -42,7 +42,7 @@ export class OffersService {
    * Resolves the active version of a plan and add-ons for a new subscriber, in the caller's transaction.
    * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */
-  async resolveNew({ planId, quantity, addons }: Choice): Promise<ResolvedOffer> {
+  async resolveNew({ planId, quantity, addons }: PlanChoice): Promise<ResolvedOffer> {
     const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
     const { activeVersion: version, currency } = plan;
     return this.resolve({ version, currency, quantity, addons }, NONE_HELD);

@@ -21,7 +21,7 @@ const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 const MOST_PERIODS = 366;
 
 /** A subscription that is to begin. */
-export interface Start {
+export interface SubscriptionStart {
   readonly snapshot: Snapshot;
   /** Decision about what is due now. It opens no period if the start lies ahead. */
   readonly outcome: Outcome;
@@ -44,7 +44,11 @@ export class StartSubscriptionService {
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
-  async decide(command: CreateSubscription, customer: Customer, now: Date): Promise<Start> {
+  async decide(
+    command: CreateSubscription,
+    customer: Customer,
+    now: Date,
+  ): Promise<SubscriptionStart> {
     const { offer, version, currency } = await this.offers.resolveNew(command);
     if (customer.currency !== null && customer.currency !== currency) {
       throw customerCurrencyMismatch(customer.currency, currency);

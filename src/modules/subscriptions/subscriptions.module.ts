@@ -5,8 +5,8 @@ import { MeteringModule } from '../metering';
 import { purgeProvider, TestClocksModule } from '../test-clocks';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { OffersService } from './offers.service';
-import { SoldUsageRepository } from './sold-usage.repository';
-import { SoldUsageService } from './sold-usage.service';
+import { BillableSpansRepository } from './billable-spans.repository';
+import { UnbillableUsageService } from './unbillable-usage.service';
 import { StartSubscriptionService } from './start-subscription.service';
 import { SubscriptionCommandsService } from './subscription-commands.service';
 import { SubscriptionPeriodsService } from './subscription-periods.service';
@@ -22,8 +22,8 @@ import { SubscriptionsService } from './subscriptions.service';
       from.removeOf(customerIds),
     ),
     SubscriptionsRepository,
-    SoldUsageRepository,
-    SoldUsageService,
+    BillableSpansRepository,
+    UnbillableUsageService,
     OffersService,
     StartSubscriptionService,
     SubscriptionCommandsService,
@@ -32,7 +32,7 @@ import { SubscriptionsService } from './subscriptions.service';
     SubscriptionsService,
   ],
   exports: [
-    SoldUsageService,
+    UnbillableUsageService,
     StartSubscriptionService,
     SubscriptionCommandsService,
     SubscriptionPeriodsService,

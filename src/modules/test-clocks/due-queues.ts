@@ -133,7 +133,7 @@ export class DueQueues {
     }
   }
 
-  /** A failure to record it does not keep other rows from their work; the next attempt records it. */
+  /** Records why a row was refused. If that fails, other rows are still processed, and the next attempt records it. */
   private async noteRefusal<Row extends DueRow>(
     { name, noteRefusal }: DueQueue<Row>,
     row: Row,

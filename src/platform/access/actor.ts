@@ -38,7 +38,7 @@ export function actAsCommand(
   return calls.run({ principal, request: null }, () => work(principal));
 }
 
-/** Longer than the work of a request whose client has disconnected. */
+/** Time after which the work of a request whose client disconnected has certainly ended. */
 const LONGEST_WORK_MS = 600_000;
 
 /**

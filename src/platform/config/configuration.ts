@@ -293,7 +293,7 @@ export class Configuration {
     }
   }
 
-  /** Refuses generated databases and keys where they do not fit: a service for others would start without its data. */
+  /** Requires a configured database and keys unless only this machine can call the service. Generated ones are for trials. */
   private requirePersistentSetup(): void {
     const missing = [
       ...(this.databaseUrl === null ? ['DATABASE_URL'] : []),

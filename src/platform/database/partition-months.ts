@@ -2,9 +2,9 @@
 export interface PartitionMonth {
   /** `2026_03`. */
   readonly suffix: string;
-  /** First instant, inclusive. */
+  /** Start, inclusive. */
   readonly from: string;
-  /** Last instant, exclusive. */
+  /** End, exclusive. */
   readonly to: string;
 }
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Key of the entity tag on a DTO that is an answer. JSON leaves out what has a symbol as its key. */
+/** Key of the entity tag on the DTO of a response. JSON leaves out properties with a symbol as key. */
 const ETAG = Symbol('ETag');
 
 interface Tagged {
@@ -11,8 +11,8 @@ interface Tagged {
 }
 
 /**
- * Shows a resource as its DTO. The answer whose body is this DTO gets the version of the resource as its `ETag`, for use
- * in `If-Match`.
+ * Converts a resource to its DTO. A response with this DTO as its body gets the version of the resource as its `ETag`, for
+ * use in `If-Match`.
  */
 export function withETag<Resource extends { readonly version: number }, Dto extends object>(
   resource: Resource,

@@ -173,8 +173,8 @@ export class Idempotency {
   }
 
   /**
-   * A process with a number answers soon, or dies and is replaced soon. Work of a former version without a number may have
-   * to wait for the end of its lease.
+   * Creates the error with the time after which to retry: soon, because the process responds or its work is taken over. A lease
+   * of a former release that names no process has to end first.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

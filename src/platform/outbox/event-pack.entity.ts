@@ -5,6 +5,6 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class EventPackEntity {
   /** From the sequence `event_pack_id`. */
   @PrimaryColumn({ type: 'bigint' }) readonly id!: string;
-  /** In the order of the places. Type `json`, not `jsonb`, so that keys keep the order of the API. */
+  /** In the order of `pack_place` of the events, from 1. Type `json`, not `jsonb`, so that keys keep the order of the API. */
   @Column({ type: 'json', array: true }) readonly data!: readonly object[];
 }

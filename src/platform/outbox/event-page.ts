@@ -13,14 +13,14 @@ export interface EventLogFilter {
   readonly actor: string | null;
   /** Resources whose events are left out, such as `api_key`. */
   readonly hiddenResources: readonly string[];
-  /** First instant, inclusive. */
+  /** Start, inclusive. */
   readonly from: Date | null;
-  /** Last instant, exclusive. */
+  /** End, exclusive. */
   readonly to: Date | null;
 }
 
 /** Events of a page, with the parameters of their statement. */
-export interface FoundPage extends FoundEvents {
+export interface EventLogPage extends FoundEvents {
   readonly parameters: readonly unknown[];
 }
 
@@ -64,7 +64,7 @@ export function eventPage(
   filter: EventLogFilter,
   after: EventLogCursor | null,
   most: number,
-): FoundPage {
+): EventLogPage {
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
@@ -86,7 +86,7 @@ export function eventPage(
     conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
   }
   const limit = bind(most);
-  const read = (events: string): FoundPage => ({
+  const read = (events: string): EventLogPage => ({
     events,
     order: `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`,
     parameters,

@@ -21,7 +21,8 @@ export interface ClaimedWork {
 
 /**
  * Claims of due work by this process. Each batch is recorded in the transaction of its claim, so that its leases end when the
- * process dies. A batch needs no end of its own: a row whose work is done has another lease, or none.
+ * process dies. The record of a batch is not removed when its work is done,
+ * because finished rows have another lease, or none.
  */
 @Injectable()
 export class Claims {

@@ -131,7 +131,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     return row?.running === true;
   }
 
-  /** @throws {ConfigurationError} when this process must not seal with its key any more */
+  /** @throws {ConfigurationError} when the encryption key of this process was retired */
   private async connect(): Promise<void> {
     let client: Client | null = null;
     try {

@@ -10,7 +10,7 @@ export interface LoweringCredit {
   readonly amountMinor: bigint;
 }
 
-/** An invoice that such credit lowered. */
+/** An invoice that the credit of negative invoices lowered. */
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;

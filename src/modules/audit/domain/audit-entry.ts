@@ -35,9 +35,9 @@ export interface AuditFilter {
   readonly actorId: string | null;
   readonly operation: string | null;
   readonly objectId: string | null;
-  /** First instant, inclusive. */
+  /** Start, inclusive. */
   readonly from: Date | null;
-  /** Last instant, exclusive. */
+  /** End, exclusive. */
   readonly to: Date | null;
 }
 

@@ -129,8 +129,8 @@ export class ExportAuditLogDto {
   @TextField('Only this operation, such as `createRefund`.', { most: 80, optional: true })
   readonly operation?: string;
   @ReferenceFilter('Only what changed this object.') readonly object_id?: string;
-  @InstantField('First instant, inclusive.', { optional: true }) readonly from?: string;
-  @InstantField('Last instant, exclusive.', { optional: true }) readonly to?: string;
+  @InstantField('Start, inclusive.', { optional: true }) readonly from?: string;
+  @InstantField('End, exclusive.', { optional: true }) readonly to?: string;
 }
 
 export class ListAuditEntriesDto extends IntersectionType(ListQueryDto, ExportAuditLogDto) {}

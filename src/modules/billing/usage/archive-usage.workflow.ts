@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { InvoicesService } from '../../invoicing';
 import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
-import { SoldUsageService } from '../../subscriptions';
+import { UnbillableUsageService } from '../../subscriptions';
 
 /**
  * Archives usage events whose retention has ended, in steps. Each is one commit.
@@ -17,7 +17,7 @@ export class ArchiveUsageWorkflow {
     private readonly database: Database,
     private readonly archive: ArchiveUsage,
     private readonly removing: RemoveArchivedUsage,
-    private readonly soldUsage: SoldUsageService,
+    private readonly unbillableUsage: UnbillableUsageService,
     private readonly invoices: InvoicesService,
   ) {}
 
@@ -34,7 +34,7 @@ export class ArchiveUsageWorkflow {
 
   /** Reads the drafts last: a renewal moves usage from the running period to its draft. */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
-    const running = await this.soldUsage.openSince(customerIds);
+    const running = await this.unbillableUsage.openSince(customerIds);
     const waiting = await this.invoices.usageWaitingSince(customerIds);
     const isEarlier = ([id, since]: readonly [string, Date]) => since <= (running.get(id) ?? since);
     return new Map([...running, ...[...waiting].filter(isEarlier)]);

@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import { Reports } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { MeterUsageService, type UsageProof, UsageStore } from '../../metering';
-import { SoldUsageService } from '../../subscriptions';
+import { UnbillableUsageService } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 
 /**
@@ -19,7 +19,7 @@ export class ProveUsageWorkflow {
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly usage: MeterUsageService,
-    private readonly soldUsage: SoldUsageService,
+    private readonly unbillableUsage: UnbillableUsageService,
     private readonly store: UsageStore,
   ) {}
 
@@ -32,7 +32,7 @@ export class ProveUsageWorkflow {
     return this.reports.run('proof', async () => {
       const { testClockId } = await this.customers.getForHistory(customerId);
       const now = await this.testClocks.shownTo(testClockId);
-      const unbillable = await this.soldUsage.unbillableTimes(customerId, query.meter, now);
+      const unbillable = await this.unbillableUsage.unbillablePeriods(customerId, query.meter, now);
       return this.store.prove({ ...query, unbillable });
     });
   }

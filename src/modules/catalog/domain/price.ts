@@ -125,7 +125,7 @@ function toRatingTier({ upTo, unitAmount, flatAmount }: PriceTier): Tier {
   return { upTo, unitAmount, flatAmountMinor: flatAmount };
 }
 
-/** Events are whole numbers; `faultsOfPrice` refuses fractions of free events. */
+/** Returns a number of free events, which `faultsOfPrice` requires to be whole. */
 function wholeOf(decimal: string): bigint {
   return BigInt(decimal.split('.')[0] ?? '0');
 }

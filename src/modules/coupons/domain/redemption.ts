@@ -114,7 +114,7 @@ export interface AppliedRedemption {
   readonly amountMinor: bigint;
   /** Discount returned by credits of the invoice. */
   readonly returnedMinor: bigint;
-  /** Rest for the next invoice, for duration `once`. */
+  /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
   /** End of the repeating months, if the period of the invoice is the first discounted one; null for no such period. */
   readonly endsAt: Date | null;
@@ -148,7 +148,7 @@ export function withApplied(
 }
 
 /** Discounts of a percentage with duration `once` on invoices in effect. */
-export interface StandingDiscounts {
+export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
   /** True if one of them used the percentage itself, not only what returned to it, and not only for usage added to a bill. */
@@ -156,7 +156,7 @@ export interface StandingDiscounts {
 }
 
 /** Discounts of an invoice by one redemption, in minor units. */
-export interface NotedDiscount {
+export interface InvoiceDiscount {
   readonly redemptionId: string;
   /** Discount of the invoice. */
   readonly amountMinor: bigint;
@@ -168,7 +168,7 @@ export interface NotedDiscount {
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
-  readonly others?: StandingDiscounts;
+  readonly others?: OnceDiscounts;
   /** End of the repeating months by the invoices in effect; absent: unchanged. */
   readonly endsAt?: Date | null;
 }
@@ -179,7 +179,7 @@ export interface NotedDiscount {
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
-  { amountMinor, returnedMinor = 0n, mostMinor = null, ...noted }: NotedDiscount,
+  { amountMinor, returnedMinor = 0n, mostMinor = null, ...noted }: InvoiceDiscount,
   now: Date,
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;

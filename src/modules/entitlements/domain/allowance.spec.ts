@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compare, formatExact, parseDecimal, type Rational } from '../../../core/decimal';
-import { allowanceOf, type AddonSource, type PlanSource, type Source } from './allowance';
+import { allowanceOf, type AddonSource, type PlanSource, type AllowanceSource } from './allowance';
 
 const value = (text: string | null) => (text === null ? null : parseDecimal(text));
 
@@ -22,7 +22,7 @@ function addon(mode: 'set' | 'increment', text: string | null, quantity = '1'): 
 const shown = (amount: Rational | null) => (amount === null ? null : formatExact(amount));
 
 describe('the allowance of subscriptions', () => {
-  test.each<[string, Source[], string | null, boolean[]]>([
+  test.each<[string, AllowanceSource[], string | null, boolean[]]>([
     ['nothing', [], '0', []],
     ['one plan', [plan('100')], '100', [true]],
     ['two subscriptions add up', [plan('100'), plan('50.5')], '150.5', [true, true]],
@@ -57,7 +57,7 @@ describe('the allowance of subscriptions', () => {
     expect(allowance.sources.map(({ isCounted }) => isCounted)).toEqual(counted);
   });
 
-  test.each<[Source[], boolean]>([
+  test.each<[AllowanceSource[], boolean]>([
     [[], false],
     [[plan('1')], false],
     [[plan('1', false)], true],

@@ -23,9 +23,9 @@ export interface AddonSource {
   readonly quantity: Rational;
 }
 
-export type Source = PlanSource | AddonSource;
+export type AllowanceSource = PlanSource | AddonSource;
 
-export type CountedSource = Source & {
+export type CountedSource = AllowanceSource & {
   /** Value times quantity; null: no limit. */
   readonly total: Rational | null;
   /** False if an add-on with mode `set` replaces this source. */
@@ -44,7 +44,7 @@ export interface Allowance {
  * Adds up the sources of a customer. The greatest value with mode `set` replaces the values of plans and smaller `set`
  * values. Values with mode `increment` are added after that. Overage is allowed if the limit of at least one plan is soft.
  */
-export function allowanceOf(sources: readonly Source[]): Allowance {
+export function allowanceOf(sources: readonly AllowanceSource[]): Allowance {
   const totals = sources.map((source) => ({ source, total: totalOf(source) }));
   const setting = totals
     .filter(({ source }) => isSetting(source))
@@ -71,16 +71,16 @@ export function allowanceOf(sources: readonly Source[]): Allowance {
   };
 }
 
-function totalOf(source: Source): Rational | null {
+function totalOf(source: AllowanceSource): Rational | null {
   if (source.value === null || source.kind === 'plan') return source.value;
   return multiply(source.value, source.quantity);
 }
 
-function isAddon(source: Source): source is AddonSource {
+function isAddon(source: AllowanceSource): source is AddonSource {
   return source.kind === 'addon';
 }
 
-function isSetting(source: Source): boolean {
+function isSetting(source: AllowanceSource): boolean {
   return source.kind === 'addon' && source.mode === 'set';
 }
 

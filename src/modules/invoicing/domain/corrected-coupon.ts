@@ -12,8 +12,8 @@ export interface CorrectedCoupon extends CouponContext {
   readonly lastAt: Date | null;
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction used that percentage, and the corrected bill had not. */
-  readonly isBegun: boolean;
+  /** True if a usage correction used that percentage although the corrected bill had not used it. */
+  readonly isBegunByCorrection: boolean;
 }
 
 /** Returns the key of a {@link CorrectedCoupon}. */
@@ -33,7 +33,14 @@ export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>):
 
 /** Returns true if corrections may use a coupon that their bill did not use. */
 export function mayBegin(coupon: CorrectedCoupon): boolean {
-  const { duration, isBegun, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
+  const {
+    duration,
+    isBegunByCorrection: isBegun,
+    endsAt,
+    periodStartAt,
+    ownEndsAt,
+    lastAt,
+  } = coupon;
   if (duration !== 'repeating') return !isPercentOnce(coupon) || isUnused(coupon) || isBegun;
   if (periodStartAt === null || ownEndsAt === null) return false;
   const isBeforeEnd = endsAt === null || periodStartAt < endsAt;
@@ -59,7 +66,7 @@ export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): Correc
   return {
     ...coupon,
     isUsedUp: coupon.isUsedUp || isPercentOnce(coupon),
-    isBegun: coupon.isBegun || isSamePeriod,
+    isBegunByCorrection: coupon.isBegunByCorrection || isSamePeriod,
     endsAt: ordered(coupon.endsAt, used.ownEndsAt)[0] ?? null,
     lastAt: ordered(coupon.lastAt, used.periodStartAt).at(-1) ?? null,
   };

@@ -11,7 +11,7 @@ export interface CorrectedDiscount {
   /** Part of it taken from the remaining amount of the coupon. */
   readonly ofRestMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction used the coupon and the corrected bill had not. */
+  /** True if the correction used the coupon although the corrected bill had not used it. */
   readonly begins: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { BillingRequest } from './billing-request';
 export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
 /** An invoice with decided amounts. */
-export interface Decided {
+export interface DecidedInvoice {
   readonly invoice: Invoice;
   /** Credit from a negative total; null: the total is not negative. */
   readonly added: StoredCreditGrant | null;
@@ -26,7 +26,7 @@ export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>
   nextGrantId: () => string,
   openMinorOf: OpenMinorOf,
   now: Date,
-): readonly Decided[] {
+): readonly DecidedInvoice[] {
   const credit = new Map<string, BillingContext['creditGrants']>();
   return requests.map((request) => {
     const context = contextOf(request);

@@ -10,7 +10,7 @@ import { type LimitCredit, limitCredits } from './given-back';
 import { type BilledLine, heldOf } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
-import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
+import { requestedFieldsOf, unitAmountOf, type LineDraft } from './line-draft';
 import type {
   ChargeLineRequest,
   CreditLineRequest,
@@ -137,7 +137,7 @@ function chargeLine(request: ChargeLineRequest, id: string): LineDraft {
   const { price, quantity, proration } = request;
   const rated = rate(price.rating, { kind: 'quantity', quantity: parseDecimal(quantity) });
   return {
-    ...soldLike(request),
+    ...requestedFieldsOf(request),
     id,
     kind: request.isProration ? 'proration' : 'recurring',
     description: request.isProration ? `${price.name} (rest of the period)` : price.name,
@@ -158,7 +158,7 @@ export function trueUpLine(
   const { of: request, lineId, minimumMinor, maximumMinor, proration } = commitment;
   const trace: LineTrace = { kind: 'true_up', billedMinor, minimumMinor, maximumMinor, proration };
   return {
-    ...soldLike(request),
+    ...requestedFieldsOf(request),
     id: lineId,
     kind,
     description: `${request.price.name} (${kind})`,

@@ -4,7 +4,7 @@ import type { Commitment } from '../../../core/invoice';
 import type { CorrectionTerms } from './correction-terms';
 import { type LimitCredit, limitCorrection } from './given-back';
 import { type BilledLine, heldOf, heldOfInvoices } from './held-lines';
-import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
+import { requestedFieldsOf, unitAmountOf, type LineDraft } from './line-draft';
 import type { UsageLineRequest } from './line-item-request';
 import {
   correctionOf,
@@ -56,7 +56,7 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
     const trace: UsageTrace = { ...traceOf(request, reading), parts: [traced], corrects: null };
     return [
       {
-        ...soldLike(request),
+        ...requestedFieldsOf(request),
         proration,
         id: nextId(),
         kind: 'usage' as const,
@@ -122,7 +122,7 @@ export function lateUsageLine(
   const parts = rated.map(({ traced }) => traced);
   const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
   return {
-    ...soldLike(request),
+    ...requestedFieldsOf(request),
     id: nextId(),
     kind: 'usage',
     description: `${request.price.name} (late usage)`,

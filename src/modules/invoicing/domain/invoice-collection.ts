@@ -35,7 +35,7 @@ export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
 }
 
-/** An open invoice that was attempted automatically. */
+/** An open invoice that had an automatic charge. */
 export interface AttemptedInvoice {
   readonly id: string;
   readonly attemptCount: number;

@@ -69,10 +69,10 @@ export interface InvoiceCoupon {
    * Such entries come beside the coupons of the invoice itself.
    */
   readonly correctedFrom?: Date | null;
-  /** Amount left before these corrections, and the part of `amountMinor` taken from it. */
+  /** Amount that the coupon had left before these corrections, and the part of `amountMinor` taken from it. */
   readonly restMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** Present if these corrections used a percentage that lasts `once`, and the corrected bill had not. */
+  /** Present if these corrections used a percentage that lasts `once` although the corrected bill had not used it. */
   readonly begins?: true;
 }
 

@@ -23,7 +23,7 @@ export type LineDraft = Pick<
   | 'trace'
 >;
 
-type SoldLike = Pick<
+type RequestedFields = Pick<
   LineDraft,
   | 'priceId'
   | 'itemId'
@@ -37,7 +37,7 @@ type SoldLike = Pick<
 >;
 
 /** Returns the fields that a line copies from its request. */
-export function soldLike(request: ChargeLineRequest | UsageLineRequest): SoldLike {
+export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest): RequestedFields {
   return {
     priceId: request.price.priceId,
     itemId: request.itemId,

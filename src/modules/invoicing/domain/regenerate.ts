@@ -14,7 +14,7 @@ import type { BillingRequest } from './billing-request';
 import { isOf, type UsageAgain } from './usage-again';
 
 /** Present state of the charges that a void invoice billed. */
-export interface Standing {
+export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Instant up to which charges in advance are earned; null: none are. */
   readonly earnedUntil: Date | null;
@@ -32,7 +32,7 @@ export interface Standing {
  * Returns true if an item was changed, or ended with credit, within a period that the invoice billed in advance, or if the
  * period never began. The void invoice could not be credited at that time, so its whole price is not owed any more.
  */
-export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Standing): boolean {
+export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: ChargeState): boolean {
   if (isWithdrawn) return true;
   return lines.some(({ isInAdvance, kind, itemId, period }) => {
     if (!isInAdvance || kind === 'credit' || itemId === null || period === null) return false;
@@ -49,7 +49,7 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
  */
 export function regeneratedFrom(
   voided: Invoice,
-  { earnedUntil, hasEnded }: Standing,
+  { earnedUntil, hasEnded }: ChargeState,
   context: BillingContext & UsageAgain,
   ids: NewInvoiceIds,
   now: Date,

@@ -64,7 +64,7 @@ export interface ItemUsage {
 /** Amount billed so far for the period of an item: usage, minimum and maximum. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
-  /** Part of `amountMinor` that was neither discounted nor credited. */
+  /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
   /** Quantity that its lines, void ones excluded, bill together, as exact text. */
   readonly quantity: string;

@@ -1,5 +1,5 @@
 import { IdField, InstantField, ListQueryDto, TextField } from '../../../platform/http';
-import type { EventFilter } from '../usage-store';
+import type { UsageEventFilter } from '../usage-store';
 
 const MAX_EVENT_NAME_LENGTH = 100;
 
@@ -13,7 +13,7 @@ export class ListUsageEventsDto extends ListQueryDto {
   @InstantField('Only events with an earlier timestamp.', { optional: true }) readonly to?: string;
 }
 
-export function toEventFilter(query: ListUsageEventsDto): EventFilter {
+export function toEventFilter(query: ListUsageEventsDto): UsageEventFilter {
   return {
     customerId: query.customer_id,
     eventName: query.event_name ?? null,

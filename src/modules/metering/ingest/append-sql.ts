@@ -76,8 +76,8 @@ const UNLESS_THERE = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * Advances the streams to the positions of the new events in `fresh`. The condition on the ids of the streams keeps the cached
- * plan from reading the whole table, which was small when the plan was made.
+ * Sets the last position of each stream to that of its newest event in `fresh`. Without the condition on the stream ids, a
+ * cached plan from a time when the table was small would read all of it.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (

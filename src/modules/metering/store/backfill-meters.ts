@@ -98,8 +98,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Fixes the streams to count, once all transactions that may not see the meter have ended. Streams created later only have
-   * events that the meter counts.
+   * Determines which streams the backfill counts, once all transactions that may not see the meter have ended. Streams created
+   * later have only events that were counted when they were stored.
    */
   private async started(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;

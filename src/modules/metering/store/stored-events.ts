@@ -6,7 +6,12 @@ import { type Group, heldFrom } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageEventNotFound } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
-import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from '../usage-store';
+import type {
+  UsageEventFilter,
+  UsageEventPage,
+  UsageEventPageRequest,
+  UsageQuery,
+} from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 interface EventRow {
@@ -82,8 +87,8 @@ export class StoredEvents {
   async counted(
     { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
     group: Group | null,
-    { after, limit }: EventPageRequest,
-  ): Promise<EventPage> {
+    { after, limit }: UsageEventPageRequest,
+  ): Promise<UsageEventPage> {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { items: [], next: null };
     const last = after === null ? null : parseCursor(after);
@@ -103,9 +108,9 @@ export class StoredEvents {
   }
 
   async list(
-    { customerId, eventName, from, to }: EventFilter,
-    { after, limit }: EventPageRequest,
-  ): Promise<EventPage> {
+    { customerId, eventName, from, to }: UsageEventFilter,
+    { after, limit }: UsageEventPageRequest,
+  ): Promise<UsageEventPage> {
     const before = { occurredAt: to ?? END, streamId: '0', position: '0' };
     const last = after === null ? before : parseCursor(after);
     const { occurredAt, streamId, position } = last.occurredAt < before.occurredAt ? last : before;
@@ -132,7 +137,7 @@ export class StoredEvents {
   }
 }
 
-function toPage(rows: readonly EventRow[], limit: number): EventPage {
+function toPage(rows: readonly EventRow[], limit: number): UsageEventPage {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const next =

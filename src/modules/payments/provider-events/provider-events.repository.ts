@@ -90,7 +90,7 @@ export interface KnownEvent {
 }
 
 /** A list of events that is being read, page by page. */
-export interface Listing {
+export interface EventListing {
   /** All events until then are stored. */
   readonly readUntil: Date;
   /** When the listing began. */
@@ -148,16 +148,16 @@ export class ProviderEventsRepository {
   }
 
   /** Claims the cursor if it is due. Returns the listing to read, or null. */
-  async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<Listing | null> {
+  async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<EventListing | null> {
     await this.database.query(BEGIN_CURSOR, [provider, now]);
-    const [row] = await this.database.query<Listing>(CLAIM_CURSOR, [provider, now, nextAt]);
+    const [row] = await this.database.query<EventListing>(CLAIM_CURSOR, [provider, now, nextAt]);
     return row ?? null;
   }
 
   /** Records that a page of a listing is stored. The cursor is due again at `dueAt` if the next page was not read by then. */
   async keepPage(
     provider: ProviderName,
-    { listingAt }: Listing,
+    { listingAt }: EventListing,
     next: string,
     dueAt: Date,
   ): Promise<void> {
@@ -165,12 +165,12 @@ export class ProviderEventsRepository {
   }
 
   /** Records that all events up to the start of a listing are stored. */
-  async endListing(provider: ProviderName, { listingAt }: Listing): Promise<void> {
+  async endListing(provider: ProviderName, { listingAt }: EventListing): Promise<void> {
     await this.database.query(END_LISTING, [provider, listingAt]);
   }
 
   /** Makes the cursor due, for a listing from its first page. */
-  async beginAgain(provider: ProviderName, { listingAt }: Listing, now: Date): Promise<void> {
+  async beginAgain(provider: ProviderName, { listingAt }: EventListing, now: Date): Promise<void> {
     await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
   }
 

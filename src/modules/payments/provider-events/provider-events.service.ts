@@ -4,7 +4,7 @@ import { Jobs } from '../../../platform/jobs';
 import { webhookSignatureInvalid } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
 import { StripeWebhooks } from '../providers/stripe/stripe-webhooks';
-import { type Listing, ProviderEventsRepository } from './provider-events.repository';
+import { type EventListing, ProviderEventsRepository } from './provider-events.repository';
 
 /** Name of the due work that reads the objects of stored events. */
 export const PROVIDER_EVENTS_WORK = 'due-provider-events';
@@ -60,7 +60,7 @@ export class ProviderEventsService {
   }
 
   /** Stores the events of a listing, the newest first. Returns true once all are stored. */
-  private async readPages(listing: Listing): Promise<boolean> {
+  private async readPages(listing: EventListing): Promise<boolean> {
     const since = new Date(listing.readUntil.getTime() - OVERLAP_MS);
     let after = listing.pageAfter;
     for (;;) {

@@ -23,12 +23,12 @@ import {
 export class CreateReconciliationDto {
   @EnumField(LISTING_PROVIDERS, 'The provider to compare with.', { example: 'stripe' })
   readonly provider!: ListingProvider;
-  @InstantField('First instant, inclusive. Default: seven days before `to`.', {
+  @InstantField('Start, inclusive. Default: seven days before `to`.', {
     optional: true,
     example: '2026-03-01T00:00:00.000Z',
   })
   readonly from?: string;
-  @InstantField('Last instant, exclusive. Default: now.', {
+  @InstantField('End, exclusive. Default: now.', {
     optional: true,
     example: '2026-03-08T00:00:00.000Z',
   })
@@ -53,8 +53,8 @@ export class ReconciliationDto {
   readonly status!: ReconciliationStatus;
   @EnumProperty(RECONCILIATION_FAILURES, 'Why it failed.', null, { nullable: true })
   readonly failure_code!: ReconciliationFailure | null;
-  @InstantProperty('First instant, inclusive.') readonly from!: string;
-  @InstantProperty('Last instant, exclusive.') readonly to!: string;
+  @InstantProperty('Start, inclusive.') readonly from!: string;
+  @InstantProperty('End, exclusive.') readonly to!: string;
   @IntegerProperty('Charges in the provider’s list.', 1_250) readonly charges_listed!: number;
   @IntegerProperty('Refunds in the provider’s list.', 12) readonly refunds_listed!: number;
   @IntegerProperty('Differences between the provider and the books.', 0)

@@ -1,6 +1,6 @@
 import {
   changeTo,
-  earningTimeOf,
+  revenueSpanOf,
   firstRevenueAt,
   isCounted,
   isHeldUntil,
@@ -33,7 +33,7 @@ describe('the time in which an older subscription earned', () => {
     (text) => new Date(text),
   ) as [Date, Date, Date];
   const of = (fields: Partial<SubscriptionState>) =>
-    earningTimeOf({ startAt: start, trialEndAt: null, ...fields } as SubscriptionState);
+    revenueSpanOf({ startAt: start, trialEndAt: null, ...fields } as SubscriptionState);
 
   it.each<[string, Partial<SubscriptionState>, [Date, Date | null] | null]>([
     ['from its start', { status: 'active' }, [start, null]],

@@ -90,7 +90,7 @@ export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolea
 }
 
 /** Span in which an older subscription had recurring revenue: from its start, or from the end of its trial. */
-export interface EarningTime {
+export interface RevenueSpan {
   readonly startAt: Date;
   /** Null: it earns still. */
   readonly endAt: Date | null;
@@ -100,7 +100,7 @@ export interface EarningTime {
  * Returns the span in which a subscription had recurring revenue, as far as its fields show; null: none. Earlier pauses and
  * failed payments are unknown. The status `unpaid` counts from the last change of the subscription.
  */
-export function earningTimeOf(subscription: SubscriptionState): EarningTime | null {
+export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;
   const startAt = trialEndAt !== null && trialEndAt > begunAt ? trialEndAt : begunAt;
   switch (status) {
@@ -120,7 +120,7 @@ export function earningTimeOf(subscription: SubscriptionState): EarningTime | nu
   }
 }
 
-function endedTime(startAt: Date, endAt: Date | null): EarningTime | null {
+function endedTime(startAt: Date, endAt: Date | null): RevenueSpan | null {
   return endAt === null || endAt <= startAt ? null : { startAt, endAt };
 }
 

@@ -126,7 +126,7 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
 export type RefundOutcome =
   | { readonly kind: 'succeeded' | 'canceled'; readonly reference?: string }
   | { readonly kind: 'failed'; readonly failureCode: string }
-  /** Accepted but not done, or without an answer. `plan` is null if another process has taken over the polling. */
+  /** Accepted but not finished, or the provider did not answer. `plan` is null if another process has taken over the polling. */
   | {
       readonly kind: 'open';
       readonly reference?: string;
@@ -173,8 +173,8 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund that the provider did not list. An hour after the first time, the next request gets another number,
- * because the last one will not arrive any more.
+ * Returns a pending refund after the provider did not list it. If an hour has passed since it was first not listed, the last
+ * request will not arrive any more, so the number for the next request is incremented.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;

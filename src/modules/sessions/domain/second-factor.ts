@@ -37,7 +37,8 @@ export interface IssuedRecoveryCodes {
 }
 
 /** Parsed code of an admin: the time step of a TOTP code (null: none matches), or the hash of a recovery code. */
-export type Proof = { readonly step: number | null } | { readonly recoveryHash: string };
+export type SecondFactorProof =
+  { readonly step: number | null } | { readonly recoveryHash: string };
 
 /** Returns true if sign-ins with a password need the factor. */
 export function isEnabled(
@@ -49,7 +50,11 @@ export function isEnabled(
 /**
  * Returns the factor after the proof was used, or null if the proof is wrong or was used before.
  */
-export function afterProof(factor: SecondFactor, proof: Proof, now: Date): SecondFactor | null {
+export function afterProof(
+  factor: SecondFactor,
+  proof: SecondFactorProof,
+  now: Date,
+): SecondFactor | null {
   if ('recoveryHash' in proof) {
     const recoveryHashes = factor.recoveryHashes.filter((hash) => hash !== proof.recoveryHash);
     if (recoveryHashes.length === factor.recoveryHashes.length) return null;

@@ -4,7 +4,7 @@ import { SealedTextError, SecretBox } from '../../../platform/secrets';
 import { ProvidedAdmins } from '../../studio';
 import { identityOf } from '../domain/openid-identity';
 import { openIdAdminRefused, openIdExpired } from '../sessions.errors';
-import { type BegunSession, type Browser, SessionsService } from '../sessions.service';
+import { type SessionWithSecret, type Browser, SessionsService } from '../sessions.service';
 import { SignInAttemptsRepository } from '../sign-in-attempts.repository';
 import { OpenIdProvider, type OpenIdRequest } from './openid-provider';
 
@@ -53,7 +53,7 @@ export class OpenIdSignIn {
     query: string,
     cookie: string | null,
     browser: Browser,
-  ): Promise<BegunSession & { readonly returnTo: string }> {
+  ): Promise<SessionWithSecret & { readonly returnTo: string }> {
     const { settings } = this.provider;
     const flow = this.opened(cookie);
     const state = new URLSearchParams(query).get('state');

@@ -4,7 +4,7 @@ import { creditsOf } from './decide';
 import {
   endedItem,
   hasOffer,
-  holdsBeyond,
+  isBilledAfter,
   isSameInterval,
   itemsOf,
   swapItems,
@@ -155,7 +155,7 @@ function decideIntervalChange(
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
   const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
-  const held = items.filter(holdsBeyond(now));
+  const held = items.filter(isBilledAfter(now));
   // Another interval bills all items again: unchanged ones are credited and billed as well.
   const added = itemsOf(before.id, offer, now, ids);
   const closed = { ...period, endAt: now, isClosed: true };
@@ -235,7 +235,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
     {
       itemsEnded: items
         .filter(({ price, startAt }) => price.timing === 'in_arrears' && startAt <= now)
-        .filter(holdsBeyond(now))
+        .filter(isBilledAfter(now))
         .map(({ id, endAt }) => ({ id, endAt: now, isPaused: true, plannedEndAt: endAt })),
       events: ['paused'],
     },

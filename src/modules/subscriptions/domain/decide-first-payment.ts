@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { endedItem, holdsBeyond, isMetered } from './items';
+import { endedItem, isBilledAfter, isMetered } from './items';
 import { isAwaitingPayment } from './first-payment';
 import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
@@ -41,7 +41,7 @@ export function decideGiveUp(
     },
     {
       itemsEnded: items
-        .filter(holdsBeyond(at))
+        .filter(isBilledAfter(at))
         // Its usage was never sold.
         .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,

@@ -1,12 +1,12 @@
 import { invariant } from '../../../core/invariant';
 import { nextDueAt, withPeriod } from './due';
 import { awaitingPayment } from './first-payment';
-import { endedItem, holdsBeyond, isMetered, isSameInterval, swapItems, withOffer } from './items';
+import { endedItem, isBilledAfter, isMetered, isSameInterval, swapItems, withOffer } from './items';
 import {
   earnedItems,
   outcomeOf,
   type Billing,
-  type Line,
+  type BillingLine,
   type NewSubscriptionIds,
   type Outcome,
 } from './outcome';
@@ -165,7 +165,7 @@ export function decideEnd(
       nextBillingAt: null,
     },
     {
-      itemsEnded: items.filter(holdsBeyond(at)).map((item) => {
+      itemsEnded: items.filter(isBilledAfter(at)).map((item) => {
         const { id, startAt, price } = item;
         const isCredited = creditUnused && isProrated(item);
         const endAt = price.timing === 'in_advance' && !isCredited ? paidUntil : at;
@@ -230,7 +230,7 @@ export function creditsOf(
   items: readonly SubscriptionItem[],
   unusedFrom: Date,
   end: 'border' | 'termination',
-): readonly Line[] {
+): readonly BillingLine[] {
   return items
     .filter(({ price }) => price.timing === 'in_advance')
     .map(({ id: itemId }) => ({ kind: 'credit', itemId, unusedFrom, end }));
@@ -239,7 +239,7 @@ export function creditsOf(
 function renewalBilling(
   period: { readonly startAt: Date; readonly endAt: Date },
   renewsAt: Date,
-  lines: readonly Line[],
+  lines: readonly BillingLine[],
 ): Billing {
   return { reason: 'renewal', period, renewsAt, lines, lateUsage: 'billed' };
 }

@@ -33,7 +33,7 @@ export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
 }
 
 /** Returns a function that is true for items billed for time after `at`. */
-export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
+export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
@@ -64,7 +64,7 @@ export function swapItems(
 ): SwappedItems {
   const planned = items.filter((item) => item.startAt >= at && item.endAt === null);
   const dropped = planned.filter((item) => item.startAt > at);
-  const current = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
+  const current = items.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
   const left = [...current];
   const added: SubscriptionItem[] = [];
   const isVersion = before.planId === offer.planId && isSameInterval(before, offer);

@@ -42,7 +42,7 @@ export interface CreditLine {
   readonly end: 'border' | 'termination';
 }
 
-export type Line = ChargeLine | UsageLine | CreditLine;
+export type BillingLine = ChargeLine | UsageLine | CreditLine;
 
 /** Charges to invoice. */
 export interface Billing {
@@ -51,7 +51,7 @@ export interface Billing {
   /** Billing period that contains `period`; absent if both are the same. */
   readonly billingPeriod?: Period;
   readonly renewsAt: Date | null;
-  readonly lines: readonly Line[];
+  readonly lines: readonly BillingLine[];
   /** Bills late usage even if there are no lines. `closed`: by the last invoice of the subscription. */
   readonly lateUsage?: 'billed' | 'closed';
 }

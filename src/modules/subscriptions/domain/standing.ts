@@ -3,9 +3,9 @@ import type { Subscription, SubscriptionStatus } from './subscription';
 
 /** Payment event of a subscription's invoices that may change its status. */
 export type PaymentEvent =
-  /** An automatic attempt failed, and another one is planned. */
+  /** An automatic charge failed, and another one is planned. */
   | 'failed'
-  /** The last attempt failed. */
+  /** An automatic charge failed, and no further one is planned. */
   | 'used_up'
   /** Another payment method can be tried. */
   | 'retried'

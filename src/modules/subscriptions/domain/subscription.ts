@@ -198,7 +198,7 @@ export interface ScheduledChange {
 /** Input of a decision about a subscription. */
 export interface Snapshot {
   readonly subscription: Subscription;
-  /** Items without those that ended before the newest period. Includes those that a pause ended. */
+  /** Items that had not ended before the newest period, and items that a pause ended. */
   readonly items: readonly SubscriptionItem[];
   /** The newest; null before the start. */
   readonly period: SubscriptionPeriod | null;

@@ -1,9 +1,14 @@
-import { type CarryOver, type SoldTime, type SubscribedTime, unbillableTimes } from './unbillable';
+import {
+  type CarryOver,
+  type BillableSpan,
+  type SubscribedSpan,
+  unbillablePeriods,
+} from './unbillable';
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 const NOW = day(25);
 
-function sold(from: number, to: number | null, more: Partial<SoldTime> = {}): SoldTime {
+function sold(from: number, to: number | null, more: Partial<BillableSpan> = {}): BillableSpan {
   const endAt = to === null ? null : day(to);
   return {
     startAt: day(from),
@@ -15,18 +20,18 @@ function sold(from: number, to: number | null, more: Partial<SoldTime> = {}): So
   };
 }
 
-const since = (from: number, to: number | null = null): SubscribedTime => ({
+const since = (from: number, to: number | null = null): SubscribedSpan => ({
   startAt: day(from),
   endAt: to === null ? null : day(to),
 });
 
 /** Days of January. */
 function shown(
-  subscribed: readonly SubscribedTime[],
-  items: readonly SoldTime[],
+  subscribed: readonly SubscribedSpan[],
+  items: readonly BillableSpan[],
   carryOver: CarryOver = 'none',
 ): readonly (readonly [number, number])[] {
-  return unbillableTimes(subscribed, items, carryOver, NOW).map(({ startAt, endAt }) => [
+  return unbillablePeriods(subscribed, items, carryOver, NOW).map(({ startAt, endAt }) => [
     startAt.getUTCDate(),
     endAt.getUTCDate(),
   ]);

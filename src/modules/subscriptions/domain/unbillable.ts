@@ -4,14 +4,14 @@ import type { Period } from '../../../core/time';
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
 /** Span of a subscription that became active. */
-export interface SubscribedTime {
+export interface SubscribedSpan {
   readonly startAt: Date;
   /** Null: it continues. */
   readonly endAt: Date | null;
 }
 
 /** Span in which a price for a meter is billed. */
-export interface SoldTime {
+export interface BillableSpan {
   readonly startAt: Date;
   /** Null: it continues. */
   readonly endAt: Date | null;
@@ -35,9 +35,9 @@ const END = new Date('9999-12-31T23:59:59.999Z');
  * Returns the spans up to `now` in which a customer was subscribed, but usage is never billed: in a trial or a pause, or on a
  * plan without the price. Usage that carries over is billed in the next period, and is not included.
  */
-export function unbillableTimes(
-  subscribed: readonly SubscribedTime[],
-  sold: readonly SoldTime[],
+export function unbillablePeriods(
+  subscribed: readonly SubscribedSpan[],
+  sold: readonly BillableSpan[],
   carryOver: CarryOver,
   now: Date,
 ): readonly Period[] {
@@ -57,7 +57,7 @@ export function unbillableTimes(
 }
 
 /** The time whose events move what is billed at the price. */
-function countedIn(sold: SoldTime, carryOver: CarryOver, now: Date): readonly Period[] {
+function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
   const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
   const startAt = isTrialFirst ? trialEndAt : sold.startAt;
@@ -76,7 +76,7 @@ function countedIn(sold: SoldTime, carryOver: CarryOver, now: Date): readonly Pe
 }
 
 /** The end of what is held on at the price: a pause may yet be over before the values are. */
-function resumableUntil({ endAt, pause }: SoldTime, now: Date, heldUntil: Date): Date {
+function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
   const until = earlier(pause.plannedEndAt ?? END, heldUntil);
   return until > now ? until : (endAt ?? END);

@@ -86,9 +86,9 @@ export class ListEventsDto extends ListQueryDto {
     'Only events that this actor caused: the id of an API key or an admin, or `worker`.',
   )
   readonly actor?: string;
-  @InstantField('First instant, inclusive.', { optional: true })
+  @InstantField('Start, inclusive.', { optional: true })
   readonly from?: string;
-  @InstantField('Last instant, exclusive.', { optional: true })
+  @InstantField('End, exclusive.', { optional: true })
   readonly to?: string;
 }
 

@@ -3,7 +3,7 @@ import type { Buyer, Seller } from '../invoice-snapshots';
 import { toInvoiceDocument } from './invoice-document';
 import { layOut } from './layout';
 import {
-  type Command,
+  type DrawingCommand,
   PAGE_HEIGHT_PT,
   PAGE_WIDTH_PT,
   type SheetPage,
@@ -127,7 +127,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
 /** Every character is half as wide as it is high. */
 const TYPEFACE: Typeface = { widthOf: (text, { sizePt }) => (text.length * sizePt) / 2 };
 
-type TextCommand = Extract<Command, { kind: 'text' }>;
+type TextCommand = Extract<DrawingCommand, { kind: 'text' }>;
 
 const documentOf = (fields: Partial<Invoice> = {}, buyer: Buyer = BUYER, seller = SELLER) =>
   toInvoiceDocument(invoiceOf(fields), buyer, seller);

@@ -13,7 +13,7 @@ export interface TextStyle {
 }
 
 /** Drawing command. `x` and `y` count from the top left corner; `y` of a text is its base line. */
-export type Command =
+export type DrawingCommand =
   | {
       readonly kind: 'text';
       readonly x: number;
@@ -36,7 +36,7 @@ export type Command =
       readonly color: Color;
     };
 
-export type SheetPage = readonly Command[];
+export type SheetPage = readonly DrawingCommand[];
 
 /** Widths of texts, which a layout needs of a font. */
 export interface Typeface {
@@ -49,7 +49,7 @@ export class Sheet {
   readonly right = PAGE_WIDTH_PT - MARGIN_PT;
   readonly width = this.right - this.left;
   private readonly bottom = PAGE_HEIGHT_PT - MARGIN_PT - FOOT_PT;
-  private readonly drawn: Command[][] = [];
+  private readonly drawn: DrawingCommand[][] = [];
   private top = MARGIN_PT;
 
   constructor(private readonly typeface: Typeface) {}
@@ -130,7 +130,7 @@ export class Sheet {
     return this.top + style.sizePt * 1.05;
   }
 
-  private draw(command: Command): void {
+  private draw(command: DrawingCommand): void {
     this.drawn.at(-1)?.push(command);
   }
 }

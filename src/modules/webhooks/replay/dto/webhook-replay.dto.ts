@@ -21,9 +21,9 @@ import {
 import type { ReplayRequest } from '../replays.service';
 
 export class ReplayDto {
-  @InstantField('First instant, inclusive.', { example: '2026-03-01T00:00:00.000Z' })
+  @InstantField('Start, inclusive.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
-  @InstantField('Last instant, exclusive.', { example: '2026-03-02T00:00:00.000Z' })
+  @InstantField('End, exclusive.', { example: '2026-03-02T00:00:00.000Z' })
   readonly to!: string;
   @Field(
     { type: [String] },
@@ -42,8 +42,8 @@ export class WebhookReplayDto {
   @IdProperty('whr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the endpoint.', 'whe_01h455vb4pex5vsknk084sn02q')
   readonly endpoint_id!: string;
-  @InstantProperty('First instant, inclusive.') readonly from!: string;
-  @InstantProperty('Last instant, exclusive.') readonly to!: string;
+  @InstantProperty('Start, inclusive.') readonly from!: string;
+  @InstantProperty('End, exclusive.') readonly to!: string;
   @TextListProperty('Event names or patterns.', ['refund.*']) readonly events!: readonly string[];
   @EnumProperty(
     REPLAY_STATUSES,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
-import type { SoldTime, SubscribedTime } from './domain/unbillable';
+import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
 /** Times of the subscriptions that were active at some point. */
 const SUBSCRIBED = `
@@ -26,7 +26,7 @@ const OPEN_SINCE = `
   WHERE customer_id = ANY ($1) AND status NOT IN ('canceled', 'incomplete_expired')
   GROUP BY customer_id`;
 
-interface SoldRow extends Omit<SoldTime, 'pause'> {
+interface SoldRow extends Omit<BillableSpan, 'pause'> {
   readonly isPaused: boolean;
   readonly plannedEndAt: Date | null;
   readonly currentPeriodEndAt: Date | null;
@@ -34,7 +34,7 @@ interface SoldRow extends Omit<SoldTime, 'pause'> {
 
 /** Finds when customers were subscribed, and when usage was sold to them. */
 @Injectable()
-export class SoldUsageRepository {
+export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns, by customer, the start of the earliest current period of the running subscriptions. */
@@ -45,11 +45,11 @@ export class SoldUsageRepository {
     return new Map(rows.map(({ customerId, startAt }) => [customerId, startAt]));
   }
 
-  subscribed(customerId: string): Promise<readonly SubscribedTime[]> {
-    return this.database.query<SubscribedTime>(SUBSCRIBED, [customerId]);
+  subscribed(customerId: string): Promise<readonly SubscribedSpan[]> {
+    return this.database.query<SubscribedSpan>(SUBSCRIBED, [customerId]);
   }
 
-  async sold(customerId: string, meterId: string): Promise<readonly SoldTime[]> {
+  async sold(customerId: string, meterId: string): Promise<readonly BillableSpan[]> {
     const rows = await this.database.query<SoldRow>(SOLD, [customerId, meterId]);
     return rows.map(({ isPaused, plannedEndAt, currentPeriodEndAt, ...sold }) => ({
       ...sold,

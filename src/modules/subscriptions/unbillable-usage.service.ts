@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
-import { type CarryOver, unbillableTimes } from './domain/unbillable';
-import { SoldUsageRepository } from './sold-usage.repository';
+import { type CarryOver, unbillablePeriods } from './domain/unbillable';
+import { BillableSpansRepository } from './billable-spans.repository';
 
 /** Fields of a meter that decide how long its values carry over. */
 export interface CarryingMeter {
@@ -12,28 +12,28 @@ export interface CarryingMeter {
 
 /** Tells which usage no subscription bills. */
 @Injectable()
-export class SoldUsageService {
-  constructor(private readonly soldUsage: SoldUsageRepository) {}
+export class UnbillableUsageService {
+  constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
    * Returns, by customer, the start of the earliest period whose usage is not billed yet. Leaves out customers without a
    * running subscription.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
-    return this.soldUsage.openSince(customerIds);
+    return this.spans.openSince(customerIds);
   }
 
   /**
    * Returns the spans in which usage of a meter is not billed by any subscription of the customer, unless something changes.
    */
-  async unbillableTimes(
+  async unbillablePeriods(
     customerId: string,
     meter: CarryingMeter,
     now: Date,
   ): Promise<readonly Period[]> {
-    const subscribed = await this.soldUsage.subscribed(customerId);
-    const sold = await this.soldUsage.sold(customerId, meter.id);
-    return unbillableTimes(subscribed, sold, carryOverOf(meter), now);
+    const subscribed = await this.spans.subscribed(customerId);
+    const sold = await this.spans.sold(customerId, meter.id);
+    return unbillablePeriods(subscribed, sold, carryOverOf(meter), now);
   }
 }
 
