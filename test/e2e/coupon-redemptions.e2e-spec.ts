@@ -53,7 +53,7 @@ describe('redemptions of coupons', () => {
     endsAt: Date | null = null,
   ) =>
     engine.database.transaction(() =>
-      redemptions().noteApplied(
+      redemptions().recordApplied(
         [{ redemptionId: id, amountMinor, returnedMinor: 0n, unusedMinor, endsAt }],
         engine.clock.now(),
       ),

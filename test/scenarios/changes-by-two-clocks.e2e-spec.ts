@@ -65,7 +65,7 @@ describe('commands by a clock that is behind that of the last change', () => {
       const subscription = await engine.app.get(SubscriptionsRepository).lock(id);
       if (subscription === null) throw new Error('The subscription exists.');
       const status = engine.app.get(SubscriptionStatusWorkflow);
-      await status.note(subscription, 'failed', engine.clock.now());
+      await status.applyPaymentEvent(subscription, 'failed', engine.clock.now());
     });
     const { body } = await engine.http.get('/v1/analytics/mrr/changes').query({ customer_id });
     expect((body as { data: readonly { readonly after: number }[] }).data).toMatchObject([

@@ -168,7 +168,7 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. What was booked as lost is no loss any more, or credit again.
+ * Posts disputed funds that a provider paid back. Reverses the loss, and the credit that was taken for it.
  * @throws InvariantError when the parts are more than the amount.
  */
 export function postDisputeReinstated(reinstated: {

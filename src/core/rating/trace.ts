@@ -46,7 +46,7 @@ export function lumpStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
   return { kind, quantity: '0', unitAmount: '0', flatAmount: formatExact(amount) };
 }
 
-/** The rated amount that the steps make. */
+/** Returns the sum of the steps as a rated amount. */
 export function ratedAmount(steps: readonly TraceStep[]): RatedAmount {
   return { amount: amountOfSteps(steps), steps };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LedgerTransaction } from '../../core/ledger';
 import { Database, Reports } from '../../platform/database';
-import { type LoweredInvoice, loweredLater, type LoweringCredit } from './domain/lowered';
+import { type LoweredInvoice, loweredLater, type NegativeInvoiceCredit } from './domain/lowered';
 import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
@@ -146,7 +146,7 @@ export interface ReceivablesQuery {
   readonly isNow: boolean;
 }
 
-interface CreditRow extends Omit<LoweringCredit, 'amountMinor'> {
+interface CreditRow extends Omit<NegativeInvoiceCredit, 'amountMinor'> {
   readonly amount: string;
 }
 

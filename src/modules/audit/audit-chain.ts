@@ -117,7 +117,7 @@ export class AuditChain {
     return this.read(() => this.seals.content(from, to));
   }
 
-  /** Returns the number of the last seal, where it cannot be read. */
+  /** Finds the number of the last seal by bisection, for a seal that cannot be read. */
   private async lastNumber(): Promise<bigint> {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {

@@ -41,7 +41,7 @@ const MATCHES = `
   AND ($3::timestamptz IS NULL OR entry.created_at >= $3)
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
-/** Names the object only if it is given: a subquery beside `OR` would be read as a whole. */
+/** The subquery is left out without an object, because PostgreSQL would read all its rows in a condition with `OR`. */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
   WHERE ${MATCHES}

@@ -125,7 +125,7 @@ export class RedemptionsService {
    * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices.
    * @param applied each redemption once
    */
-  async noteApplied(applied: readonly AppliedRedemption[], now: Date): Promise<void> {
+  async recordApplied(applied: readonly AppliedRedemption[], now: Date): Promise<void> {
     const used = applied.filter(
       ({ amountMinor, returnedMinor }) => amountMinor !== 0n || returnedMinor !== 0n,
     );
@@ -142,11 +142,11 @@ export class RedemptionsService {
 
   /**
    * Undoes the discounts of an invoice, in the transaction that voids it.
-   * @param noted each redemption once
+   * @param discounts each redemption once
    */
-  async takeBack(noted: readonly InvoiceDiscount[], now: Date): Promise<void> {
+  async takeBack(discounts: readonly InvoiceDiscount[], now: Date): Promise<void> {
     const used = new Map(
-      noted
+      discounts
         .filter(({ amountMinor, returnedMinor = 0n }) => amountMinor > 0n || returnedMinor > 0n)
         .map((one) => [one.redemptionId, one]),
     );

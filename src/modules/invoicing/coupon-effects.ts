@@ -20,7 +20,7 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
 }
 
 /** Returns the discounts that voiding an invoice returns to each of its coupons. */
-export function notedBy(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
+export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
     mostMinor: own?.mostMinor ?? null,

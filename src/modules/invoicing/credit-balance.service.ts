@@ -32,7 +32,7 @@ export interface NewPaymentCredit {
 }
 
 /** The credit that a payment became, in minor units. */
-export interface CreditOfPayment {
+export interface PaymentCredit {
   /** Null where the payment became none. */
   readonly creditId: string | null;
   /** Reserved by, and paid out with, refunds of the payment, credit of other sources included. */
@@ -100,7 +100,7 @@ export class CreditBalanceService {
   }
 
   /** Locks the credit that a locked payment became, until the caller's transaction ends. */
-  async lockOf(paymentId: string): Promise<CreditOfPayment> {
+  async lockOf(paymentId: string): Promise<PaymentCredit> {
     const grant = await this.grants.lockOf(paymentId);
     const { reserved, refunded } = await this.paidOutOf(paymentId);
     const own = grant === null ? NO_CREDIT : creditOf(grant);
@@ -211,7 +211,7 @@ export class CreditBalanceService {
   }
 }
 
-function creditOf(grant: StoredCreditGrant): Omit<CreditOfPayment, 'paidOut'> {
+function creditOf(grant: StoredCreditGrant): Omit<PaymentCredit, 'paidOut'> {
   const { id: creditId, reserved, refunded, lost } = grant;
   return { creditId, reserved, refunded, lost, used: usedByInvoices(grant) };
 }

@@ -134,7 +134,7 @@ export class FinalizationService {
         ),
       ),
     );
-    await this.redemptions.noteApplied(
+    await this.redemptions.recordApplied(
       invoices.flatMap(({ coupons }) => appliedBy(coupons)),
       now,
     );

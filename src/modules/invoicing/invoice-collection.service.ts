@@ -7,7 +7,7 @@ import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository
 import { InvoicesRepository } from './invoices.repository';
 
 /** An automatic attempt at an invoice, and the minor units reserved for it. */
-export interface BegunAttempt {
+export interface StartedAttempt {
   readonly invoice: Invoice;
   readonly amount: bigint;
 }
@@ -36,7 +36,7 @@ export class InvoiceCollectionService {
   }
 
   /** Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. */
-  async begin(before: Invoice, now: Date): Promise<BegunAttempt> {
+  async begin(before: Invoice, now: Date): Promise<StartedAttempt> {
     const invoice = withAttempt(before, now);
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, `The attempt at ${before.id} charges something.`);

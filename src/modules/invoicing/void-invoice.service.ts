@@ -6,7 +6,7 @@ import { Outbox } from '../../platform/outbox';
 import { type InvoiceDiscount, RedemptionsService } from '../coupons';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import { notedBy } from './coupon-effects';
+import { discountsOfCoupons } from './coupon-effects';
 import { isPercentOnce } from './domain/corrected-coupon';
 import { endOf, timeZoneOf } from './domain/decide-coupons';
 import type { Invoice } from './domain/invoice';
@@ -72,8 +72,8 @@ export class VoidInvoiceService {
     coupons,
     lines,
   }: Invoice): Promise<readonly InvoiceDiscount[]> {
-    const noted = notedBy(coupons);
-    if (subscriptionId === null) return noted;
+    const discounts = discountsOfCoupons(coupons);
+    if (subscriptionId === null) return discounts;
     const repeating = coupons.filter(
       ({ duration, amountMinor }) => duration === 'repeating' && amountMinor > 0n,
     );
@@ -86,7 +86,7 @@ export class VoidInvoiceService {
     const others = coupons.some(isPercentOnce)
       ? await this.billed.standingDiscounts(subscriptionId, id)
       : new Map<string, never>();
-    return noted.map((one) => {
+    return discounts.map((one) => {
       const { redemptionId } = one;
       const months = terms.get(redemptionId)?.coupon.durationInMonths ?? null;
       if (months === null) return { ...one, others: others.get(redemptionId) };

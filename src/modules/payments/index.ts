@@ -21,7 +21,7 @@ export {
   isSameLease,
   type Lease,
   pollAgainLater,
-  type PolledUnder,
+  type PolledLease,
   pollLease,
   type StartedLease,
 } from './domain/poll-lease';

@@ -79,7 +79,7 @@ export class PaymentRecordsService {
   }
 
   /** Writes how disputes limit refunds of a locked payment, and records the event of a change. */
-  async noteDisputes(
+  async recordDisputes(
     before: Payment,
     { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,
     now: Date,

@@ -41,7 +41,7 @@ export class PaymentRetries {
   }
 
   /** Makes a locked method unusable if this outcome was the final one of its payment, and records the event. */
-  async noteDecline(
+  async markUnusable(
     before: PaymentMethod | null,
     outcome: ProviderOutcome,
     now: Date,

@@ -10,7 +10,7 @@ export {
 export { RefundsModule } from './refunds.module';
 export { RefundsRepository } from './refunds.repository';
 export {
-  type BegunRefund,
+  type ReservedRefund,
   type RefundedNote,
   RefundsService,
   type StartedRefund,

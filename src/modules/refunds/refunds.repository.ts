@@ -100,7 +100,7 @@ export class RefundsRepository {
   }
 
   /** Commits that the provider did not list a refund. Returns the refund, or null if it ended or changed meanwhile. */
-  noteAbsence(before: Refund, after: Refund): Promise<Refund | null> {
+  recordAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
       before.id,
       before.providerAttempt,

@@ -41,7 +41,7 @@ export interface StartedRefund {
 }
 
 /** A pending refund, and the payment with its reserve. */
-export interface BegunRefund {
+export interface ReservedRefund {
   readonly refund: Refund;
   readonly payment: Payment;
 }
@@ -101,7 +101,7 @@ export class RefundsService {
 
   /** Sends a refund that the provider does not list again, once that is certain. */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
-    const after = await this.refunds.noteAbsence(before, withAbsence(before, this.clock.now()));
+    const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
     const isNext = after !== null && after.providerAttempt > before.providerAttempt;
     return isNext ? this.payments.sendAgain(after.paymentId, after) : { kind: 'unknown' };
   }
@@ -155,7 +155,7 @@ export class RefundsService {
     { creditNote: _, ...request }: RefundRequest,
     note: RefundedNote | null,
     limits: RefundLimits,
-  ): Promise<BegunRefund> {
+  ): Promise<ReservedRefund> {
     const requested = note?.toRefund ?? request.amount;
     const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested, now);
     const limit = exceededLimit(limits, payment);
@@ -185,7 +185,7 @@ export class RefundsService {
    * Sends a refund to the provider, and stores the outcome. A refusal is a failed refund, not an error. Without an answer in
    * time, the refund stays pending.
    */
-  async send({ refund, payment }: BegunRefund): Promise<Refund> {
+  async send({ refund, payment }: ReservedRefund): Promise<Refund> {
     return this.settlement.settle(refund, await this.payments.send(payment, refund));
   }
 

@@ -16,7 +16,7 @@ import {
   PaymentRefundsService,
   isSameLease,
   pollAgainLater,
-  type PolledUnder,
+  type PolledLease,
   type ProviderOutcome,
 } from '../payments';
 import {
@@ -146,7 +146,7 @@ export class SettleRefundService {
 function toRefundOutcome(
   said: ProviderOutcome,
   refund: Refund,
-  asked: PolledUnder & { readonly askedAt: Date },
+  asked: PolledLease & { readonly askedAt: Date },
 ): RefundOutcome {
   switch (said.kind) {
     case 'succeeded':

@@ -5,7 +5,7 @@ import type { RedemptionRequest } from '../coupons';
 import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
 import { ArchivedUsage } from '../metering';
 import type { CreateSubscription } from './domain/commands';
-import { decideBegin } from './domain/decide';
+import { decideStart } from './domain/decide';
 import { isMetered, itemsOf } from './domain/items';
 import { type Outcome, outcomeOf } from './domain/outcome';
 import { periodsBegun, trialEnd } from './domain/periods';
@@ -72,7 +72,7 @@ export class StartSubscriptionService {
     return {
       snapshot,
       outcome:
-        startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, SUBSCRIPTION_IDS, now),
+        startAt > now ? outcomeOf(created, {}) : decideStart(snapshot, SUBSCRIPTION_IDS, now),
       redemption: command.coupon === null ? null : redemptionRequestOf(command.coupon, created),
     };
   }

@@ -30,7 +30,7 @@ export interface DueQueue<Row extends DueRow> {
    */
   readonly whenRefused: 'postpone' | 'fail';
   /** Records that a rule refused the work of a row, with the error code. Called at each attempt. */
-  readonly noteRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
+  readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
 
 /** Runs due queues in the background and on test clocks. */
@@ -126,7 +126,7 @@ export class DueQueues {
         onItemFailure: async (error, row) => {
           const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
           this.failures.inc({ work: queue.name, reason });
-          if (isRefusal(error)) await this.noteRefusal(queue, row, reason, now);
+          if (isRefusal(error)) await this.recordRefusal(queue, row, reason, now);
           await onItemFailure(error, row);
         },
       });
@@ -134,14 +134,14 @@ export class DueQueues {
   }
 
   /** Records why a row was refused. If that fails, other rows are still processed, and the next attempt records it. */
-  private async noteRefusal<Row extends DueRow>(
-    { name, noteRefusal }: DueQueue<Row>,
+  private async recordRefusal<Row extends DueRow>(
+    { name, recordRefusal }: DueQueue<Row>,
     row: Row,
     code: string,
     now: Date,
   ): Promise<void> {
     try {
-      await noteRefusal?.(row, code, now);
+      await recordRefusal?.(row, code, now);
     } catch (error) {
       this.logger.error({ err: error, work: name, id: row.id }, 'the refusal was not recorded');
     }

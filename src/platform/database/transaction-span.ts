@@ -28,7 +28,7 @@ export async function countStatements(runner: QueryRunner, span: Span): Promise<
   const counted = (...values: unknown[]): unknown => {
     count += 1;
     const answer = Reflect.apply(send, connection, values);
-    if (answer instanceof Promise) void answer.then(noteWrite, () => undefined);
+    if (answer instanceof Promise) void answer.then(recordWrite, () => undefined);
     else keepRun();
     return answer;
   };
@@ -39,6 +39,6 @@ export async function countStatements(runner: QueryRunner, span: Span): Promise<
   };
 }
 
-function noteWrite({ command, rowCount }: Answered): void {
+function recordWrite({ command, rowCount }: Answered): void {
   if (WRITES.test(command) && rowCount !== 0) keepRun();
 }

@@ -4,8 +4,8 @@ export const STORED_COLUMNS =
 
 const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
 
-/** Events to read: SELECT of the stored columns, and ORDER BY, which is empty for any order. */
-export interface FoundEvents {
+/** Query of events: SELECT of the stored columns, and ORDER BY, which is empty for any order. */
+export interface EventsQuery {
   readonly events: string;
   readonly order: string;
 }
@@ -14,7 +14,7 @@ export interface FoundEvents {
  * Returns the statement that reads events with their data. Each pack is read once, however many of its events are found.
  * The data of an event whose pack is missing is null.
  */
-export function withData({ events, order }: FoundEvents): string {
+export function withData({ events, order }: EventsQuery): string {
   return `
     WITH stored AS MATERIALIZED (${events}),
     packed AS (
@@ -28,7 +28,7 @@ export function withData({ events, order }: FoundEvents): string {
 }
 
 /** Returns the statement that reads the same events without their data. */
-export function withoutData({ events, order }: FoundEvents): string {
+export function withoutData({ events, order }: EventsQuery): string {
   return `
     WITH stored AS MATERIALIZED (${events})
     SELECT ${SHOWN_COLUMNS}, NULL AS data FROM stored ${order}`;

@@ -8,7 +8,7 @@ import { STORED_COLUMNS, withData, withoutData } from './event-data';
 import {
   type EventLogCursor,
   type EventLogFilter,
-  type EventLogPage,
+  type EventPageQuery,
   eventPage,
   isByTime,
 } from './event-page';
@@ -187,7 +187,7 @@ export class EventLog {
   }
 
   /** Reads events with their data, and reports those whose data is missing or damaged. */
-  private async read(found: EventLogPage): Promise<readonly RecordedEvent[]> {
+  private async read(found: EventPageQuery): Promise<readonly RecordedEvent[]> {
     const query = (sql: string, parameters: readonly unknown[]) =>
       this.database.query<EventLogRow>(sql, parameters);
     const rows = await readDamagedRows({

@@ -1,6 +1,6 @@
 import { isHiddenType } from '../../core/access';
 import { idTime } from '../database';
-import { type FoundEvents, STORED_COLUMNS } from './event-data';
+import { type EventsQuery, STORED_COLUMNS } from './event-data';
 
 /** Filters of a list of events. */
 export interface EventLogFilter {
@@ -19,8 +19,8 @@ export interface EventLogFilter {
   readonly to: Date | null;
 }
 
-/** Events of a page, with the parameters of their statement. */
-export interface EventLogPage extends FoundEvents {
+/** Query of a page of events, with its parameters. */
+export interface EventPageQuery extends EventsQuery {
   readonly parameters: readonly unknown[];
 }
 
@@ -64,7 +64,7 @@ export function eventPage(
   filter: EventLogFilter,
   after: EventLogCursor | null,
   most: number,
-): EventLogPage {
+): EventPageQuery {
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
@@ -86,7 +86,7 @@ export function eventPage(
     conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
   }
   const limit = bind(most);
-  const read = (events: string): EventLogPage => ({
+  const read = (events: string): EventPageQuery => ({
     events,
     order: `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`,
     parameters,

@@ -138,13 +138,13 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       const opened = await openConnection(this.database.url);
       client = opened;
       const ended: Error[] = [];
-      const noteEnd = (error: Error): void => {
+      const recordEnd = (error: Error): void => {
         ended.push(error);
         this.lose(opened, error);
       };
-      opened.on('error', noteEnd);
+      opened.on('error', recordEnd);
       opened.on('end', () => {
-        noteEnd(new Error('The connection ended.'));
+        recordEnd(new Error('The connection ended.'));
       });
       await opened.query(`SELECT pg_advisory_lock_shared(${RELEASE_LOCK})`);
       const number = await takeNumber(opened);

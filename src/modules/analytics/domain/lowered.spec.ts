@@ -1,7 +1,7 @@
-import { type LoweredInvoice, loweredLater, type LoweringCredit } from './lowered';
+import { type LoweredInvoice, loweredLater, type NegativeInvoiceCredit } from './lowered';
 
 /** Transactions are numbered in the order in which they were posted. */
-const credit = (postedId: string, amountMinor: bigint, isLater = true): LoweringCredit => ({
+const credit = (postedId: string, amountMinor: bigint, isLater = true): NegativeInvoiceCredit => ({
   subscriptionId: 'sub',
   postedId,
   isLater,
@@ -15,7 +15,7 @@ const invoice = (
 ): LoweredInvoice => ({ id, subscriptionId: 'sub', finalizedBy, writtenOffBy, loweredMinor });
 
 describe('credit that lowered invoices', () => {
-  it.each<[string, LoweringCredit[], LoweredInvoice[], [string, bigint][]]>([
+  it.each<[string, NegativeInvoiceCredit[], LoweredInvoice[], [string, bigint][]]>([
     ['lowered the only one', [credit('2', 30n)], [invoice('a', '1', 30n)], [['a', 30n]]],
     [
       'lowered the oldest first',

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../core/grouping';
 
 /** Credit of a negative invoice that lowered open invoices of its subscription. */
-export interface LoweringCredit {
+export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
   /** Transaction that posted it. Ids sort by creation. */
   readonly postedId: string;
@@ -29,7 +29,7 @@ export interface LoweredInvoice {
  * @param invoices all lowered invoices, oldest first
  */
 export function loweredLater(
-  credits: readonly LoweringCredit[],
+  credits: readonly NegativeInvoiceCredit[],
   invoices: readonly LoweredInvoice[],
 ): ReadonlyMap<string, bigint> {
   const bySubscription = groupBy(invoices, ({ subscriptionId }) => subscriptionId);
@@ -51,7 +51,7 @@ export function loweredLater(
 
 function wasOpen(
   { finalizedBy, writtenOffBy }: LoweredInvoice,
-  { postedId }: LoweringCredit,
+  { postedId }: NegativeInvoiceCredit,
 ): boolean {
   return finalizedBy < postedId && (writtenOffBy === null || writtenOffBy > postedId);
 }

@@ -35,7 +35,7 @@ export class CloseCollectionWorkflow {
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
       await this.collection.wait([invoice], now);
-      if (subscription !== null) await this.status.noteSettled(subscription, now);
+      if (subscription !== null) await this.status.applySettled(subscription, now);
     });
   }
 }

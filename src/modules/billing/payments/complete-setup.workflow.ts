@@ -46,14 +46,14 @@ export class CompleteSetupWorkflow {
       const before = await this.setups.lockPending(id);
       if (before === null) return;
       // A deleted customer is not charged.
-      if (isDeleted) return this.setups.note(before, { kind: 'canceled' }, null);
-      if (state.kind !== 'set_up') return this.setups.note(before, state, null);
+      if (isDeleted) return this.setups.recordState(before, { kind: 'canceled' }, null);
+      if (state.kind !== 'set_up') return this.setups.recordState(before, state, null);
       const { provider, isDefault } = before;
       const { token, details } = state;
       if (await this.methods.isGivenUp({ customerId, provider, token }))
-        return this.setups.note(before, GIVEN_UP, null);
+        return this.setups.recordState(before, GIVEN_UP, null);
       const kept = await this.keeping.keep(customerId, { provider, isDefault, token, ...details });
-      return this.setups.note(before, state, kept.id);
+      return this.setups.recordState(before, state, kept.id);
     });
   }
 }

@@ -61,9 +61,9 @@ export class SettlePaymentWorkflow {
       const now = await this.timeOf(owed, askedAt);
       await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
       const before = await this.payments.lock(id);
-      const said = withOutcome(before, { outcome, askedAt, lease }, now);
-      const after = said === before ? before : await this.write(before, said, owed, now);
-      if (said !== before) await this.retries.noteDecline(declined, outcome, now);
+      const updated = withOutcome(before, { outcome, askedAt, lease }, now);
+      const after = updated === before ? before : await this.write(before, updated, owed, now);
+      if (updated !== before) await this.retries.markUnusable(declined, outcome, now);
       await this.payments.answer(after);
       await this.payments.recordDiscrepancy(before, outcome);
       return after;
@@ -103,11 +103,11 @@ export class SettlePaymentWorkflow {
 
   private async write(
     before: Payment,
-    said: Payment,
+    updated: Payment,
     owed: Owed | null,
     now: Date,
   ): Promise<Payment> {
-    const after = owed === null ? said : await this.applyTo(owed, said, now);
+    const after = owed === null ? updated : await this.applyTo(owed, updated, now);
     await this.payments.write(before, after, now);
     if (after.status === 'succeeded') await this.payments.keep(after, owed?.invoice ?? null);
     const subscription = owed?.subscription ?? null;
@@ -129,7 +129,7 @@ export class SettlePaymentWorkflow {
       case 'succeeded': {
         const paid = await this.invoices.pay(invoice, amount, retry, now);
         const isSettled = paid.invoice.status === 'paid';
-        if (isSettled && subscription !== null) await this.status.noteSettled(subscription, now);
+        if (isSettled && subscription !== null) await this.status.applySettled(subscription, now);
         return { ...payment, amountApplied: paid.appliedMinor };
       }
       case 'failed':
@@ -138,7 +138,7 @@ export class SettlePaymentWorkflow {
         const after = await this.invoices.fail(invoice, { amount, wasAttempt }, retry, now);
         // An attempt at an invoice that is void or written off by now says nothing of its subscription.
         if (wasAttempt && subscription !== null && after.status === 'open') {
-          await this.status.note(
+          await this.status.applyPaymentEvent(
             subscription,
             after.collectAt === null ? 'used_up' : 'failed',
             now,

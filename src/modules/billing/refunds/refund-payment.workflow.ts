@@ -4,7 +4,7 @@ import { ReturnedLeases } from '../../../platform/processes';
 import { CreditNotesService } from '../../invoicing';
 import { paymentNotFound, paymentNotRefundable, PaymentsRepository } from '../../payments';
 import {
-  type BegunRefund,
+  type ReservedRefund,
   isSameNote,
   paymentHasNoInvoice,
   type Refund,
@@ -57,7 +57,7 @@ export class RefundPaymentWorkflow {
     started: StartedRefund,
     request: RefundRequest,
     limits: RefundLimits,
-  ): Promise<BegunRefund | { readonly made: Refund }> {
+  ): Promise<ReservedRefund | { readonly made: Refund }> {
     const made = await this.refunds.claim(started, request);
     const { creditNote } = request;
     if (made !== null) {

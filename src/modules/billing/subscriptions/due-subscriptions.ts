@@ -24,7 +24,8 @@ export class DueSubscriptions implements OnModuleInit {
       ),
     isHeld: () => this.charges.holdsRenewals(),
     whenRefused: 'postpone',
-    noteRefusal: (subscription, code, now) => this.renewals.noteFailure(subscription, code, now),
+    recordRefusal: (subscription, code, now) =>
+      this.renewals.recordFailure(subscription, code, now),
   };
 
   constructor(

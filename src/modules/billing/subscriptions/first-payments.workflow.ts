@@ -47,7 +47,8 @@ export class FirstPaymentsWorkflow {
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
-    if (invoice.status === 'paid') await this.status.note(subscription, 'settled', now);
+    if (invoice.status === 'paid')
+      await this.status.applyPaymentEvent(subscription, 'settled', now);
     else await this.expire(subscription.id, now);
   }
 

@@ -82,7 +82,7 @@ export class RenewSubscriptionsWorkflow {
    * Records on a subscription that its due work was refused. Records an event at the first attempt and when the error code
    * changes. A no-op if the work is done by now.
    */
-  noteFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
+  recordFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const before = await this.subscriptions.lock(id);
       if (before?.nextBillingAt?.getTime() !== dueAt.getTime()) return;

@@ -31,8 +31,8 @@ export class SubscriptionStatusWorkflow {
   ) {}
 
   /** Writes the status that follows from a payment event. A no-op if the status stays. */
-  async note(before: Subscription, fact: PaymentEvent, now: Date): Promise<void> {
-    const standing = standingAfter(before, fact);
+  async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
+    const standing = standingAfter(before, event);
     if (standing === before) return;
     const after = nextVersion(before, now, standing);
     await this.subscriptions.updateStanding(after);
@@ -42,9 +42,9 @@ export class SubscriptionStatusWorkflow {
   }
 
   /** Applies that nothing is owed, unless another invoice of the subscription is open or written off. */
-  async noteSettled(before: Subscription, now: Date): Promise<void> {
+  async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.collection.isOwedBy(before.id)) return;
-    await this.note(before, 'settled', now);
+    await this.applyPaymentEvent(before, 'settled', now);
   }
 
   /** Returns a resumed subscription with the status that follows from its open invoices. */
@@ -58,7 +58,7 @@ export class SubscriptionStatusWorkflow {
   /** Makes the unpaid subscriptions of a customer past due, because another payment method can be tried. */
   async retryUnpaid(customerId: string, now: Date): Promise<void> {
     for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
-      await this.note(before, 'retried', now);
+      await this.applyPaymentEvent(before, 'retried', now);
     }
   }
 }

@@ -179,12 +179,12 @@ export interface InvoiceDiscount {
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
-  { amountMinor, returnedMinor = 0n, mostMinor = null, ...noted }: InvoiceDiscount,
+  { amountMinor, returnedMinor = 0n, mostMinor = null, ...corrections }: InvoiceDiscount,
   now: Date,
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
-  const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = noted;
-  const { others = { appliedMinor: 0n, isUsed: false } } = noted;
+  const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = corrections;
+  const { others = { appliedMinor: 0n, isUsed: false } } = corrections;
   const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
   const isPercentage = coupon.amountOff === null;

@@ -122,8 +122,8 @@ function countCredit(invoice: Invoice, credit: InvoiceLine): Invoice {
     const takenMinor = lesser(netMinor, creditableMinor(toCreditable(line)));
     netMinor -= takenMinor;
     const creditedTaxShares = line.taxShares.map(({ taxRateId, taxMinor }) => {
-      const noted = line.creditedTaxShares.find((share) => share.taxRateId === taxRateId);
-      const creditedMinor = noted?.taxMinor ?? 0n;
+      const credited = line.creditedTaxShares.find((share) => share.taxRateId === taxRateId);
+      const creditedMinor = credited?.taxMinor ?? 0n;
       const taxTaken = lesser(taxes.get(taxRateId) ?? 0n, taxMinor - creditedMinor);
       taxes.set(taxRateId, (taxes.get(taxRateId) ?? 0n) - taxTaken);
       return { taxRateId, taxMinor: creditedMinor + taxTaken };

@@ -81,7 +81,7 @@ export function decideInvoice(
 /** Recalculates a draft with another context: taxes, coupons and credit may have changed since it was made. */
 export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is decided again');
-  const { charges, commitments } = limitedOf(draft.lines);
+  const { charges, commitments } = splitTrueUps(draft.lines);
   const terms = termsOf(context, draft.lines, priceIdsOf(draft.lines));
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
   const amounts = assembled(draft.currency, made, terms);
@@ -103,7 +103,7 @@ export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
  * differs from the stored amounts is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
-  const { charges, commitments } = limitedOf(invoice.lines);
+  const { charges, commitments } = splitTrueUps(invoice.lines);
   const { currency, createdAt } = invoice;
   return assembleInvoice({
     currency,
@@ -123,8 +123,8 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
-/** Returns the lines that are charged or credited, and the limits of their prices. */
-function limitedOf(lines: readonly InvoiceLine[]): {
+/** Splits lines into charges and credits, and the commitments that their true-ups were calculated from. */
+function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
   readonly commitments: readonly Commitment[];
 } {

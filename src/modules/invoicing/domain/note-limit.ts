@@ -11,7 +11,7 @@ export interface NoteLimit {
   readonly onInvoiceMinor: bigint;
   /** Credited by later invoices. */
   readonly laterMinor: bigint;
-  readonly notedMinor: bigint;
+  readonly creditNotesMinor: bigint;
   /** Refunded beyond the notes that refunds fulfil; 0 for a note that may document it. */
   readonly refundedMinor: bigint;
   /** Lost in disputes beyond what refunds and these notes count. */
@@ -39,7 +39,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
     chargedMinor,
     onInvoiceMinor,
     laterMinor: chargedMinor - notedMinor - held.heldMinor,
-    notedMinor,
+    creditNotesMinor: notedMinor,
     refundedMinor,
     lostMinor: beyondMinor - refundedMinor,
   };
@@ -64,7 +64,14 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
 
 /** Returns the charges of the invoice, and each amount that was given back of them, for the detail of an error. */
 export function explainLimit(limit: NoteLimit): string {
-  const { chargedMinor, onInvoiceMinor, laterMinor, notedMinor, refundedMinor, lostMinor } = limit;
+  const {
+    chargedMinor,
+    onInvoiceMinor,
+    laterMinor,
+    creditNotesMinor: notedMinor,
+    refundedMinor,
+    lostMinor,
+  } = limit;
   // Of both kinds of credit the larger one limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [

@@ -12,7 +12,7 @@ import { eventsOf, groupOf, IS_HOUR, NOT_VOIDED } from './totals-sql';
 /** Maximum number of running totals and events that one answer reads. */
 const MOST_PIECES = 2_000_000;
 
-/** Value of an hour and of an event, and how values are put together. */
+/** Value of an hour, value of an event, and how values are combined. */
 const PIECES: Record<
   TotalledAggregation,
   { readonly ofHour: string; readonly ofEvent: string; readonly together: 'sum' | 'max' }
@@ -23,10 +23,10 @@ const PIECES: Record<
 };
 
 /**
- * Rows `at`, `group_key` and `value` of all streams: one for each group of a whole hour, and one for each event of the hours
- * $6 that a boundary of a window cuts. A stream without a running total of such an hour has no events in it. OFFSET 0 makes
- * that one read of each stream finds these totals: windows of an hour that begin at half past cut every hour, and a lookup of
- * each hour of each stream takes minutes. The hours $6 are in order; without any, nothing is read.
+ * Returns SQL for rows `at`, `group_key` and `value` of all streams: one for each group of a whole hour, and one for each event of
+ * the hours $6, which a window contains only in part. $6 is in ascending order and may be empty. A stream without a running total
+ * for an hour has no events in it. OFFSET 0 makes PostgreSQL read these totals once for each stream. Otherwise it looks up each
+ * hour of each stream, which takes minutes if the windows start at half past the hour.
  */
 function piecesOf(aggregation: TotalledAggregation): string {
   const { ofHour, ofEvent } = PIECES[aggregation];

@@ -61,7 +61,7 @@ export class DisputesService {
       else await this.disputes.update(after);
       await this.tell(found, after);
       await this.post(after, money);
-      await this.payments.noteDisputes(payment, await this.disputes.totalsOf(paymentId), now);
+      await this.payments.recordDisputes(payment, await this.disputes.totalsOf(paymentId), now);
     });
   }
 

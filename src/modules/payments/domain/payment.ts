@@ -4,7 +4,7 @@ import { lesser } from '../../../core/money';
 import { isTerminal, type Transitions } from '../../../core/states';
 import { nextVersion } from '../../../core/next-version';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
-import { isSameLease, pollAgainLater, type PolledUnder, type StartedLease } from './poll-lease';
+import { isSameLease, pollAgainLater, type PolledLease, type StartedLease } from './poll-lease';
 
 export const PAYMENT_STATUSES = [
   'pending',
@@ -177,7 +177,7 @@ export interface PolledOutcome {
   /** Time of the machine, because providers do not know test clocks. */
   readonly askedAt: Date;
   /** The fencing token of an answer that is not final. */
-  readonly lease: PolledUnder;
+  readonly lease: PolledLease;
 }
 
 /**

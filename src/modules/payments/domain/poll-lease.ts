@@ -25,13 +25,13 @@ export interface StartedLease {
 }
 
 /** Lease of a polled object, as it was when the provider was asked. */
-export interface PolledUnder {
+export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
 }
 
 /** Returns true if both are the same lease. A process may hold a later lease of the same object. */
-export function isSameLease(one: PolledUnder, other: PolledUnder): boolean {
+export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
 }
 

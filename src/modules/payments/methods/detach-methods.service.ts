@@ -23,11 +23,11 @@ export class DetachMethodsService {
     if (method === null) return;
     const { kind } = await this.detach(method);
     if (kind === 'detached') {
-      await this.methods.noteDetachment(method, { dueAt: null, attempts: method.attempts });
+      await this.methods.recordDetachment(method, { dueAt: null, attempts: method.attempts });
       return;
     }
     const next = pollAgainLater(method, this.clock.now());
-    await this.methods.noteDetachment(method, next);
+    await this.methods.recordDetachment(method, next);
     const { provider, customerId } = method;
     const found = { payment_method_id: id, customer_id: customerId, provider, outcome: kind };
     this.logger.warn(found, 'a deleted payment method is not detached at its provider yet');

@@ -112,7 +112,7 @@ export class PaymentMethodsRepository {
   }
 
   /** Writes the result of a detachment, unless another process has taken it over. */
-  async noteDetachment(
+  async recordDetachment(
     { id, dueAt }: PaymentMethod,
     next: Pick<PaymentMethod, 'dueAt' | 'attempts'>,
   ): Promise<void> {

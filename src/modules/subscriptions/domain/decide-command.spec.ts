@@ -1,4 +1,4 @@
-import { decideBegin, decideDue, decideEnd } from './decide';
+import { decideStart, decideDue, decideEnd } from './decide';
 import { itemsOf } from './items';
 import { changeRefusal, decideChangeNow, decidePause, decideResume } from './decide-command';
 import type { NewSubscriptionIds, Outcome } from './outcome';
@@ -85,7 +85,7 @@ class Life {
     const life = new Life({ subscription, items: [], period: null, pending: null });
     const items = itemsOf('sub_1', offer, START, life.ids);
     life.snapshot = { ...life.snapshot, items };
-    life.take(decideBegin(life.snapshot, life.ids, START));
+    life.take(decideStart(life.snapshot, life.ids, START));
     return life;
   }
 

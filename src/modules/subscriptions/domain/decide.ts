@@ -24,7 +24,7 @@ const TRIAL_ENDING_MS = 3 * 86_400_000;
  * Decides the start of a subscription: its trial, or its first period with its charges in advance. With `default_incomplete`
  * the subscription waits until these are paid.
  */
-export function decideBegin(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
+export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
   invariant(snapshot.period === null, 'a subscription begins once');
   if (before.trialEndAt !== null) {
@@ -66,7 +66,7 @@ export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
-  if (period === null) return decideBegin(snapshot, ids, now);
+  if (period === null) return decideStart(snapshot, ids, now);
   const isBoundary = !period.isClosed && period.endAt.getTime() === at.getTime();
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
     const { creditUnused } = pending.terms;

@@ -1,5 +1,5 @@
 import { isTerminal, mayBecome } from '../../../core/states';
-import { decideBegin } from './decide';
+import { decideStart } from './decide';
 import { itemsOf } from './items';
 import { changeRefusal, pauseRefusal } from './decide-command';
 import { decideExpiry, decideGiveUp } from './decide-first-payment';
@@ -83,13 +83,13 @@ function sold(paymentBehavior: PaymentBehavior, trialEndAt: Date | null = null):
 /** One that has begun, as the database would have it. */
 function waiting(): Snapshot {
   const before = sold('default_incomplete');
-  const { subscription, periodOpened: period } = decideBegin(before, ids, START);
+  const { subscription, periodOpened: period } = decideStart(before, ids, START);
   return { ...before, subscription, period };
 }
 
 describe('a subscription that waits for its first payment', () => {
   it('bills its first period, and has nothing due but the end of its time, 23 hours from then', () => {
-    const outcome = decideBegin(sold('default_incomplete'), ids, START);
+    const outcome = decideStart(sold('default_incomplete'), ids, START);
     expect(outcome.subscription).toMatchObject({
       status: 'incomplete',
       currentPeriodStartAt: START,
@@ -105,7 +105,7 @@ describe('a subscription that waits for its first payment', () => {
   });
 
   it('has its time from when it begins, however far back its start lies', () => {
-    const { subscription } = decideBegin(sold('default_incomplete'), ids, END);
+    const { subscription } = decideStart(sold('default_incomplete'), ids, END);
     expect(subscription.incompleteExpiresAt).toEqual(new Date('2026-04-01T23:00:00.000Z'));
   });
 
@@ -113,7 +113,7 @@ describe('a subscription that waits for its first payment', () => {
     ['sold to be active at once', sold('allow_active'), { status: 'active', nextBillingAt: END }],
     ['with a trial', sold('default_incomplete', TRIAL_END), { status: 'trialing' }],
   ])('is not one %s', (_, snapshot, expected) => {
-    const { subscription } = decideBegin(snapshot, ids, START);
+    const { subscription } = decideStart(snapshot, ids, START);
     expect(subscription).toMatchObject({ ...expected, incompleteExpiresAt: null });
   });
 

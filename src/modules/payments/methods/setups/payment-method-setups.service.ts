@@ -133,7 +133,7 @@ export class PaymentMethodSetupsService {
    * Writes the state that the provider showed of a locked setup, and records the event of a change.
    * @param paymentMethodId stored method, if the setup succeeded
    */
-  async note(
+  async recordState(
     before: PaymentMethodSetup,
     state: ProviderSetupState,
     paymentMethodId: string | null,
