@@ -6,7 +6,6 @@ import type { Aggregation } from './aggregation';
 /** Text of each property that a meter groups by, null if the event lacks it; `[]` without groups. */
 export type Group = readonly (string | null)[];
 
-/** Usage of one group. */
 export interface GroupUsage {
   readonly group: Group;
   readonly value: Rational;

@@ -62,7 +62,10 @@ export class AuditSealing implements OnModuleInit {
     return false;
   }
 
-  /** The position comes first: what takes one later may have a transaction that the second query does not see. */
+  /**
+   * Reads the last position before the next transaction number, so that each change up to the position is of a transaction
+   * with a lower number.
+   */
   private async takeMark(): Promise<Mark> {
     const position = await this.seals.lastPosition();
     const { next } = await this.seals.transactions();

@@ -103,7 +103,7 @@ export class AuditVerificationService {
     const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
       ...(await this.seals.countsThrough(throughSeal)),
       last: await this.seals.withNumber(throughSeal),
-      breaks: await this.seals.breaksThrough(throughSeal, MOST_FAULTS),
+      breaks: await this.seals.breaksUpTo(throughSeal, MOST_FAULTS),
     }));
     const faults = dropped.breaks.map((seal): FaultySeal => ({
       number: seal.number,

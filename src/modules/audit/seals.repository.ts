@@ -99,7 +99,7 @@ export class SealsRepository {
   }
 
   /** Returns seals up to a number that do not continue the seal before them. */
-  async breaksThrough(number: bigint, most: number): Promise<readonly Seal[]> {
+  async breaksUpTo(number: bigint, most: number): Promise<readonly Seal[]> {
     return (await this.database.query<SealRow>(BREAKS, [number, most])).map(toSeal);
   }
 

@@ -115,7 +115,7 @@ export class ConsumeSharedService {
       const written = await this.shared.consumeKnown(decided, now);
       for (const [index, one] of decided.entries()) {
         if (written.has(index)) this.remember(one);
-        else this.known.distrust(targetOf(one.asked));
+        else this.known.suspend(targetOf(one.asked));
       }
       return {
         answers: answersOf(decided.filter((_, index) => written.has(index))),

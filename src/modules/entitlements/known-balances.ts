@@ -42,7 +42,7 @@ export class KnownBalances {
   }
 
   /** Stops the use of a balance that another process changed or locked, until this process makes two writes in a row. */
-  distrust(name: string): void {
+  suspend(name: string): void {
     const entry = this.entries.get(name);
     if (entry !== undefined) this.entries.set(name, { ...entry, isOwn: false });
   }

@@ -36,7 +36,7 @@ export class SubscriptionBalancesService {
    * Outdates the balances of these customers. Metered balances, and those with grants, are recalculated at once, because
    * their windows start with the billing period.
    */
-  async follow(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+  async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;
     const customers = customersOf(changes.map(({ after }) => after));
     await this.balances.invalidateCustomers([...customers.values()]);

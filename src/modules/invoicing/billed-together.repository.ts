@@ -29,7 +29,7 @@ export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns by line id what other invoices billed for the same price and period. Lines without are absent. */
-  async elsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
+  async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
       BILLED_ELSEWHERE,
       [invoiceId],

@@ -93,7 +93,7 @@ export class CreditNotesService {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
     const counted = await this.counted(invoice);
-    assertCreditable(request, counted, await this.together.elsewhere(invoice.id));
+    assertCreditable(request, counted, await this.together.billedElsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
     const credited = creditNote(request.lines, counted.lines.map(toCreditable));
@@ -112,7 +112,7 @@ export class CreditNotesService {
   /** Credits all that a locked open invoice still owes, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const counted = await this.counted(invoice);
-    const lines = allOf(counted, await this.together.elsewhere(invoice.id));
+    const lines = allOf(counted, await this.together.billedElsewhere(invoice.id));
     const credited = creditNote(lines, counted.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
     const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };

@@ -45,17 +45,17 @@ export class DueInvoices implements OnModuleInit {
       name: NAME,
       nextDue: NEXT_OVERDUE,
       runDue: async (testClockId, now) => {
-        await this.tellOverdue(testClockId, now);
+        await this.recordOverdue(testClockId, now);
       },
     });
   }
 
-  /** Records some. Returns true if there may be more. */
+  /** Records up to a batch of invoices as overdue. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
-    return (await this.tellOverdue(null, this.clock.now())) > 0;
+    return (await this.recordOverdue(null, this.clock.now())) > 0;
   }
 
-  private tellOverdue(scope: TimeScope, now: Date): Promise<number> {
+  private recordOverdue(scope: TimeScope, now: Date): Promise<number> {
     return this.database.transaction(async () => {
       const ids = await this.due.lockOverdue(scope, now, AT_ONCE);
       const changes = (await this.invoices.findAll(ids)).map((before) => ({

@@ -10,7 +10,12 @@ import { decideAgain } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
-import { type EarnedUntil, earnedUntilOf, requestOf, renewDraft } from './domain/renewal-draft';
+import {
+  type EarnedUntil,
+  earnedUntilOf,
+  requestOf,
+  recalculateDraft,
+} from './domain/renewal-draft';
 import type { GivenBackTerms } from './domain/billing-request';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceEmpty } from './invoicing.errors';
@@ -99,7 +104,7 @@ export class FinalizeInvoicesService {
       requested,
       contextOf,
       (request, context) =>
-        renewDraft(
+        recalculateDraft(
           request.draft,
           request,
           context,

@@ -20,7 +20,7 @@ import {
   isFirst,
   peakOf,
   subjectOf,
-  termsNow,
+  currentTerms,
   termsOfBill,
 } from './domain/first-bill';
 import type { Invoice, InvoiceLine } from './domain/invoice';
@@ -104,7 +104,7 @@ export class FirstBillsService {
       const ofLine = found === null ? undefined : termsOfLine(found, usage);
       const kept = usage.billTerms;
       const keptBy = byId.get(latest.get(kept?.invoiceId ?? '') ?? '');
-      const ofEmpty = kept === undefined ? undefined : termsNow(kept, keptBy);
+      const ofEmpty = kept === undefined ? undefined : currentTerms(kept, keptBy);
       const terms = invoice === null ? (ofEmpty ?? ofLine) : ofLine;
       return terms === undefined ? [] : [{ request, counted, invoice, terms }];
     });

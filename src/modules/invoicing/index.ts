@@ -55,7 +55,7 @@ export { UsageQuotesService } from './usage-quotes.service';
 export { InvoicesService } from './invoices.service';
 export { VoidInvoiceService } from './void-invoice.service';
 export { CreditNotesService } from './credit-notes.service';
-export { draftsBeyond } from './domain/renewal-draft';
+export { draftsWithCreditedCharges } from './domain/renewal-draft';
 export {
   CreateCreditNoteDto,
   CreditLineInputDto,

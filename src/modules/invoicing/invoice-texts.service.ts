@@ -4,7 +4,7 @@ import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { Metrics } from '../../platform/observability';
 import type { Customer } from '../customers';
-import { tidy } from './domain/document/invoice-document';
+import { printableText } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
 import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
 import { InvoicePrinter } from './invoice-printer';
@@ -82,5 +82,5 @@ function textsOf({ parties, lines, taxRates }: Invoice): readonly string[] {
     ...lines.map(({ description }) => description),
     ...taxRates.map(({ name }) => name),
   ];
-  return texts.flatMap((text) => (text === null || text === undefined ? [] : tidy(text)));
+  return texts.flatMap((text) => (text === null || text === undefined ? [] : printableText(text)));
 }

@@ -89,7 +89,7 @@ export class InvoicesService {
 
   /** Returns true if late usage on other invoices gave back amounts of this one: a void would give them back twice. */
   private async isGivenBack(id: string): Promise<boolean> {
-    const elsewhere = await this.together.elsewhere(id);
+    const elsewhere = await this.together.billedElsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);
   }
 }

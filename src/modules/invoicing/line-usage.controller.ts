@@ -79,11 +79,11 @@ export class LineUsageController {
   @Operation({
     summary: 'List the usage events of a line',
     description:
-      'Exactly those that make up its quantity, oldest first, as they stood when the line was made: what was stored or ' +
-      'taken back later is not counted in. Of a line for late usage, all those of its period. A `weighted_sum` lists ' +
-      'the events from before the period whose values it holds as well: its quantity is the sum of value x (period_end - ' +
-      'the later of timestamp and period_start) / (full_period_end - full_period_start), of which the explanation has ' +
-      'the instants. Events of archived months are not listed: `archived` tells where they are.',
+      'Lists exactly the events that make up the quantity of the line, oldest first. Events that were stored or voided after ' +
+      'the line was made change nothing. A line for late usage lists all events of its period. For a `weighted_sum`, the list ' +
+      'includes events before the period whose values carry over into it. Its quantity is the sum of value x (period_end - ' +
+      'the later of timestamp and period_start) / (full_period_end - full_period_start); the explanation shows these ' +
+      'instants. Events of archived months are not listed: `archived` shows where they are.',
     access: 'invoices:read',
     answer: LineEventsPageDto,
     reads: 'path',

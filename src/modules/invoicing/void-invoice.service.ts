@@ -16,7 +16,6 @@ import { invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Voids invoices. */
 @Injectable()
 export class VoidInvoiceService {
   constructor(

@@ -98,7 +98,7 @@ export class ReturnPaymentsService {
   }
 
   /** Takes the payments of an invoice off it, in the caller's transaction: their money becomes credit of the customer. */
-  async giveBack(invoiceId: string, now: Date): Promise<void> {
+  async returnAsCredit(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo([invoiceId])) {
       const after = withoutInvoice(before, now);
       await this.payments.updateOutcome(after);

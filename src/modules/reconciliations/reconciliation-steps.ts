@@ -135,7 +135,7 @@ export class ReconciliationSteps {
     const differences: Difference[] = [];
     const confirmed = suspicions.slice(0, CONFIRMED_AT_ONCE);
     for (const suspicion of confirmed) {
-      const seen = await this.lookAgain(run, kind, suspicion);
+      const seen = await this.readAgain(run, kind, suspicion);
       if (seen === null) return null;
       const type = differenceBetween(seen.booked, seen.reported);
       if (type !== null) differences.push(await this.difference(run, type, kind, seen));
@@ -146,7 +146,7 @@ export class ReconciliationSteps {
     return { listed: [], differences, result };
   }
 
-  private async lookAgain(
+  private async readAgain(
     { provider }: Reconciliation,
     kind: MovementKind,
     { booked, reported, position }: Suspicion,

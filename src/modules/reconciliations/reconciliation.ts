@@ -141,7 +141,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
  * Returns the run after a step without an answer of the provider.
  * @param retry time of the next attempt
  */
-export function afterSilence(
+export function afterNoAnswer(
   before: Reconciliation,
   retry: Pick<Reconciliation, 'dueAt' | 'leasedBy' | 'attempts'>,
   now: Date,

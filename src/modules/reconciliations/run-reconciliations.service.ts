@@ -6,7 +6,7 @@ import { Metrics } from '../../platform/observability';
 import { Outbox } from '../../platform/outbox';
 import { pollAgainLater } from '../payments';
 import { DifferencesRepository } from './differences.repository';
-import { afterSilence, afterStep, type Reconciliation } from './reconciliation';
+import { afterNoAnswer, afterStep, type Reconciliation } from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-steps';
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
@@ -51,7 +51,7 @@ export class RunReconciliationsService {
   private async commit(before: Reconciliation, step: ReconciliationStep | null): Promise<void> {
     const now = this.clock.now();
     if (step === null) {
-      await this.reconciliations.update(afterSilence(before, pollAgainLater(before, now), now));
+      await this.reconciliations.update(afterNoAnswer(before, pollAgainLater(before, now), now));
       return;
     }
     await this.listed.insert(before.id, step.listed);

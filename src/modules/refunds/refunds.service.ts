@@ -138,7 +138,7 @@ export class RefundsService {
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
     this.database.requireTransaction();
     await this.idempotency.claimFor(id, lease);
-    const made = await this.madeBefore(request);
+    const made = await this.findByRequestKey(request);
     if (made !== null) await this.idempotency.completeFor(id, refundAnswer(made));
     return made;
   }
@@ -241,7 +241,7 @@ export class RefundsService {
    * reserved, because nothing may be left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
-  private async madeBefore(request: RefundRequest): Promise<Refund | null> {
+  private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {
     const { idempotencyKey } = request;
     const refund =
       idempotencyKey === null ? null : await this.refunds.findByKey(idempotencyKey, currentActor());

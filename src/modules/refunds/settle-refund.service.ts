@@ -62,7 +62,7 @@ export class SettleRefundService {
     const payment = await this.payments.reserveMoved(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
-    await this.conclude(before, after, payment);
+    await this.writeOutcome(before, after, payment);
   }
 
   /**
@@ -81,7 +81,7 @@ export class SettleRefundService {
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.conclude(before, after, payment);
+      if (after.status !== before.status) await this.writeOutcome(before, after, payment);
       await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, said) : null;
@@ -91,7 +91,7 @@ export class SettleRefundService {
   }
 
   /** Turns the reserve into a refunded amount or frees it, posts to the ledger, and records the event. */
-  private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
+  private async writeOutcome(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
       const fromCreditMinor = await this.payments.refunded(

@@ -29,7 +29,7 @@ export class SignInLimit {
   }
 
   /** Clears the count of the account after a success, and does not count the success for the address. */
-  async forgive(attempt: SignInAttempt): Promise<void> {
+  async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }

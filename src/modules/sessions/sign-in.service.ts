@@ -40,7 +40,7 @@ export class SignInService {
       throw secondFactorRequired();
     }
     if (proof === 'wrong') throw secondFactorFailed();
-    await this.limit.forgive(attempt);
+    await this.limit.recordSuccess(attempt);
     return this.sessions.begin(admin, browser, 'password');
   }
 }

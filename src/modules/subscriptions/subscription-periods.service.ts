@@ -29,7 +29,7 @@ function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
 }
 
-/** Tells invoices about the periods of subscriptions. */
+/** Reads the periods of subscriptions for invoices. */
 @Injectable()
 export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}

@@ -119,7 +119,7 @@ export class SubscriptionsRepository {
   }
 
   /** Returns the subscriptions without automatic charges: unpaid, or past the time limit of their first payment. */
-  async leftAlone(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
+  async withoutAutomaticCharges(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ id: string }>(LEFT_ALONE, [ids, now]);
     return new Set(rows.map(({ id }) => id));
   }

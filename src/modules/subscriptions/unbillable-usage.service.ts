@@ -10,7 +10,7 @@ export interface CarryingMeter {
   readonly isRecurring: boolean;
 }
 
-/** Tells which usage no subscription bills. */
+/** Finds the usage that no subscription bills. */
 @Injectable()
 export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}

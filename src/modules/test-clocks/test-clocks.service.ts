@@ -22,7 +22,7 @@ export interface NextWork {
   readonly jobs: readonly TestClockJob['name'][];
 }
 
-/** Creates and advances test clocks, and tells the time for customers. */
+/** Creates and advances test clocks, and returns the current time of customers. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');

@@ -121,7 +121,7 @@ export class WebhookEndpointsService {
       );
       if (after === before) return before;
       await this.endpoints.update(after);
-      await this.queue.follow(before, after);
+      await this.queue.applySettings(before, after);
       await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,

@@ -11,7 +11,7 @@ import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
-const LOOK_EVERY_MS = 250;
+const WATCH_EVERY_MS = 250;
 
 /**
  * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and tried
@@ -88,21 +88,21 @@ class BlockedSession {
     private readonly onBlocked: (holder: string) => void,
   ) {}
 
-  /** Does the work, and looks meanwhile. */
+  /** Runs the work, and finds meanwhile which session blocks it. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     const finished = new AbortController();
-    const looking = this.lookUntil(finished.signal);
+    const watching = this.watchUntil(finished.signal);
     try {
       return await work();
     } finally {
       finished.abort();
-      await looking;
+      await watching;
     }
   }
 
-  private async lookUntil(finished: AbortSignal): Promise<void> {
+  private async watchUntil(finished: AbortSignal): Promise<void> {
     for (;;) {
-      await pause(LOOK_EVERY_MS, undefined, { signal: finished }).catch(() => undefined);
+      await pause(WATCH_EVERY_MS, undefined, { signal: finished }).catch(() => undefined);
       if (finished.aborted) return;
       const holder = await this.find().catch(() => null);
       if (holder === null) continue;
@@ -112,7 +112,7 @@ class BlockedSession {
     }
   }
 
-  /** Each look is a transaction of its own: `CREATE INDEX CONCURRENTLY` waits for open ones. */
+  /** Each query is a transaction of its own, because `CREATE INDEX CONCURRENTLY` waits for open ones. */
   private async find(): Promise<DatabaseSession | null> {
     const [holder] = await this.dataSource.query<DatabaseSession[]>(`
       SELECT activity.pid, ${SESSION_COLUMNS}

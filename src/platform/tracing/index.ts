@@ -1,3 +1,3 @@
 export { startTracing } from './start-tracing';
 export { enterRequestSpan, startRequestSpan, traceIdsOf } from './trace-requests';
-export { failWith, keepRun, traced, tracedRun, traceIds } from './tracing';
+export { markFailed, keepRun, traced, tracedRun, traceIds } from './tracing';

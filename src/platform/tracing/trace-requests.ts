@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
-import { failWith, isTracing, startSpan, traceIds, type TraceIds, within } from './tracing';
+import { markFailed, isTracing, startSpan, traceIds, type TraceIds, within } from './tracing';
 
 /** Paths that machines poll every few seconds. */
 const NOT_TRACED = /^\/(health|metrics)/;
@@ -42,8 +42,8 @@ function endRequestSpan(span: Span, request: Request, response: Response): void 
     span.setAttribute('http.route', route);
   }
   span.setAttribute('http.response.status_code', statusCode);
-  if (statusCode >= 500) failWith(span, String(statusCode));
-  else if (!response.writableFinished) failWith(span, 'aborted');
+  if (statusCode >= 500) markFailed(span, String(statusCode));
+  else if (!response.writableFinished) markFailed(span, 'aborted');
   span.end();
 }
 

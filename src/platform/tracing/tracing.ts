@@ -15,7 +15,6 @@ export interface SpanOptions {
 /** Span of a caller, or the headers of its request. */
 export type SpanParent = Span | Readonly<Record<string, string | string[] | undefined>> | null;
 
-/** Starts spans. */
 export type StartSpan = (options: SpanOptions, parent: SpanParent) => Span;
 
 /** Span of the current call, and the run of due work that it belongs to. */
@@ -111,11 +110,11 @@ function recordFailure(span: Span, error: unknown): void {
   }
   const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
   const type = [code, name].find((value) => typeof value === 'string');
-  failWith(span, type ?? OTHER_ERROR);
+  markFailed(span, type ?? OTHER_ERROR);
 }
 
 /** Marks a span as failed, with the kind of the failure. */
-export function failWith(span: Span, type: string): void {
+export function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }

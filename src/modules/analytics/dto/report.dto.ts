@@ -43,7 +43,6 @@ export class ReportDto {
   @InstantProperty('End of the period, exclusive.') readonly to!: string;
 }
 
-/** One window of a report. */
 export class ReportWindowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @InstantProperty('Start of the window, inclusive.') readonly window_start!: string;

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { draftsBeyond, FinalizeInvoicesService, type GivenBackTerms } from '../../invoicing';
+import {
+  draftsWithCreditedCharges,
+  FinalizeInvoicesService,
+  type GivenBackTerms,
+} from '../../invoicing';
 import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
@@ -31,7 +35,7 @@ export class FinalizePrepaidDraftsWorkflow {
     if (waiting.length === 0) return;
     const earned = await this.periods.earnedUntil(ids);
     const outcomes = new Map(taking.map(({ before, outcome }) => [before.id, outcome]));
-    const drafts = draftsBeyond(waiting, earned, ({ subscriptionId }, itemId) => {
+    const drafts = draftsWithCreditedCharges(waiting, earned, ({ subscriptionId }, itemId) => {
       const outcome = outcomes.get(subscriptionId ?? '');
       return outcome !== undefined && takesBack(outcome, itemId);
     });

@@ -49,7 +49,7 @@ export class WithdrawInvoicesWorkflow {
     if (subscriptionIds.length === 0) return;
     const { invoices, lost } = await this.lock(subscriptionIds);
     for (const { id, amountPaid } of invoices) {
-      if (amountPaid > 0n) await this.payments.giveBack(id, now);
+      if (amountPaid > 0n) await this.payments.returnAsCredit(id, now);
     }
     for (const invoice of invoices) {
       if (isCredited(invoice)) {

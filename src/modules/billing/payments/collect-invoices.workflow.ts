@@ -103,7 +103,7 @@ export class CollectInvoicesWorkflow {
     const existing = await this.customers.existing(customerIds);
     const methods = await this.methods.defaults([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
-    const leftAlone = await this.subscriptions.leftAlone(subscriptionIds, now);
+    const leftAlone = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);
     return (invoice) =>
       methodToCharge({
         method: methods.get(invoice.customerId) ?? null,

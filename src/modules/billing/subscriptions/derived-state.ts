@@ -12,7 +12,7 @@ export class DerivedState {
 
   /** Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions. */
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    await this.balances.follow(changes, now);
+    await this.balances.updateAfterChanges(changes, now);
     await this.revenue.record(
       changes.map(({ after }) => after),
       now,

@@ -64,7 +64,7 @@ export class SubscribeWorkflow {
       await this.starts.insert(snapshot, now);
       if (redemption !== null) await this.redemptions.redeem(redemption, now);
       if (outcome.periodOpened === null) {
-        await this.balances.follow([{ before: null, after: created }], now);
+        await this.balances.updateAfterChanges([{ before: null, after: created }], now);
         return created;
       }
       if (created.startAt < now) {

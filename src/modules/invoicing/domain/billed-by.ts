@@ -7,7 +7,6 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
   readonly name: string;
 }
 
-/** A coupon of a bill. */
 export interface BillCoupon {
   readonly redemptionId: string;
   /** True if it took something off. */

@@ -59,7 +59,7 @@ export function termsOfBill(
  * Returns the terms of a bill without a line as of now: its invoice may have been voided or regenerated.
  * @param latest the invoice, or the last one that was regenerated from it; undefined if there was none
  */
-export function termsNow(kept: BillTerms, latest: Invoice | undefined): BillTerms {
+export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;
   if (latest.id === kept.invoiceId && latest.status !== 'void') return kept;
   const charge = latest.lines.find((line) => line.kind !== 'credit' && isFirst(line));

@@ -48,7 +48,7 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
  * Returns the tax treatment that an invoice prints as a note. It is that of its charges, which may be usage of earlier bills:
  * reverse charge before exempt, because it must be stated. Without charges, it is that of the customer.
  */
-export function statedTreatment({
+export function printedTaxTreatment({
   lines,
   taxTreatment,
 }: Pick<Invoice, 'lines' | 'taxTreatment'>): TaxTreatment {

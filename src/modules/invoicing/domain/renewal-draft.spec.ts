@@ -3,7 +3,7 @@ import { decideInTurn } from './decide-in-turn';
 import { decideInvoice } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
-import { draftsBeyond, requestOf, renewDraft } from './renewal-draft';
+import { draftsWithCreditedCharges, requestOf, recalculateDraft } from './renewal-draft';
 
 const MARCH = {
   startAt: new Date('2026-03-01T00:00:00Z'),
@@ -103,7 +103,7 @@ function draftOf(context: BillingContext, id = 'inv_1'): WaitingDraft {
 describe('a draft that waited', () => {
   it('has the usage of now, and keeps the ids of lines about the same', () => {
     const draft = draftOf(contextOf({ eu: 2n }));
-    const after = renewDraft(
+    const after = recalculateDraft(
       draft,
       requestOf(draft),
       contextOf({ us: 1n, eu: 5n }),
@@ -134,11 +134,20 @@ describe('a draft that waited', () => {
     const draft = draftOf(contextOf({}));
     const now = new Date('2026-06-01T00:00:00Z');
     const context = contextOf({});
-    const { lines } = renewDraft(draft, requestOf(draft), context, nextLineId, earnedUntil, now);
+    const { lines } = recalculateDraft(
+      draft,
+      requestOf(draft),
+      context,
+      nextLineId,
+      earnedUntil,
+      now,
+    );
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
     const earned = new Map([[draft.subscriptionId ?? '', earnedUntil]]);
-    expect(draftsBeyond([draft], earned, () => true)).toEqual(isDeferred ? [draft] : []);
-    expect(draftsBeyond([draft], earned, () => false)).toEqual([]);
+    expect(draftsWithCreditedCharges([draft], earned, () => true)).toEqual(
+      isDeferred ? [draft] : [],
+    );
+    expect(draftsWithCreditedCharges([draft], earned, () => false)).toEqual([]);
   });
 
   it('takes nothing of the credit that others of its customer find', () => {

@@ -24,7 +24,7 @@ export function requestOf(draft: WaitingDraft): BillingRequest {
  * @param request {@link requestOf} the draft, for which the context was read
  * @param earnedUntil instant up to which charges in advance of its subscription are earned
  */
-export function renewDraft(
+export function recalculateDraft(
   draft: Invoice,
   request: BillingRequest,
   context: BillingContext,
@@ -52,10 +52,10 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts with charges in advance for time that their subscription has not earned and that is taken back. They are
- * finalized first, because only a finalized charge can be credited.
+ * Returns the drafts with charges in advance for unearned time that is about to be credited. They are finalized first, because
+ * only a finalized charge can be credited.
  */
-export function draftsBeyond(
+export function draftsWithCreditedCharges(
   drafts: readonly WaitingDraft[],
   earned: EarnedUntil,
   isTakenBack: (draft: WaitingDraft, itemId: string) => boolean,

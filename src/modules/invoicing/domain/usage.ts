@@ -195,12 +195,12 @@ export function partOf(traced: TracedPart): UsagePart {
 /** Returns the amount of a usage line from its trace alone. */
 export function evaluateUsage(trace: UsageTrace): bigint {
   const { limits, corrects } = trace;
-  const ratedMinor = ratedAgain(trace);
+  const ratedMinor = rateFromTrace(trace);
   return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
 /** Rates the usage of a line again from its trace, before limits, in minor units. */
-export function ratedAgain(trace: UsageTrace): bigint {
+export function rateFromTrace(trace: UsageTrace): bigint {
   return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 

@@ -21,7 +21,7 @@ import {
   type InvoiceStatus,
   type InvoiceTaxRate,
 } from '../domain/invoice';
-import { statedTreatment } from '../domain/own-terms';
+import { printedTaxTreatment } from '../domain/own-terms';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
@@ -141,7 +141,7 @@ export function toInvoiceTaxDto(rate: InvoiceTaxRate): InvoiceTaxDto {
 }
 
 export function toTaxNote(invoice: Invoice): string | null {
-  switch (statedTreatment(invoice)) {
+  switch (printedTaxTreatment(invoice)) {
     case 'none':
       return null;
     case 'exempt':

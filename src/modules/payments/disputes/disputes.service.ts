@@ -59,13 +59,13 @@ export class DisputesService {
       if (after === before) return;
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
-      await this.tell(found, after);
+      await this.recordEvents(found, after);
       await this.post(after, money);
       await this.payments.recordDisputes(payment, await this.disputes.totalsOf(paymentId), now);
     });
   }
 
-  private async tell(found: Dispute | null, after: Dispute): Promise<void> {
+  private async recordEvents(found: Dispute | null, after: Dispute): Promise<void> {
     const occurredAt = after.updatedAt;
     if (found === null) await this.outbox.record(disputeCreated, { after, occurredAt });
     const isClosed = isDecided(after) && (found === null || !isDecided(found));

@@ -3,7 +3,7 @@ import { itemsOf } from './items';
 import { changeRefusal, decideChangeNow, decidePause, decideResume } from './decide-command';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import {
-  billedNextAt,
+  nextBillingOrEndAt,
   type Offer,
   type ProrationMode,
   type Snapshot,
@@ -144,7 +144,9 @@ describe('a trial', () => {
   it('announces its end three days before, once', () => {
     const life = Life.begin(offer, new Date('2026-03-15T00:00:00Z'));
     expect(dayOf(life)).toBe('2026-03-12T00:00:00.000Z');
-    expect(billedNextAt(life.snapshot.subscription)).toEqual(new Date('2026-03-15T00:00:00Z'));
+    expect(nextBillingOrEndAt(life.snapshot.subscription)).toEqual(
+      new Date('2026-03-15T00:00:00Z'),
+    );
     life.renew();
     expect(dayOf(life)).toBe('2026-03-15T00:00:00.000Z');
     life.renew();

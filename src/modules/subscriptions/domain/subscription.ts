@@ -207,7 +207,7 @@ export interface Snapshot {
 }
 
 /** Returns when the subscription is next billed or ends. Ignores the announcement of the trial's end. */
-export function billedNextAt({
+export function nextBillingOrEndAt({
   nextBillingAt,
   trialEndingAt,
   trialEndAt,

@@ -10,7 +10,7 @@ import {
   toDto,
 } from '../../../platform/http';
 import {
-  billedNextAt,
+  nextBillingOrEndAt,
   BILLING_ANCHORS,
   type BillingAnchorMode,
   PAYMENT_BEHAVIORS,
@@ -101,6 +101,6 @@ export function toSubscriptionDto(subscription: Subscription): SubscriptionDto {
     timezone: subscription.timeZone,
     currentPeriodStart: subscription.currentPeriodStartAt,
     currentPeriodEnd: subscription.currentPeriodEndAt,
-    nextBillingAt: billedNextAt(subscription),
+    nextBillingAt: nextBillingOrEndAt(subscription),
   });
 }

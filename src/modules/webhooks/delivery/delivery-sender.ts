@@ -4,7 +4,7 @@ import type { Span } from '@opentelemetry/api';
 import { Clock } from '../../../platform/clock';
 import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import type { RecordedEvent } from '../../../platform/outbox';
-import { failWith, traced } from '../../../platform/tracing';
+import { markFailed, traced } from '../../../platform/tracing';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import type { ClaimedDelivery } from './deliveries.repository';
 import { type AttemptOutcome, classifyReply, type Reply } from './domain/attempt-outcome';
@@ -139,8 +139,8 @@ function describe(
     'webhook.attempt': delivery.attempts + 1,
   });
   if (statusCode !== null) span.setAttribute('http.response.status_code', statusCode);
-  if (statusCode === null) failWith(span, error?.split(':', 1)[0] ?? 'failed');
-  else if (statusCode >= 300) failWith(span, String(statusCode));
+  if (statusCode === null) markFailed(span, error?.split(':', 1)[0] ?? 'failed');
+  else if (statusCode >= 300) markFailed(span, String(statusCode));
 }
 
 /** Builds the record of an attempt without a response. */

@@ -14,7 +14,7 @@ export class EndpointQueue {
   ) {}
 
   /** Starts or ends ordered delivery. Resets the health of an endpoint with a new URL, or that is enabled again. */
-  async follow(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
+  async applySettings(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
     if (before.ordered && !after.ordered) await this.heads.remove(after.id);
     if (after.url !== before.url || (after.isActive && !before.isActive)) {

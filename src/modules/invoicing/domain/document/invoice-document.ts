@@ -1,7 +1,7 @@
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
 import type { Buyer, Seller } from '../invoice-snapshots';
-import { isTaxed, statedTreatment } from '../own-terms';
+import { isTaxed, printedTaxTreatment } from '../own-terms';
 import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
 
 export interface Party {
@@ -46,12 +46,12 @@ export interface InvoiceDocument {
 /** Returns the printed texts of an invoice. Dates are those of the buyer's time zone. */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
   return {
-    title: invoice.number === null ? 'Draft invoice' : `Invoice ${tidy(invoice.number)}`,
+    title: invoice.number === null ? 'Draft invoice' : `Invoice ${printableText(invoice.number)}`,
     fileName: (invoice.number ?? invoice.id).replaceAll(/[^\w.-]/g, '-'),
     createdAt: invoice.finalizedAt ?? invoice.createdAt,
     stamp: stampOf(invoice),
     seller: {
-      name: seller.name === null ? null : tidy(seller.name),
+      name: seller.name === null ? null : printableText(seller.name),
       details: [
         ...seller.addressLines,
         ...(seller.taxId === null ? [] : [`Tax ID ${seller.taxId}`]),
@@ -59,7 +59,7 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
       ].flatMap(tidyLines),
     },
     buyer: {
-      name: tidy(buyer.name),
+      name: printableText(buyer.name),
       details: [...buyer.addressLines, ...(buyer.email === null ? [] : [buyer.email])].flatMap(
         tidyLines,
       ),
@@ -73,7 +73,7 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
 }
 
 /** Returns one line of printable text: composed, without control characters, with single spaces. */
-export function tidy(text: string): string {
+export function printableText(text: string): string {
   return text
     .toWellFormed()
     .normalize('NFC')
@@ -84,7 +84,7 @@ export function tidy(text: string): string {
 function tidyLines(text: string): readonly string[] {
   return text
     .split(/[\r\n]+/)
-    .map(tidy)
+    .map(printableText)
     .filter((line) => line !== '');
 }
 
@@ -106,7 +106,7 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
     instant === null ? null : localDateOn(instant, timezone);
   const { periodStartAt: startAt, periodEndAt: endAt } = invoice;
   const details: readonly (readonly [label: string, value: string | null])[] = [
-    ['Number', invoice.number === null ? 'Draft' : tidy(invoice.number)],
+    ['Number', invoice.number === null ? 'Draft' : printableText(invoice.number)],
     ['Date', on(invoice.finalizedAt)],
     ['Due', on(invoice.dueAt)],
     [
@@ -131,7 +131,7 @@ function toDocumentLine(line: InvoiceLine, invoice: Invoice, timezone: string): 
   const { currency } = invoice;
   const rates = invoice.taxRates.filter(({ taxRateId }) => line.taxRateIds.includes(taxRateId));
   return {
-    description: tidy(line.description),
+    description: printableText(line.description),
     period: line.period === null ? null : formatPeriod(line.period, line.timeZone ?? timezone),
     quantity: line.quantity === null ? '' : formatQuantity(line.quantity),
     unitPrice: line.unitAmount === null ? '' : formatUnitPrice(line.unitAmount, currency),
@@ -159,7 +159,7 @@ function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
       .filter((rate) => rate.inclusive === inclusive)
       .map((rate) => {
         const taxable = formatAmount(rate.taxableMinor, currency);
-        const text = `${label}${tidy(rate.name)} ${percentOf(rate)} on ${taxable}`;
+        const text = `${label}${printableText(rate.name)} ${percentOf(rate)} on ${taxable}`;
         return row(text, rate.taxMinor, inclusive ? 'quiet' : 'plain');
       });
   const settled = invoice.amountPaid !== 0n || invoice.amountCredited !== 0n;
@@ -180,7 +180,7 @@ function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
 
 function notesOf(invoice: Invoice): readonly string[] {
   const notes: string[] = [];
-  const treatment = statedTreatment(invoice);
+  const treatment = printedTaxTreatment(invoice);
   if (treatment === 'reverse') {
     notes.push('Reverse charge: the recipient accounts for the tax.');
   }

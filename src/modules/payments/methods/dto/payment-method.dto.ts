@@ -15,9 +15,9 @@ export class PaymentMethodDto {
   @TextProperty('Whose it is.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @EnumProperty(PROVIDER_NAMES, 'Who charges it.', 'sandbox') readonly provider!: ProviderName;
   @TextProperty('As the provider names it.', 'pm_sandbox_ok') readonly token!: string;
-  @TextProperty('Brand of the card, if the provider tells it.', null, { nullable: true })
+  @TextProperty('Brand of the card, if the provider reports it.', null, { nullable: true })
   readonly brand!: string | null;
-  @TextProperty('Last four digits of the card or account, if the provider tells them.', null, {
+  @TextProperty('Last four digits of the card or account, if the provider reports them.', null, {
     nullable: true,
   })
   readonly last4!: string | null;

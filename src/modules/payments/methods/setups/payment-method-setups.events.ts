@@ -20,7 +20,7 @@ export const setupUpdated = setupEvent(
 export const SETUP_EVENTS = {
   succeeded: setupEvent(
     'payment_method_setup.succeeded',
-    'A customer set up a payment method; `payment_method.created` tells of it.',
+    'A customer set up a payment method. `payment_method.created` shows the method.',
     { status: 'succeeded', payment_method_id: 'pm_01h455vb4pex5vsknk084sn02q' },
   ),
   failed: setupEvent(

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import Stripe from 'stripe';
 import { invariant } from '../../../../core/invariant';
 import { Configuration } from '../../../../platform/config';
-import { failWith, traced } from '../../../../platform/tracing';
+import { markFailed, traced } from '../../../../platform/tracing';
 import { RequestPace } from './request-pace';
 import type { StripeFailure } from './stripe-errors';
 import { failureOf } from './stripe-outcomes';
@@ -63,7 +63,7 @@ export class StripeClient {
       const status = result.failure?.status ?? (result.failure === null ? 200 : null);
       if (status !== null) span?.setAttribute('http.response.status_code', status);
       if (span !== null && (status === null || status >= 500)) {
-        failWith(span, String(result.failure?.type ?? status));
+        markFailed(span, String(result.failure?.type ?? status));
       }
       return result;
     });

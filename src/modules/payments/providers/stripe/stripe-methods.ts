@@ -16,7 +16,7 @@ export function detailsOf({
 }
 
 /** Returns the state of a setup intent whose payment method is expanded. */
-export function lookOfSetup({
+export function stateOfSetup({
   status,
   payment_method: method,
   last_setup_error: error,

@@ -20,7 +20,7 @@ import type {
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
-import { detailsOf, lookOfSetup } from './stripe-methods';
+import { detailsOf, stateOfSetup } from './stripe-methods';
 import { unrecordedChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
@@ -119,14 +119,14 @@ export class StripeProvider implements PreparingProvider {
     const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
     );
-    return answer === null ? { kind: 'unknown' } : lookOfSetup(answer);
+    return answer === null ? { kind: 'unknown' } : stateOfSetup(answer);
   }
 
   async cancelSetup(reference: string): Promise<ProviderSetupState> {
     const { answer, failure } = await this.client.ask('setup_intents/cancel', (sdk) =>
       sdk.setupIntents.cancel(reference),
     );
-    if (answer !== null) return lookOfSetup(answer);
+    if (answer !== null) return stateOfSetup(answer);
     // It succeeded or was canceled meanwhile.
     const isOther = failure.code === 'setup_intent_unexpected_state';
     return isOther ? this.retrieveSetup(reference) : { kind: 'unknown' };
@@ -139,7 +139,7 @@ export class StripeProvider implements PreparingProvider {
     );
     if (answer === null) throw new Error(`Stripe did not return the setup ${reference}.`);
     const { client_secret: clientSecret } = answer;
-    const isWaiting = lookOfSetup(answer).kind === 'waiting';
+    const isWaiting = stateOfSetup(answer).kind === 'waiting';
     return isWaiting && clientSecret !== null ? { clientSecret } : null;
   }
 
