@@ -103,12 +103,13 @@ export class CollectInvoicesWorkflow {
     const existing = await this.customers.existing(customerIds);
     const methods = await this.methods.defaults([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
-    const leftAlone = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);
+    const notCharged = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);
     return (invoice) =>
       methodToCharge({
         method: methods.get(invoice.customerId) ?? null,
         payableMinor: payableOf(invoice),
-        isLeftAlone: invoice.subscriptionId !== null && leftAlone.has(invoice.subscriptionId),
+        isNotChargedAutomatically:
+          invoice.subscriptionId !== null && notCharged.has(invoice.subscriptionId),
       });
   }
 

@@ -26,10 +26,18 @@ describe('automatic attempts', () => {
   });
 
   it.each([
-    ['the method', { method: 'pm', payableMinor: 1n, isLeftAlone: false }, 'pm'],
-    ['nothing without one', { method: null, payableMinor: 1n, isLeftAlone: false }, null],
-    ['nothing twice', { method: 'pm', payableMinor: 0n, isLeftAlone: false }, null],
-    ['nothing when left alone', { method: 'pm', payableMinor: 1n, isLeftAlone: true }, null],
+    ['the method', { method: 'pm', payableMinor: 1n, isNotChargedAutomatically: false }, 'pm'],
+    [
+      'nothing without one',
+      { method: null, payableMinor: 1n, isNotChargedAutomatically: false },
+      null,
+    ],
+    ['nothing twice', { method: 'pm', payableMinor: 0n, isNotChargedAutomatically: false }, null],
+    [
+      'nothing when its subscription is not charged automatically',
+      { method: 'pm', payableMinor: 1n, isNotChargedAutomatically: true },
+      null,
+    ],
   ])('charge %s', (_, context, charged) => {
     expect(methodToCharge(context)).toBe(charged);
   });

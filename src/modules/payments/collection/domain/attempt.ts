@@ -25,7 +25,7 @@ export interface AttemptContext<Method> {
   /** Minor units neither paid nor reserved by a pending payment. */
   readonly payableMinor: bigint;
   /** True if the subscription is unpaid, or the time limit of its first payment has passed. */
-  readonly isLeftAlone: boolean;
+  readonly isNotChargedAutomatically: boolean;
 }
 
 /**
@@ -34,5 +34,5 @@ export interface AttemptContext<Method> {
  * planned attempt. A first payment is not attempted after its time limit.
  */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
-  return context.payableMinor > 0n && !context.isLeftAlone ? context.method : null;
+  return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;
 }
