@@ -10,13 +10,14 @@ import {
   toCustomerEntitlement,
   windowOf,
 } from './domain/customer-entitlement';
+import { balanceTime } from './domain/reset-window';
 import { entitlementKeyNotFound } from './entitlements.errors';
 import { FeaturesService } from '../features';
 import { BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** A balance record with the current time of its customer. */
+/** A balance record with the current time of its customer, which is not before the window of the balance. */
 export interface BalanceRecordAt {
   readonly record: BalanceRecord;
   readonly now: Date;
@@ -53,7 +54,7 @@ export class BalancesService {
     const found = await this.balances.findCurrent(customerId, key);
     if (found !== null) {
       const now = await this.testClocks.shownTo(found.row.testClockId);
-      if (isValidAt(found, now)) return { record: found, now };
+      if (isValidAt(found, now)) return recordAt(found, now);
     }
     return this.database.transaction(() => this.recalculated(customerId, key));
   }
@@ -79,7 +80,7 @@ export class BalancesService {
     }
     const record = await this.balances.lockCurrent(row.customerId, key);
     return record !== null && isValidAt(record, now)
-      ? { record, now }
+      ? recordAt(record, now)
       : this.recalculated(row.customerId, key);
   }
 
@@ -88,8 +89,12 @@ export class BalancesService {
     const entitlement =
       (await this.features.findByKeyForReference(key)) ?? raise(entitlementKeyNotFound(key));
     const now = await this.testClocks.shownTo(customer.testClockId);
-    return { record: await this.recalculation.recalculate(customer, entitlement, now), now };
+    return recordAt(await this.recalculation.recalculate(customer, entitlement, now), now);
   }
+}
+
+function recordAt(record: BalanceRecord, now: Date): BalanceRecordAt {
+  return { record, now: balanceTime(now, windowOf(record.row)) };
 }
 
 function isValidAt({ row: { validUntil } }: CachedBalance, now: Date): boolean {

@@ -32,8 +32,8 @@ const IN_ORDER_OF_KEYS = `
 
 /**
  * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that are locked by another transaction
- * or must be recalculated, balances of customers who are on a test clock or being deleted, and balances whose events change
- * more than the balance. The conditions on customer ids keep the cached plan from reading whole tables.
+ * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window another process
+ * began by a clock that is ahead, and balances whose events change more than the balance. The conditions on customer ids keep the cached plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */
@@ -56,6 +56,7 @@ export const LOCK = `
   LEFT JOIN stream ON stream.customer_id = asked.customer_id AND stream.event_name = asked.event_name
   WHERE c.id = ANY ($1::text[]) AND a.customer_id = ANY ($1::text[]) AND h.customer_id = ANY ($1::text[])
     AND h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $5::timestamptz)
+    AND (h.window_start_at IS NULL OR h.window_start_at <= $5::timestamptz)
     AND CASE WHEN e.meter_id IS NULL THEN asked.event_name IS NULL
       ELSE stream.id IS NOT NULL AND ${isOnlyIn('$5', WINDOW)} AND NOT ${IS_SHARED_WINDOW}
     END

@@ -14,7 +14,7 @@ import {
 } from './domain/customer-entitlement';
 import type { Grant } from './domain/grant';
 import { newlyReached, withUsed } from './domain/entitlement-balance';
-import type { ResetWindow, WindowRule } from './domain/reset-window';
+import { balanceTime, type ResetWindow, type WindowRule } from './domain/reset-window';
 import {
   type BalanceBoundary,
   carryInto,
@@ -36,7 +36,7 @@ import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
 
-/** Balance to recalculate, and the current time of its customer. */
+/** Balance to recalculate, and the time by which it is. */
 interface RecalculationRequest {
   readonly customer: EntitledCustomer;
   readonly entitlement: BalanceRecord['entitlement'];
@@ -66,20 +66,22 @@ export class RecalculateBalanceService {
   /**
    * Recalculates one balance and stores the result, in the caller's transaction. Locks the stream of the meter, then the
    * balance row.
+   * @param clockTime current time of the customer
    */
   async recalculate(
     customer: EntitledCustomer,
     entitlement: BalanceRecord['entitlement'],
-    now: Date,
+    clockTime: Date,
   ): Promise<BalanceRecord> {
     this.database.requireTransaction();
-    const one = { customer, entitlement, now };
-    await this.lockStream(one);
-    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), now);
+    await this.lockStream({ customer, entitlement, now: clockTime });
+    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
     // Versions are read before the data they stand for: a concurrent commit then leaves a row that is known to be outdated.
     const accessVersion = await this.balances.accessVersionOf(customer);
     const rulesVersion = await this.features.rulesVersionOf(entitlement.id);
-    const given = await this.sources.allowance(customer.id, entitlement.id, now);
+    const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
+    const now = balanceTime(clockTime, windowOf(before), given.windowRule);
+    const one = { customer, entitlement, now };
     const running = await this.grants.running(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
@@ -122,7 +124,8 @@ export class RecalculateBalanceService {
     if (entitlement.meterId === null) return;
     const { windowRule } = await this.sources.allowance(customer.id, entitlement.id, now);
     const current = await this.balances.findWindow(customer.id, entitlement.id);
-    const window = windowRule === null ? current : windowFor(windowRule, current, now);
+    const at = balanceTime(now, current, windowRule);
+    const window = windowRule === null ? current : windowFor(windowRule, current, at);
     if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
   }
 

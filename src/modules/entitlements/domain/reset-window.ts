@@ -34,6 +34,21 @@ export interface WindowRule {
 }
 
 /**
+ * Returns the time by which a balance is read and changed: not before its window, nor before the billing period that resets it.
+ * Another process may have begun them by a clock that is ahead (decisions 36 and 165).
+ * @param now time of this process, or of the test clock
+ */
+export function balanceTime(
+  now: Date,
+  window: Pick<ResetWindow, 'startAt'> | null,
+  rule: WindowRule | null = null,
+): Date {
+  const period = rule?.reset === 'period' ? rule.billing.currentPeriod : null;
+  const begun = [window, period].flatMap((one) => (one === null ? [] : one.startAt.getTime()));
+  return new Date(Math.max(now.getTime(), ...begun));
+}
+
+/**
  * Returns the window that contains an instant. If the renewal is late, that is the period the renewal will start.
  * @param at at or after the start of the subscription
  */
