@@ -42,8 +42,8 @@ export class CustomerUsageItemDto {
   @InstantProperty('End of the period, or of the price in it, exclusive.')
   readonly period_end!: string;
   @BooleanProperty(
-    'Whether the period is billed already: this is then what came since, and `amount` the difference that the next ' +
-      'invoice bills.',
+    'True if the period is billed already and its usage has changed since. `groups` is then the whole usage of the period, and ' +
+      '`amount` the difference that the next invoice bills.',
     false,
   )
   readonly is_late!: boolean;
