@@ -7,7 +7,7 @@ export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
   readonly period: Period;
-  /** Usage now, over all groups, without what a recurring meter carried over. */
+  /** Usage now, over all groups, with what a recurring meter carried over. */
   readonly usage: Rational;
 }
 

@@ -5,6 +5,7 @@ import { valueOf } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
 import { isHour } from '../domain/hours';
+import { carriedInto } from './carried-usage';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
@@ -27,7 +28,7 @@ const CLOSE = `
 
 /** One row per open window. */
 const READ = `
-  SELECT asked.number, totals.*
+  SELECT asked.number, stream.id AS stream_id, totals.*
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
     WITH ORDINALITY AS asked(customer_id, meter_id, start_at, end_at, number)
   JOIN meter ON meter.id = asked.meter_id
@@ -35,6 +36,11 @@ const READ = `
   JOIN usage_window ON (usage_window.stream_id, usage_window.meter_id, usage_window.start_at, usage_window.end_at)
     = (stream.id, meter.id, asked.start_at, asked.end_at)
   ${WINDOW_TOTALS}`;
+
+interface WindowTotalsRow extends TotalsRow {
+  readonly number: string;
+  readonly stream_id: string;
+}
 
 /**
  * Registered windows: their running totals are updated in the commit of each event, so that reading one is a lookup. Used for
@@ -60,21 +66,41 @@ export class UsageWindows {
   }
 
   /**
-   * Returns the usage of each window over all groups, without what a recurring meter carried over; null for a window that is
-   * not open. Sees what the caller's transaction has written.
+   * Returns the usage of each window over all groups; null for a window that is not open. Sees what the caller's transaction
+   * has written.
    */
   async read(windows: readonly UsageWindow[]): Promise<readonly (Rational | null)[]> {
-    const rows = await this.database.query<TotalsRow & { readonly number: string }>(READ, [
+    const rows = await this.database.query<WindowTotalsRow>(READ, [
       windows.map(({ customerId }) => customerId),
       windows.map(({ meter }) => meter.id),
       windows.map(({ period }) => period.startAt),
       windows.map(({ period }) => period.endAt),
     ]);
-    const found = new Map(rows.map((row) => [Number(row.number), row]));
-    return windows.map(({ meter, period }, index) => {
-      const row = found.get(index + 1);
-      return row === undefined ? null : valueOf(meter.aggregation, toUsageTotals(row), period);
+    const open = rows.flatMap((row) => {
+      const window = windows[Number(row.number) - 1];
+      return window === undefined ? [] : { row, ...window };
     });
+    const carrying = open.filter(({ meter }) => meter.isRecurring);
+    const carried = await carriedInto(
+      this.database,
+      carrying.map(({ row, meter, period }) => ({
+        streamId: row.stream_id,
+        meterId: meter.id,
+        startAt: period.startAt,
+      })),
+    );
+    const values = new Map(
+      open.map((one) => [
+        Number(one.row.number),
+        valueOf(
+          one.meter.aggregation,
+          toUsageTotals(one.row),
+          one.period,
+          carried[carrying.indexOf(one)],
+        ),
+      ]),
+    );
+    return windows.map((_, index) => values.get(index + 1) ?? null);
   }
 
   /** Closes a window in the caller's transaction. Its usage can still be computed exactly. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Aggregation, valueOf } from '../../../core/usage';
 import { Database, listOfAnyLength } from '../../../platform/database';
 import { UsageHooks } from '../usage-hooks';
+import { carriedInto } from './carried-usage';
 import { msOf } from './counted-sql';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 
@@ -9,18 +10,20 @@ interface WindowRow extends TotalsRow {
   readonly streamId: string;
   readonly meterId: string;
   readonly aggregation: Aggregation;
+  readonly isRecurring: boolean;
   readonly startMs: string;
   readonly endMs: string;
 }
 
-/** Registered windows that overlap a time span. */
+/** Registered windows that overlap a time span, and those into which a recurring meter carries its events. */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,
-    ${msOf('usage_window.start_at')} AS "startMs", ${msOf('usage_window.end_at')} AS "endMs", totals.*
+    meter.is_recurring AS "isRecurring", ${msOf('usage_window.start_at')} AS "startMs", ${msOf('usage_window.end_at')} AS "endMs", totals.*
   FROM usage_window
   JOIN meter ON meter.id = usage_window.meter_id
   ${WINDOW_TOTALS}
-  WHERE usage_window.stream_id = ANY (${listOfAnyLength('$1', 'bigint')}) AND usage_window.start_at <= $3 AND usage_window.end_at > $2
+  WHERE usage_window.stream_id = ANY (${listOfAnyLength('$1', 'bigint')})
+    AND (usage_window.start_at <= $3 OR meter.is_recurring) AND usage_window.end_at > $2
   ORDER BY usage_window.stream_id, meter.id, usage_window.start_at, usage_window.end_at`;
 
 /** Streams whose events were stored or voided, with the time span of these events. */
@@ -39,7 +42,7 @@ export class WindowChanges {
     private readonly hooks: UsageHooks,
   ) {}
 
-  /** Runs the usage hooks with the registered windows that may contain changed events, in the commit of the change. */
+  /** Runs the usage hooks with the registered windows that may count changed events, in the commit of the change. */
   async report({ customers, earliestAt, latestAt }: ChangedStreams): Promise<void> {
     if (this.hooks.isEmpty) return;
     const rows = await this.database.prepared<WindowRow>('usage-windows', READ, [
@@ -47,14 +50,23 @@ export class WindowChanges {
       earliestAt,
       latestAt,
     ]);
+    const windows = rows.map((row) => ({
+      ...row,
+      startAt: new Date(Number(row.startMs)),
+      endAt: new Date(Number(row.endMs)),
+    }));
+    const carrying = windows.filter(({ isRecurring }) => isRecurring);
+    const carried = await carriedInto(this.database, carrying);
     await this.hooks.run(
-      rows.map((row) => {
-        const [startAt, endAt] = [new Date(Number(row.startMs)), new Date(Number(row.endMs))];
+      windows.map((window) => {
+        const { streamId, meterId, aggregation, startAt, endAt } = window;
+        const totals = toUsageTotals(window);
+        const period = { startAt, endAt };
         return {
-          customerId: customers.get(row.streamId) ?? '',
-          meterId: row.meterId,
-          period: { startAt, endAt },
-          usage: valueOf(row.aggregation, toUsageTotals(row), { startAt, endAt }),
+          customerId: customers.get(streamId) ?? '',
+          meterId,
+          period,
+          usage: valueOf(aggregation, totals, period, carried[carrying.indexOf(window)]),
         };
       }),
     );
