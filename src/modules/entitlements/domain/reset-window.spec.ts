@@ -1,4 +1,10 @@
-import { type Reset, type BillingSchedule, windowAt } from './reset-window';
+import {
+  balanceTime,
+  type BillingSchedule,
+  type Reset,
+  windowAt,
+  type WindowRule,
+} from './reset-window';
 import { accessOf, type AccessState } from './access';
 
 const at = (text: string) => new Date(text);
@@ -77,6 +83,26 @@ describe('the window that contains an instant', () => {
   test('before the current period lies one that ends with its start', () => {
     const window = windowAt('period', billing(), at('2026-02-01T00:00:00Z'));
     expect(window).toMatchObject({ endAt: at('2026-02-28T10:00:00Z') });
+  });
+});
+
+describe('the time of a balance', () => {
+  const period = (startAt: string) => ({ startAt: at(startAt), endAt: at('2026-05-01T00:00:00Z') });
+  const rule = (reset: Reset, startAt: string): WindowRule => ({
+    reset,
+    billing: { ...billing(), currentPeriod: period(startAt) },
+  });
+
+  test.each<[string, { readonly startAt: Date } | null, WindowRule | null, string]>([
+    ['the clock', null, null, '2026-03-31T23:59:50.000Z'],
+    ['the clock', period('2026-03-01T00:00:00Z'), null, '2026-03-31T23:59:50.000Z'],
+    ['the window', period('2026-04-01T00:00:00Z'), null, '2026-04-01T00:00:00.000Z'],
+    ['the period', null, rule('period', '2026-04-01T00:00:00Z'), '2026-04-01T00:00:00.000Z'],
+    ['the clock', null, rule('day', '2026-04-01T00:00:00Z'), '2026-03-31T23:59:50.000Z'],
+    ['the clock', period('2026-04-01T00:00:00.001Z'), null, '2026-03-31T23:59:50.000Z'],
+  ])('is that of %s', (_, window, windowRule, expected) => {
+    const time = balanceTime(at('2026-03-31T23:59:50Z'), window, windowRule);
+    expect(time.toISOString()).toBe(expected);
   });
 });
 

@@ -33,9 +33,13 @@ export interface WindowRule {
   readonly billing: BillingSchedule;
 }
 
+/** How far the clocks of two processes may be apart: each may be 5 s off the clock of the database (decision 36). */
+const MOST_APART_MS = 10_000;
+
 /**
  * Returns the time by which a balance is read and changed: not before its window, nor before the billing period that resets it.
- * Another process may have begun them by a clock that is ahead (decisions 36 and 165).
+ * Another process may have begun them by a clock that is ahead (decision 165). One that is further ahead than clocks may be has
+ * no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(
@@ -45,7 +49,8 @@ export function balanceTime(
 ): Date {
   const period = rule?.reset === 'period' ? rule.billing.currentPeriod : null;
   const begun = [window, period].flatMap((one) => (one === null ? [] : one.startAt.getTime()));
-  return new Date(Math.max(now.getTime(), ...begun));
+  const near = begun.filter((startMs) => startMs - now.getTime() <= MOST_APART_MS);
+  return new Date(Math.max(now.getTime(), ...near));
 }
 
 /**
