@@ -1,7 +1,7 @@
 import { CollectInvoicesWorkflow } from '../../src/modules/billing/payments/collect-invoices.workflow';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -27,7 +27,7 @@ describe('automatic collection', () => {
     return (body as { id: string }).id;
   }
 
-  const invoiceOf = async (story: Story, index = 0) => {
+  const invoiceOf = async (story: Story, index = 0): Promise<Invoice> => {
     const invoice = (await story.invoices())[index];
     if (invoice === undefined) throw new Error(`There is no invoice ${index}.`);
     return invoice;
@@ -230,16 +230,107 @@ describe('automatic collection', () => {
     await story.verify();
   });
 
-  it('does not charge a written-off invoice, which stays owed', async () => {
-    const { story, status } = await subscriber('pm_sandbox_declined');
-    await story.advance('2026-03-03T00:00:00.000Z');
+  it.each(['past_due', 'unpaid'])(
+    'does not charge a written-off invoice, and a subscription that was %s owes nothing',
+    async (expected) => {
+      const { story, id: subscriptionId, status } = await subscriber('pm_sandbox_declined');
+      await story.advance(
+        expected === 'unpaid' ? '2026-03-20T00:00:00.000Z' : '2026-03-03T00:00:00.000Z',
+      );
+      expect(await status()).toBe(expected);
+      const { id } = await invoiceOf(story);
+      const attempts = await attemptsAt(id);
+      const { body } = await send(id, 'mark-uncollectible').expect(200);
+      expect(body).toMatchObject({ status: 'uncollectible', next_attempt_at: null });
+      await story.advance('2026-03-20T00:00:00.000Z');
+      expect(await status()).toBe('active');
+      await story.advance('2026-03-25T00:00:00.000Z');
+      expect(await attemptsAt(id)).toHaveLength(attempts.length);
+      const types = await typesOf(subscriptionId);
+      expect(types.filter((type) => type === 'activated')).toHaveLength(2);
+      await send(id, 'pay', { provider: 'manual' }).expect(201);
+      expect(await status()).toBe('active');
+      expect(await typesOf(subscriptionId)).toEqual(types);
+      await story.verify();
+    },
+  );
+
+  describe('of two failed invoices', () => {
+    const CLOSE: Readonly<Record<string, (invoice: Invoice) => PromiseLike<unknown>>> = {
+      'is paid': ({ id }) => send(id, 'pay', { provider: 'manual' }).expect(201),
+      'is void': ({ id }) => send(id, 'void').expect(200),
+      'is written off': ({ id }) => send(id, 'mark-uncollectible').expect(200),
+      'is credited': ({ id, lines }) =>
+        engine.http
+          .post('/v1/credit-notes')
+          .send({
+            invoice_id: id,
+            lines: [{ invoice_line_id: lines[0]?.id, amount: 1_000 }],
+            reason: 'Sorry',
+            settle: 'credit',
+          })
+          .expect(201),
+    };
+    const close = async (way: string, invoice: Invoice): Promise<void> => {
+      await CLOSE[way]?.(invoice);
+    };
+
+    async function owingTwo() {
+      const { story, status } = await subscriber(null);
+      await story.advance('2026-04-01T00:00:00.000Z');
+      await addCard(story, 'pm_sandbox_declined');
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect(await status()).toBe('past_due');
+      return { story, status, invoices: [await invoiceOf(story), await invoiceOf(story, 1)] };
+    }
+
+    it.each([
+      ['is written off', 'is paid'],
+      ['is paid', 'is written off'],
+      ['is written off', 'is void'],
+      ['is void', 'is written off'],
+      ['is written off', 'is credited'],
+      ['is credited', 'is written off'],
+      ['is written off', 'is written off'],
+    ])('one %s and then one %s: only then the subscription is active', async (...ways) => {
+      const { story, status, invoices } = await owingTwo();
+      for (const [place, way] of ways.entries()) {
+        expect(await status()).toBe('past_due');
+        const invoice = invoices[place];
+        if (invoice !== undefined) await close(way, invoice);
+        await story.advance('2026-04-01T00:00:00.000Z');
+      }
+      expect(await status()).toBe('active');
+      await story.verify();
+    });
+
+    it.each(Object.keys(CLOSE))(
+      'one is written off while the other %s: the subscription is active',
+      async (way) => {
+        const { story, status, invoices } = await owingTwo();
+        const [first, second] = invoices;
+        if (first === undefined || second === undefined) throw new Error('Two invoices are open.');
+        await Promise.all([close('is written off', first), close(way, second)]);
+        await story.advance('2026-04-01T00:00:00.000Z');
+        expect(await status()).toBe('active');
+        await story.verify();
+      },
+    );
+  });
+
+  it('that fails after the write-off of its invoice changes no status', async () => {
+    const { story, status } = await subscriber('pm_sandbox_pending');
+    await story.advance('2026-03-01T00:00:00.000Z');
     const { id } = await invoiceOf(story);
+    const [pending] = await attemptsAt(id);
     await send(id, 'mark-uncollectible').expect(200);
+    await engine.http
+      .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
+      .send({ outcome: 'failed' })
+      .expect(200);
     await story.advance('2026-03-20T00:00:00.000Z');
-    expect(await attemptsAt(id)).toHaveLength(2);
-    expect(await status()).toBe('past_due');
-    await send(id, 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('active');
+    expect(await attemptsAt(id)).toHaveLength(1);
     await story.verify();
   });
 

@@ -63,8 +63,8 @@ const COLLECT_AGAIN = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
 
-const OWED_BY_SUBSCRIPTION = `
-  SELECT id FROM invoice WHERE subscription_id = $1 AND ${CAN_BE_PAID} LIMIT 1`;
+const OPEN_OF_SUBSCRIPTION = `
+  SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
 
 const OPEN_OF_SUBSCRIPTIONS = `
   SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
@@ -145,9 +145,9 @@ export class DueInvoicesRepository {
     await this.database.query(COLLECT_AGAIN, [customerId, now]);
   }
 
-  /** Returns true if an invoice of the subscription is owed: open or written off. */
-  async isOwedBy(subscriptionId: string): Promise<boolean> {
-    return (await this.idsOf(OWED_BY_SUBSCRIPTION, [subscriptionId])).length > 0;
+  /** Returns true if an invoice of the subscription is open. */
+  async hasOpen(subscriptionId: string): Promise<boolean> {
+    return (await this.idsOf(OPEN_OF_SUBSCRIPTION, [subscriptionId])).length > 0;
   }
 
   /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */

@@ -29,7 +29,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Returns ids of invoices to collect that became void or wholly credited, and whose subscription may owe nothing any more.
+   * Returns ids of invoices to collect that became void, written off or wholly credited, and whose subscription may have no open
+   * invoice any more.
    */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, most);
@@ -79,8 +80,8 @@ export class InvoiceCollectionService {
     return this.due.lockBeingPaid(subscriptionIds);
   }
 
-  /** Returns true if an invoice of the subscription is owed: open or written off. */
-  isOwedBy(subscriptionId: string): Promise<boolean> {
-    return this.due.isOwedBy(subscriptionId);
+  /** Returns true if an invoice of the subscription is open. */
+  hasOpen(subscriptionId: string): Promise<boolean> {
+    return this.due.hasOpen(subscriptionId);
   }
 }

@@ -5,6 +5,7 @@ import { invalidTransition, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { mayInvoiceBecome } from './domain/finalize';
+import { closeCollectionAt } from './domain/invoice-collection';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoicePostings } from './invoice-postings';
@@ -80,7 +81,7 @@ export class InvoicesService {
     const after = nextVersion(before, now, {
       status: 'uncollectible',
       uncollectibleAt: now,
-      collectAt: null,
+      collectAt: closeCollectionAt(before, now),
     });
     await this.invoices.update(after);
     await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });

@@ -84,7 +84,7 @@ export class Collection {
   }
 
   /**
-   * Checks void invoices once more, and charges what is due; without a card, or for an unpaid subscription, that waits.
+   * Checks void and written-off invoices once more, and charges what is due; without a card, or for an unpaid subscription, that waits.
    */
   run(now: number): void {
     const isPlanned = (one: ReferenceInvoice): boolean =>
@@ -240,10 +240,10 @@ export class Collection {
     return status === 'unpaid' || (isWaiting && firstPayment.until <= this.owed.now);
   }
 
-  /** Makes a subscription that owes nothing active again. */
+  /** Makes a subscription without open invoices active again. */
   private settleStanding({ subscription: index }: ReferenceInvoice): void {
     const subscription = this.owed.subscription(index);
-    const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOwed(one));
+    const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOpen(one));
     if (isOwing || (subscription.status !== 'past_due' && subscription.status !== 'unpaid')) return;
     subscription.status = 'active';
     subscription.events.push('activated');

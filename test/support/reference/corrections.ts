@@ -42,7 +42,7 @@ export class Corrections {
     const invoice = this.owner.invoice(place);
     if (invoice.status !== 'open') return 'invalid_transition';
     invoice.status = 'uncollectible';
-    invoice.chargeAt = null;
+    invoice.chargeAt = this.owner.now;
     invoice.events.push('uncollectible');
     this.owner.firstPayments.givenUp(invoice);
     return null;

@@ -5,11 +5,11 @@ import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Ends the collection of invoices that are void or wholly credited, each in a commit of its own.
+ * Ends the collection of invoices that are void, written off or wholly credited, each in a commit of its own.
  *
  * 1. Locks the subscription and the invoice.
  * 2. Removes the invoice from the invoices to collect.
- * 3. Makes the subscription active again if it owes nothing else.
+ * 3. Makes the subscription active again if no other invoice of it is open.
  */
 @Injectable()
 export class CloseCollectionWorkflow {

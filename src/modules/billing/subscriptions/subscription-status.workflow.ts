@@ -41,9 +41,9 @@ export class SubscriptionStatusWorkflow {
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 
-  /** Applies that nothing is owed, unless another invoice of the subscription is open or written off. */
+  /** Applies that no invoice is open any more, unless another one of the subscription is. Written-off invoices do not count. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
-    if (await this.collection.isOwedBy(before.id)) return;
+    if (await this.collection.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 

@@ -9,7 +9,7 @@ export type PaymentEvent =
   | 'used_up'
   /** Another payment method can be tried. */
   | 'retried'
-  /** Nothing is owed any more. */
+  /** No invoice is open any more: each is paid, credited, void or written off. */
   | 'settled';
 
 /** New status by event and status. Combinations that are missing change nothing. */
