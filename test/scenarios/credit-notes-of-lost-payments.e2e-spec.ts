@@ -41,8 +41,8 @@ describe('a credit note that is settled as a refund', () => {
     return { ...sold, payment: (await story.post(`/v1/invoices/${sold.invoice}/pay`)).id };
   }
 
-  /** Pays 400 and 600 of the invoice: a credit note lowers it while the first payment begins, and is void once it is pending. */
-  async function paidTwice(): Promise<Paid & { readonly second: string }> {
+  /** Pays 400 of the invoice: a credit note lowers it while the payment begins, and is void once it is pending. */
+  async function paidInPart(): Promise<Paid> {
     const { customer } = await story.customerWith('pm_card_authenticationRequired');
     const sold = await invoiced(customer);
     const { body } = await note(sold, 600, 'credit');
@@ -53,13 +53,19 @@ describe('a credit note that is settled as a refund', () => {
       .expect(200);
     story.stripe.authenticate(story.intentOf(payment), true);
     await story.notified();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_applied: 400 });
+    return { ...sold, payment };
+  }
+
+  /** Pays 400 and then 600 of the invoice. */
+  async function paidTwice(): Promise<Paid & { readonly second: string }> {
+    const sold = await paidInPart();
     const method = { provider: 'stripe', token: 'pm_card_visa' };
-    const { id } = await story.post(`/v1/customers/${customer}/payment-methods`, method);
+    const { id } = await story.post(`/v1/customers/${sold.customer}/payment-methods`, method);
     const choice = { payment_method_id: id };
     const { id: second } = await story.post(`/v1/invoices/${sold.invoice}/pay`, choice);
-    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_applied: 400 });
     expect(await story.get(`/v1/payments/${second}`)).toMatchObject({ amount_applied: 600 });
-    return { ...sold, payment, second };
+    return { ...sold, second };
   }
 
   const idOf = (body: unknown): string => (body as { id: string }).id;
@@ -215,6 +221,73 @@ describe('a credit note that is settled as a refund', () => {
     await dispute(sold.payment);
     expect((await note(sold, 601)).body).toMatchObject({ code: 'payment_disputed' });
     await note(sold, 600).expect(201);
+  });
+
+  describe('or as credit, while a dispute is open,', () => {
+    const disputed = { status: 409, code: 'payment_disputed' };
+
+    it('is refused for the disputed payment until the dispute is won', async () => {
+      const sold = await paid();
+      const reference = await dispute(sold.payment, 300);
+      const key = `disputed-${sold.invoice}`;
+      const answers = await Promise.all([
+        note(sold, 1_000, 'credit', key),
+        note(sold, 1_000, 'credit', key),
+        note(sold, 1, 'credit'),
+      ]);
+      for (const { body } of answers) expect(body).toMatchObject(disputed);
+      expect(answers[0].text).toBe(answers[1].text);
+      expect(await notesOf(sold)).toEqual([]);
+      expect(await accountsOf(sold)).not.toHaveProperty('customer_credit');
+      story.stripe.closeDispute(reference, 'won');
+      await story.notified();
+      expect((await note(sold, 1_000, 'credit')).body).toMatchObject({
+        credited_to_balance: 1_000,
+      });
+    });
+
+    it('takes what another payment carries, and no more once the dispute is lost', async () => {
+      const sold = await paidTwice();
+      const reference = await dispute(sold.payment);
+      expect((await note(sold, 601, 'credit')).body).toMatchObject(disputed);
+      await note(sold, 600, 'credit').expect(201);
+      expect((await note(sold, 1, 'credit')).body).toMatchObject(disputed);
+      story.stripe.closeDispute(reference, 'lost');
+      await story.notified();
+      expect((await note(sold, 1, 'credit')).body).toMatchObject(tooMuch(0));
+      expect(await accountsOf(sold)).toMatchObject({
+        customer_credit: '-600',
+        dispute_losses: '400',
+      });
+    });
+
+    it('lowers what the invoice owes', async () => {
+      const sold = await paidInPart();
+      const reference = await dispute(sold.payment);
+      expect((await note(sold, 601, 'credit')).body).toMatchObject(disputed);
+      await note(sold, 600, 'credit').expect(201);
+      expect((await note(sold, 1, 'credit')).body).toMatchObject(disputed);
+      story.stripe.closeDispute(reference, 'lost');
+      await story.notified();
+      expect(await accountsOf(sold)).toMatchObject({ dispute_losses: '400' });
+    });
+
+    it.each(['refund', 'credit'])(
+      'returns no credit of a disputed payment that the invoice used: %s',
+      async (settle) => {
+        const { customer } = await story.customerWith('pm_card_visa');
+        const { id: prepaid } = await story.pay(customer, { amount: 300 });
+        const sold = await invoiced(customer);
+        await story.post(`/v1/invoices/${sold.invoice}/pay`);
+        const reference = await dispute(prepaid);
+        expect((await note(sold, 701, settle)).body).toMatchObject(disputed);
+        await note(sold, 700, settle).expect(201);
+        expect((await note(sold, 1, settle)).body).toMatchObject(disputed);
+        story.stripe.closeDispute(reference, 'won');
+        await story.notified();
+        await note(sold, 300, settle).expect(201);
+      },
+    );
   });
 
   it.each(['note', 'loss'])(

@@ -44,8 +44,14 @@ import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.eve
 export interface IssuedCreditNote {
   readonly note: CreditNote;
   readonly invoice: Invoice;
-  /** The most that further notes could leave to be refunded, in minor units. */
+}
+
+/** A credit note that was requested, and what further notes of the same kind could do, in minor units. */
+export interface CreditNoteWithLimits extends IssuedCreditNote {
+  /** The most they could leave to be refunded. */
   readonly leftToRefund: bigint;
+  /** Their largest total. */
+  readonly leftToGiveBack: bigint;
 }
 
 /** Takes parts of finalized invoices back. */
@@ -88,7 +94,7 @@ export class CreditNotesService {
     invoice: Invoice,
     returned: ReturnedMoney,
     now: Date,
-  ): Promise<IssuedCreditNote> {
+  ): Promise<CreditNoteWithLimits> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
@@ -106,7 +112,12 @@ export class CreditNotesService {
         limit,
       );
     }
-    return this.issueOf(invoice, credited, request, now, given);
+    const issued = await this.issueOf(invoice, credited, request, now, given);
+    return {
+      ...issued,
+      leftToRefund: mostToRefund(invoice, given) - issued.note.toRefund,
+      leftToGiveBack: limit.mostMinor - credited.totalMinor,
+    };
   }
 
   /** Credits all that a locked open invoice still owes, in the caller's transaction. */
@@ -187,8 +198,7 @@ export class CreditNotesService {
       createdAt: now,
       updatedAt: now,
     };
-    const leftToRefund = mostToRefund(invoice, given) - note.toRefund;
-    return { note, invoice: await this.apply(note, invoice, now), leftToRefund };
+    return { note, invoice: await this.apply(note, invoice, now) };
   }
 
   private async apply(note: CreditNote, before: Invoice, now: Date): Promise<Invoice> {

@@ -54,7 +54,7 @@ export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';
 export { InvoicesService } from './invoices.service';
 export { VoidInvoiceService } from './void-invoice.service';
-export { CreditNotesService } from './credit-notes.service';
+export { CreditNotesService, type CreditNoteWithLimits } from './credit-notes.service';
 export { draftsWithCreditedCharges } from './domain/renewal-draft';
 export {
   CreateCreditNoteDto,

@@ -8,7 +8,7 @@ export {
 } from './domain/payment';
 export { paymentDisputed } from './disputes/disputes.errors';
 export { DisputesService } from './disputes/disputes.service';
-export { LostCreditService } from './disputes/lost-credit.service';
+export { type DisputedMoney, LostCreditService } from './disputes/lost-credit.service';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
 export {
   discrepancyNotApplicable,

@@ -10,15 +10,14 @@ import {
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
 import { returnedOf, type Payment, withoutInvoice } from './domain/payment';
+import type { DisputedMoney } from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
 /** Money that went back of what paid an invoice, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Part of the rest that cannot be refunded while a dispute is open. */
-  readonly disputedMinor: bigint;
-  /** A payment with such a dispute; null: none has one. */
-  readonly disputedId: string | null;
+  /** Part of the rest that is not given back while a dispute is open. */
+  readonly disputed: DisputedMoney;
 }
 
 /** Takes payments off invoices that are withdrawn: as money that comes too late, they are the customer's credit. */
@@ -62,11 +61,12 @@ export class ReturnPaymentsService {
         return {
           refundedMinor: sum.refundedMinor + refundedMinor,
           lostMinor: sum.lostMinor + lostMinor,
-          disputedMinor: sum.disputedMinor + (isKept ? leftMinor : 0n),
-          disputedId: isKept ? id : sum.disputedId,
+          disputed: isKept
+            ? { disputedMinor: sum.disputed.disputedMinor + leftMinor, disputedId: id }
+            : sum.disputed,
         };
       },
-      { ...NOTHING_RETURNED, disputedMinor: 0n, disputedId: null },
+      { ...NOTHING_RETURNED, disputed: { disputedMinor: 0n, disputedId: null } },
     );
   }
 

@@ -4,10 +4,16 @@ import { referenceNotFound } from '../../../platform/errors';
 import {
   type CreditNote,
   type CreditNoteRequest,
+  type CreditNoteWithLimits,
   CreditNotesService,
   InvoicesService,
 } from '../../invoicing';
-import { LostCreditService, paymentDisputed, ReturnPaymentsService } from '../../payments';
+import {
+  type DisputedMoney,
+  LostCreditService,
+  paymentDisputed,
+  ReturnPaymentsService,
+} from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
@@ -19,7 +25,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *    of them, so that no money is given back twice.
  * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. Lost disputes take the credit
  *    that their payments had paid of the invoice.
- * 4. Refuses a note that leaves money to be refunded which only a payment with an open dispute holds.
+ * 4. Refuses a note that gives back, as a refund or as credit, what only a payment with an open dispute holds.
  * 5. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()
@@ -45,23 +51,34 @@ export class IssueCreditNoteWorkflow {
       const locked = found === null ? null : await this.locks.invoice(found);
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
-      const lost = await this.losses.lockLost([before]);
+      const credit = await this.losses.lockDisputed(before);
       const returned = await this.payments.lockReturned(before.id);
-      const { note, invoice, leftToRefund } = await this.notes.issue(
-        request,
-        before,
-        returned,
-        now,
-      );
-      const { disputedMinor, disputedId } = returned;
-      if (disputedId !== null && note.toRefund > 0n && leftToRefund < disputedMinor) {
-        throw paymentDisputed(disputedId);
-      }
-      await this.losses.takeOfNote(lost, before, note, now);
+      const issued = await this.notes.issue(request, before, returned, now);
+      assertUndisputed(issued, returned.disputed, credit);
+      const { note, invoice } = issued;
+      await this.losses.takeOfNote(credit.lost, before, note, now);
       if (invoice.status !== before.status) {
         await this.firstPayments.endInvoice(invoice, subscription, now);
       }
       return note;
     });
   }
+}
+
+/**
+ * @param money that paid the invoice
+ * @param credit of payments that paid it
+ * @throws {ProblemError} `payment_disputed`
+ */
+function assertUndisputed(
+  { note, leftToRefund, leftToGiveBack }: CreditNoteWithLimits,
+  money: DisputedMoney,
+  credit: DisputedMoney,
+): void {
+  const id = money.disputedId ?? credit.disputedId;
+  if (id === null) return;
+  const isOfMoney = note.toRefund > 0n && leftToRefund < money.disputedMinor;
+  const isOfCredit =
+    note.toCredit > 0n && leftToGiveBack < money.disputedMinor + credit.disputedMinor;
+  if (isOfMoney || isOfCredit) throw paymentDisputed(id);
 }

@@ -9,6 +9,12 @@ import { lesser } from '../../../core/money';
 /** Fields of a payment that was lost in a dispute. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
 
+/** Money that an open dispute may take, in minor units, and a payment with such a dispute; null: none has one. */
+export interface DisputedMoney {
+  readonly disputedMinor: bigint;
+  readonly disputedId: string | null;
+}
+
 /** Source of credit that became available, and when it did. */
 interface Freed {
   readonly sourceId: string;
@@ -34,11 +40,21 @@ export class LostCreditService {
   async lockLost(
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
   ): Promise<readonly Payment[]> {
-    const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
-    const sourceIds = [...(await this.credit.sourcesOf(used)).values()];
-    const invoiceIds = invoices.map(({ id }) => id);
-    const payments = await this.payments.lockAll(invoiceIds, sourceIds);
-    return payments.filter(({ id, amountLost }) => amountLost > 0n && sourceIds.includes(id));
+    const { payments } = await this.lockSources(invoices);
+    return payments.filter(({ amountLost }) => amountLost > 0n);
+  }
+
+  /** Returns the same for one invoice, and how much credit of payments with an open dispute it used. */
+  async lockDisputed(
+    invoice: Pick<Invoice, 'id' | 'credits'>,
+  ): Promise<DisputedMoney & { readonly lost: readonly Payment[] }> {
+    const { payments, sources } = await this.lockSources([invoice]);
+    const ids = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
+    const disputedMinor = invoice.credits
+      .filter(({ creditId }) => ids.includes(sources.get(creditId) ?? ''))
+      .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+    const lost = payments.filter(({ amountLost }) => amountLost > 0n);
+    return { lost, disputedMinor, disputedId: ids[0] ?? null };
   }
 
   /** Takes and posts available credit of locked payments of one customer, up to the losses that no credit has covered yet. */
@@ -78,6 +94,16 @@ export class LostCreditService {
       if (most > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, most);
     }
     await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
+  }
+
+  /** Locks the payments as {@link lockLost} does. Returns those whose credit was used, and the sources of that credit. */
+  private async lockSources(invoices: readonly Pick<Invoice, 'id' | 'credits'>[]) {
+    const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
+    const sources = await this.credit.sourcesOf(used);
+    const sourceIds = [...sources.values()];
+    const invoiceIds = invoices.map(({ id }) => id);
+    const payments = await this.payments.lockAll(invoiceIds, sourceIds);
+    return { payments: payments.filter(({ id }) => sourceIds.includes(id)), sources };
   }
 
   private async post(
