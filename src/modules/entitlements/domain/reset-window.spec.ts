@@ -98,7 +98,7 @@ describe('the time of a balance', () => {
     ['the clock', period('2026-03-01T00:00:00Z'), null, '2026-03-31T23:59:50.000Z'],
     ['the window', period('2026-04-01T00:00:00Z'), null, '2026-04-01T00:00:00.000Z'],
     ['the period', null, rule('period', '2026-04-01T00:00:00Z'), '2026-04-01T00:00:00.000Z'],
-    ['the clock', null, rule('day', '2026-04-01T00:00:00Z'), '2026-03-31T23:59:50.000Z'],
+    ['the period', null, rule('day', '2026-04-01T00:00:00Z'), '2026-04-01T00:00:00.000Z'],
     ['the clock', period('2026-04-01T00:00:00.001Z'), null, '2026-03-31T23:59:50.000Z'],
   ])('is that of %s', (_, window, windowRule, expected) => {
     const time = balanceTime(at('2026-03-31T23:59:50Z'), window, windowRule);

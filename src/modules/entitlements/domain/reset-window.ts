@@ -37,7 +37,7 @@ export interface WindowRule {
 const MOST_APART_MS = 10_000;
 
 /**
- * Returns the time by which a balance is read and changed: not before its window, nor before the billing period that resets it.
+ * Returns the time by which a balance is read and changed: not before its window, nor before the current billing period.
  * Another process may have begun them by a clock that is ahead (decision 165). One that is further ahead than clocks may be has
  * no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
@@ -47,7 +47,7 @@ export function balanceTime(
   window: Pick<ResetWindow, 'startAt'> | null,
   rule: WindowRule | null = null,
 ): Date {
-  const period = rule?.reset === 'period' ? rule.billing.currentPeriod : null;
+  const period = rule?.billing.currentPeriod ?? null;
   const begun = [window, period].flatMap((one) => (one === null ? [] : one.startAt.getTime()));
   const near = begun.filter((startMs) => startMs - now.getTime() <= MOST_APART_MS);
   return new Date(Math.max(now.getTime(), ...near));
