@@ -1,6 +1,7 @@
 import { decideInvoice } from './decide-invoice';
 import { decideLines } from './decide-lines';
 import type { BilledLine } from './held-lines';
+import type { LineDraft } from './line-draft';
 import type { ChargeLineRequest, LineItemRequest } from './line-item-request';
 
 const START = new Date('2026-03-01T00:00:00Z');
@@ -65,11 +66,11 @@ function billed(request: ChargeLineRequest): readonly BilledLine[] {
   return lines.map((line) => ({ ...line, taxRates: [], billedFrom: START }));
 }
 
-function creditFor(
+function creditsFor(
   request: ChargeLineRequest,
   unusedFrom: Date,
   end: 'border' | 'termination',
-): bigint {
+): readonly LineDraft[] {
   const credit: LineItemRequest = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
   const context = {
     billed: billed(request),
@@ -78,8 +79,7 @@ function creditFor(
     coupons: [],
     billingPeriod: null,
   };
-  const { lines } = decideLines([credit], context, () => 'il_credit');
-  return lines.reduce((total, { amount }) => total + amount, 0n);
+  return decideLines([credit], context, () => 'il_credit').lines;
 }
 
 it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
@@ -125,6 +125,18 @@ describe('a credit for the unused part of 31 days at 31.00', () => {
     ['of an end by the second is all that is left', START, START, 'termination', 'second', -3_100n],
   ] as const)('%s', (_, from, at, end, unit, expected) => {
     const days = from === START ? 31n : from === CHANGE ? 21n : 11n;
-    expect(creditFor(charge(from, unit, days), at, end)).toBe(expected);
+    const credits = creditsFor(charge(from, unit, days), at, end);
+    expect(credits.reduce((total, { amount }) => total + amount, 0n)).toBe(expected);
+  });
+
+  it.each([
+    ['of a whole period', false, 'Base'],
+    ['of the rest of a period', true, 'Base (rest of the period)'],
+  ])('%s is described by the name of its price', (_, isProration, description) => {
+    const request = { ...charge(START, 'day', 31n), isProration };
+    expect(billed(request)).toMatchObject([{ description }]);
+    expect(creditsFor(request, CHANGE, 'border')).toMatchObject([
+      { description: 'Unused time on Base' },
+    ]);
   });
 });

@@ -20,6 +20,9 @@ import type {
 } from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
 
+/** Ends the description of a charge after a change within its period. */
+const REST_OF_PERIOD = ' (rest of the period)';
+
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
   /** Limits of prices, each with the request that its true-up line is made from. */
@@ -140,7 +143,7 @@ function chargeLine(request: ChargeLineRequest, id: string): LineDraft {
     ...requestedFieldsOf(request),
     id,
     kind: request.isProration ? 'proration' : 'recurring',
-    description: request.isProration ? `${price.name} (rest of the period)` : price.name,
+    description: request.isProration ? price.name + REST_OF_PERIOD : price.name,
     quantity,
     unitAmount: unitAmountOf(price.rating),
     amount: roundAtLine(rated.amount, proration),
@@ -255,7 +258,7 @@ function creditLine(
     ...sold,
     id,
     kind: 'credit',
-    description: `${line.description} (unused)`,
+    description: `Unused time on ${priceNameOf(line)}`,
     unitAmount: null,
     amount: -amountMinor,
     period: { startAt: unused.from, endAt: line.period?.endAt ?? unused.from },
@@ -263,6 +266,12 @@ function creditLine(
     creditsLineId: line.id,
     trace: { ...base, returned: discounts },
   };
+}
+
+/** Returns the name of the price that a charge was billed for, from its description. */
+function priceNameOf({ kind, description }: BilledLine): string {
+  const isRest = kind === 'proration' && description.endsWith(REST_OF_PERIOD);
+  return isRest ? description.slice(0, -REST_OF_PERIOD.length) : description;
 }
 
 function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']): Proration {
