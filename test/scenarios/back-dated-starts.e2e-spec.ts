@@ -1,7 +1,9 @@
+import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 const DAY_MS = 86_400_000;
 
@@ -141,6 +143,35 @@ describe('a subscription that starts far in the past', () => {
     const { body } = await engine.http.get('/v1/invoices').query({ subscription_id: id });
     const { data } = body as { data: readonly { readonly discount: number }[] };
     expect(data.map(({ discount }) => discount)).toEqual([50, 50, 50]);
+  });
+
+  it('is billed by the time after the claim of its due work, which is not before its start', async () => {
+    const id = await create('/v1/subscriptions', subscribing(2));
+    const before = engine.clock.now();
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE subscription IN ACCESS EXCLUSIVE MODE');
+      const run = engine.app.get(DueSubscriptions).runDue();
+      await until('the claim waits', async () => {
+        const { rows } = await holder.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rows.length > 0;
+      });
+      engine.clock.advanceMs(80);
+      await holder.query('ROLLBACK');
+      await run;
+    } finally {
+      await holder.end();
+    }
+    const rows = await engine.database.query<{ createdAt: Date }>(
+      'SELECT created_at AS "createdAt" FROM invoice WHERE subscription_id = $1 ORDER BY created_at',
+      [id],
+    );
+    expect(rows[0]?.createdAt).toEqual(before);
+    expect(rows.at(-1)?.createdAt).toEqual(engine.clock.now());
   });
 
   it('on a test clock is completed by the next advance, in due order', async () => {
