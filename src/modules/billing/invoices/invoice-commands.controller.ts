@@ -78,7 +78,7 @@ export class InvoiceCommandsController {
     summary: 'Write an invoice off',
     description:
       'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
-      'expires.',
+      'expires; one that is past due or unpaid becomes active shortly after, if no other invoice of it is open.',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
