@@ -123,6 +123,7 @@ describe('subscriptions on the real clock', () => {
     ['plan', { plan_id: 'plan_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
     ['customer', { customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
     ['start', { start_at: '2020-01-01T00:00:00Z' }, 422, 'subscription_terms_contradict'],
+    ['late start', { start_at: '9999-12-31T00:00:00Z' }, 422, 'subscription_terms_contradict'],
     ['coupon', { coupon: 'NOBODY-HAS-IT' }, 422, 'coupon_code_unknown'],
     ['quantity', { quantity: '-1' }, 400, 'validation_failed'],
     ['behaviour', { payment_behavior: 'allow_incomplete' }, 400, 'validation_failed'],
@@ -142,6 +143,20 @@ describe('subscriptions on the real clock', () => {
       expect(answer.body).toMatchObject({ status, code });
     }
     expect(await story.invoices()).toEqual([]);
+  });
+
+  it.each([
+    ['day', 365, '2027-03-01T00:00:00.000Z'],
+    ['month', 365, '2056-08-01T00:00:00.000Z'],
+    ['year', 365, '2391-03-01T00:00:00.000Z'],
+  ])('have a first period of the longest %s interval: %i', async (interval, count, end) => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const terms = { interval, interval_count: count, code: `long-${interval}` };
+    const plan_id = await story.plan(1_000, terms);
+    const answer = await engine.http
+      .post('/v1/subscriptions')
+      .send({ customer_id: story.customerId, plan_id });
+    expect(answer.body).toMatchObject({ status: 'active', current_period_end: end });
   });
 
   it('are made with the key of their preview, which does not use it up', async () => {

@@ -85,6 +85,18 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
   return next;
 }
 
+/**
+ * Returns how many periods have started at an instant, at most `most`. Computes no period after the one of the instant, because
+ * long intervals soon pass the year 9999.
+ * @throws InvariantError when the anchor is not valid or the period of the instant ends after the year 9999.
+ */
+export function periodsBegunBy(anchor: BillingAnchor, instant: Date, most: number): number {
+  const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
+  if (instant.getTime() - anchor.startAt.getTime() > most * longestMs) return most;
+  const current = periodContaining(anchor, instant);
+  return current === undefined ? 0 : Math.min(current.index + 1, most);
+}
+
 /** An index at or shortly before the period that holds `instant`. */
 function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;

@@ -2,6 +2,7 @@ export {
   periodAfter,
   periodAt,
   periodContaining,
+  periodsBegunBy,
   type BillingAnchor,
   type BillingPeriod,
   type Interval,

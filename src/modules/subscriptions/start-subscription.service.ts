@@ -16,6 +16,8 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
+/** The trial and the first period, of at most 365 years, must end in the year 9999 or before. */
+const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 /** Periods that one back-dated start may begin: a year of days. */
 const MOST_PERIODS = 366;
@@ -56,6 +58,9 @@ export class StartSubscriptionService {
     const startAt = command.startAt ?? now;
     if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
       throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
+    }
+    if (startAt > LATEST_START) {
+      throw subscriptionTermsContradict('/start_at', 'lies after the year 9000');
     }
     if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
       throw subscriptionTermsContradict('/payment_behavior', 'goes with `collection: automatic`');

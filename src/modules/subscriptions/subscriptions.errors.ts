@@ -82,7 +82,7 @@ export const subscriptionTermsContradict = defineProblem({
   kind: 'rule_broken',
   title: 'The terms of the subscription contradict each other',
   meaning:
-    'An add-on is named once and is in the currency of the plan; `plan_version: current` needs the plan of the subscription; `at` needs `when: at` and is in the future; a start is at most two years and 366 periods ago; `payment_behavior: default_incomplete` needs `collection: automatic`.',
+    'An add-on is named once and is in the currency of the plan; `plan_version: current` needs the plan of the subscription; `at` needs `when: at` and is in the future; a start is at most two years and 366 periods ago, and not after the year 9000; `payment_behavior: default_incomplete` needs `collection: automatic`.',
   occurrence: (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,
     errors: [{ pointer, code: 'contradiction', message }],

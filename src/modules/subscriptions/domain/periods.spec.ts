@@ -161,6 +161,18 @@ describe('the number of periods', () => {
     expect(periodsBegun(counted, at(instant), most)).toBe(begun);
   });
 
+  it.each([
+    ['day', 365],
+    ['week', 300],
+    ['month', 365],
+    ['year', 22],
+    ['year', 365],
+  ] as const)('that have begun is one in the first %s × %i', (interval, intervalCount) => {
+    const long = { ...subscription, interval, intervalCount };
+    expect(periodsBegun(long, at('03-02T00:00:00'), 367)).toBe(1);
+    expect(periodsOverdue(long, at('04-02T00:00:00'), 13)).toBe(1);
+  });
+
   it('that have begun is limited for a start of centuries ago', () => {
     const anchorAt = new Date('0001-01-01T00:00:00Z');
     expect(periodsBegun({ ...daily, startAt: anchorAt, anchorAt }, END, 367)).toBe(367);

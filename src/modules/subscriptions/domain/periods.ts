@@ -1,9 +1,8 @@
 import { prorate, type ProratedPart, type Proration } from '../../../core/proration';
 import {
-  type BillingAnchor,
   periodAfter,
   periodAt,
-  periodContaining,
+  periodsBegunBy,
   type BillingPeriod,
   type Period,
 } from '../../../core/time';
@@ -70,20 +69,14 @@ export function trialPeriod(
 export function periodsBegun(subscription: Subscription, at: Date, most: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
-  return countUntil(anchor, at, most);
+  return periodsBegunBy(anchor, at, most);
 }
 
 /** Returns how many periods are overdue for billing at an instant; at most `most`. */
 export function periodsOverdue(subscription: Subscription, at: Date, most: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
-  return countUntil(anchorOf({ ...subscription, anchorAt }), at, most);
-}
-
-function countUntil(anchor: BillingAnchor, at: Date, most: number): number {
-  if (periodAt(anchor, most - 1).startAt <= at) return most;
-  const current = periodContaining(anchor, at);
-  return current === undefined ? 0 : current.index + 1;
+  return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, most);
 }
 
 /** Returns the end of a trial of this many local days. */
