@@ -1,5 +1,6 @@
 import {
   type ArrayElements,
+  BigIntegers,
   Instants,
   Integers,
   Texts,
@@ -25,17 +26,21 @@ describe('array parameters', () => {
     return row?.text;
   };
 
-  const filled = <Value>(
-    elements: ArrayElements<Value>,
-    ...values: Value[]
-  ): ArrayElements<Value> => {
-    for (const value of values) elements.add(value);
-    return elements;
-  };
+  const filled = <Value>(elements: ArrayElements<Value>, ...values: Value[]) =>
+    elements.addAll(values);
 
   it.each([-2_147_483_648, 0, 2_147_483_647])('keep the integer %d', async (integer) => {
     expect(await read('int4', filled(new Integers(1), integer).toBuffer())).toBe(`[${integer}]`);
   });
+
+  it.each(['-9223372036854775808', '0', '9223372036854775807'])(
+    'keep the integer %s',
+    async (integer) => {
+      expect(await read('int8', filled(new BigIntegers(1), integer).toBuffer())).toBe(
+        `[${integer}]`,
+      );
+    },
+  );
 
   it('keep texts of any length and script', async () => {
     const texts = ['', 'a', 'NULL', '{"a",\\b}', 'Zoë', '本', '👩‍💻', 'x'.repeat(10_000), 'end'];

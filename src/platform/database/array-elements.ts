@@ -1,5 +1,5 @@
 /** Type OIDs, as in `pg_type`. */
-const TYPES = { int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
+const TYPES = { int8: 20, int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 
 /** PostgreSQL counts instants from the year 2000. */
 const FIRST_MS = Date.UTC(2000);
@@ -29,6 +29,11 @@ export abstract class ArrayElements<Value> {
   }
 
   abstract add(value: Value): void;
+
+  addAll(values: Iterable<Value>): this {
+    for (const value of values) this.add(value);
+    return this;
+  }
 
   addNull(): void {
     const at = this.begin(0);
@@ -72,6 +77,19 @@ export class Integers extends ArrayElements<number> {
     const at = this.begin(4);
     this.bytes.writeInt32BE(value, at);
     this.finish(4);
+  }
+}
+
+/** Elements of type `bigint`, as decimal digits. */
+export class BigIntegers extends ArrayElements<string> {
+  constructor(expected: number) {
+    super('int8', expected * 12);
+  }
+
+  override add(digits: string): void {
+    const at = this.begin(8);
+    this.bytes.writeBigInt64BE(BigInt(digits), at);
+    this.finish(8);
   }
 }
 

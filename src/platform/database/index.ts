@@ -1,4 +1,4 @@
-export { Instants, Integers, Texts, Uuids } from './array-elements';
+export { BigIntegers, Instants, Integers, Texts, Uuids } from './array-elements';
 export {
   AmountColumn,
   IdColumn,

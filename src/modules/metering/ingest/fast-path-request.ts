@@ -1,4 +1,4 @@
-import { Instants, Integers, Texts, Uuids } from '../../../platform/database';
+import { BigIntegers, Instants, Integers, Texts, Uuids } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import { streamKey, type StreamName } from '../store/usage-streams';
 import type { ChangedStreams } from '../store/window-changes';
@@ -80,7 +80,7 @@ export class FastPathRequest {
   ): StreamEvents['target'] {
     const { cached, hasWindow } = stream;
     if (stream.target !== null || cached === undefined) return stream.target;
-    const shard = Number(BigInt(cached.id) % BigInt(shards));
+    const shard = Number(cached.id) % shards;
     const part = `${shard} ${hasWindow}`;
     const request = parts.get(part) ?? new FastPathRequest(shard, hasWindow);
     parts.set(part, request);
@@ -164,14 +164,14 @@ export class FastPathBatch {
     this.eachEvent((number) => numbers.add(number));
     return [
       now,
-      this.ids,
-      this.versions,
+      new BigIntegers(this.ids.length).addAll(this.ids).toBuffer(),
+      new BigIntegers(this.versions.length).addAll(this.versions).toBuffer(),
       numbers.toBuffer(),
       this.digests(),
       this.keys(),
       this.instants(),
       this.properties,
-      this.eventNames,
+      new Texts(this.eventNames.length).addAll(this.eventNames).toBuffer(),
     ];
   }
 
@@ -240,9 +240,7 @@ export class FastPathBatch {
 
   private digests(): Buffer {
     const digests = new Uuids(this.length);
-    for (const request of this.requests) {
-      for (const digest of request.digests) digests.add(digest);
-    }
+    for (const request of this.requests) digests.addAll(request.digests);
     return digests.toBuffer();
   }
 
