@@ -58,7 +58,7 @@ export class AppModule {
         IdempotencyModule,
         ObservabilityModule,
         RateLimitsModule,
-        // Routes are searched in this order: modules with the most requests, after the definitions they extend.
+        // Routes are matched in this order. Modules with the most requests come first, each after the module that it extends.
         MetersModule,
         MeteringModule,
         FeaturesModule,

@@ -26,7 +26,7 @@ export function runCommand(work: (app: INestApplicationContext) => Promise<void>
 }
 
 async function runOnDatabase(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
-  // It neither works in the background nor listens.
+  // With the role `api` the application does no background work. It does not listen, because no server is started.
   const configuration = loadConfiguration({ ROLE: 'api', LOG_LEVEL: 'error' });
   const embedded =
     configuration.databaseUrl === null
@@ -58,7 +58,7 @@ function reportWait(holder: string, migration: string | null): void {
   process.stderr.write(`Waiting for ${what}, held by ${holder}.\n`);
 }
 
-/** Failures that the message explains. Others are defects and show where they happened. */
+/** Errors whose message says what to do. Other errors are defects and are printed with their stack. */
 const EXPLAINED = [
   UsageError,
   ConfigurationError,

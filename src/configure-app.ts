@@ -100,7 +100,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   publishDocs(app);
 }
 
-/** Serves the console, which is the same for everybody; the API says what its reader may see. */
+/** Serves the console. Its files are the same for everybody; the API decides what the signed-in admin may read. */
 function studio({ auth, openId }: Configuration): RequestHandler {
   const settings = { auth, openIdConnect: openId !== null, currencyDigits: digitsByCode };
   return serveStudio(STUDIO_DIRECTORY, settings);
@@ -112,7 +112,7 @@ function limitCaller(app: NestExpressApplication): RequestHandler {
   const { auth, rateLimits } = app.get(Configuration);
   const { perCaller, usagePerCaller, perAddress } = rateLimits;
   const isOff = [perCaller, usagePerCaller, perAddress].every((limit) => limit === 0);
-  // An API key may have a limit of its own.
+  // With authentication, an API key may have its own limit even if all settings are 0.
   if (auth === 'open' && isOff) return identify;
   return limitRequests(identify, rateLimits, { counts: app.get(RateLimits), isUsage: isCounted });
 }
@@ -136,7 +136,7 @@ function isCounted(request: Request): boolean {
   return isUsageRequest(request) || isConsumeRequest(request);
 }
 
-/** Parses every body to a valid JSON object; no body gives an empty one. */
+/** Parses bodies as JSON objects, except those of provider webhooks. Without a body, sets an empty object. */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
   const readUpTo = (limit: number) =>
@@ -145,7 +145,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readAnonymous = readUpTo(LARGEST_ANONYMOUS_BODY_BYTES);
   // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
   const readUsage = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
-  // A signature is over the bytes, so they are not parsed.
+  // The signature of a provider webhook covers the bytes of the body, so the body is not parsed.
   const readBytes = raw({ limit: LARGEST_BODY_BYTES, type: () => true });
   const parse: RequestHandler = (request, response, next) => {
     if (isProviderWebhook(request)) readBytes(request, response, next);
@@ -159,7 +159,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
     withinBodyTime(bytesInMemory, parse),
   );
   return (request, response, next) => {
-    // A read has no body. One that is sent all the same is not read.
+    // A safe method has no body. If a client sends one, it is not read.
     const mayHaveBody = !SAFE_METHODS.has(request.method) && announcesBody(request);
     if (mayHaveBody || isUsageRequest(request)) readBody(request, response, next);
     else {
@@ -178,7 +178,7 @@ function bytesInMemory(request: Request): number {
     return announcedBytes(request, LARGEST_ANONYMOUS_BODY_BYTES);
   }
   if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
-  // The type of a body matters if it is longer than this.
+  // The media type matters only for bodies longer than this.
   const short = announcedBytes(request, NDJSON_BYTES_IN_MEMORY);
   if (short < NDJSON_BYTES_IN_MEMORY) return short;
   const isJson = request.is('application/json') === 'application/json';

@@ -104,7 +104,7 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
     `Console:        ${url}/studio`,
     `Swagger UI:     ${url}/docs`,
   ];
-  // With its password, so for a person only and for no log.
+  // The URL contains the password, so it is printed to a terminal only, never to a log.
   if (embedded !== null && process.stdout.isTTY) {
     lines.push(`PostgreSQL:     ${embedded.connectionString}`);
   }
@@ -123,7 +123,7 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     await running.stopTracing?.();
     await running.embedded?.stop();
     logger.info('stopped');
-    // Set by a part of the service that ends it.
+    // A part of the service that stops the process sets `process.exitCode` first.
     process.exit(inTime ? (process.exitCode ?? 0) : 1);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -163,7 +163,7 @@ function explain(error: unknown): string {
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `Cannot listen: ${message}. Set HOST, PORT or MONITORING_PORT.`;
   if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code ?? '')) {
-    // A name with several addresses fails with no message of its own.
+    // A host name with several addresses fails with an empty message.
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
   }
   return stack ?? String(error);

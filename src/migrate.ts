@@ -1,5 +1,5 @@
 import './supported-node';
 import { runCommand } from './command-line';
 
-// Every command migrates the database before its work; this one has no other.
+// `runCommand` migrates the database before it runs the work of a command. This command has no further work.
 runCommand(() => Promise.resolve());

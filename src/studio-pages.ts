@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Path of the console, with the base path of its build in `studio/vite.config.ts`. */
+/** Path of the console. Must equal the base path of its build in `studio/vite.config.ts`. */
 const STUDIO_PATH = '/studio';
 const SETTINGS_PATH = `${STUDIO_PATH}/settings.json`;
 
@@ -102,7 +102,7 @@ function answer(request: Request, response: Response, files: StudioFiles | null)
     return;
   }
   const isAsset = request.path.startsWith(`${STUDIO_PATH}/assets/`);
-  // Every other path is a page of the console, which reads it in the browser.
+  // Every other path is a page of the console, whose script reads the path in the browser.
   const file = files.get(request.path) ?? (isAsset ? undefined : index);
   if (file === undefined) {
     response.setHeader('Cache-Control', 'no-store');

@@ -70,15 +70,15 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Remembers a cluster that is not in the engine's directory. */
+/** Writes the location file, if the cluster is not in the engine's directory. */
 export async function recordLocation(directory: string, dataDirectory: string): Promise<void> {
   if (dataDirectory.startsWith(join(directory, '/'))) return;
   await writeDurably(join(directory, LOCATION_FILE), `${dataDirectory}\n`);
 }
 
 /**
- * Renames what is in the place of a new cluster: an unfinished cluster, or one of a deleted directory of the same name.
- * Nothing is deleted, because it may contain data.
+ * Renames a directory that is in the place of a new cluster: an unfinished cluster, or the cluster of a deleted engine directory
+ * with the same path. Does not delete it, because it may contain data.
  */
 export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;

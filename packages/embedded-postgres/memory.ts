@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MOST_MIB = 2_048;
-/** The machine is shared with the service and the page cache, so less than the quarter that the manual starts with. */
+/** Divisor of the memory. PostgreSQL's manual suggests a quarter; the service and the page cache need memory too. */
 const PART = 8;
 
 /**

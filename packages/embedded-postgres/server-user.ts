@@ -10,7 +10,7 @@ export type ServerUser = Account;
 
 const SERVER_USER_NAME = 'postgres';
 
-/** Two services that start at once may both create the user. One of them fails and looks it up again within this time. */
+/** Two services that start at once may both create the user. One of them fails, and finds the user within this time. */
 const MAKE_USER_TIMEOUT_MS = 5_000;
 
 export function isRoot(): boolean {

@@ -31,9 +31,9 @@ rm -rf -- "$directory"
 `;
 
 /**
- * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs
- * a fraction of the memory of a second Node process, and no script file that has to be found from sources and build. The
- * pipe reports the end of the owner at once, and cannot confuse it with another process as polling a process id could.
+ * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs a
+ * fraction of the memory of a second Node process, and no script file with different paths in sources and build. The pipe closes
+ * as soon as the owner ends. Polling a process id could mistake another process for the owner.
  */
 export async function startWatchdog(directory: string): Promise<Watchdog> {
   const child = spawn('/bin/sh', ['-c', WATCH, 'billing-engine-postgres-watchdog', directory], {

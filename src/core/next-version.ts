@@ -4,7 +4,7 @@ export interface Versioned {
   readonly updatedAt: Date;
 }
 
-/** Returns the instant of a change: now, or that of the last change of the object where a clock that is ahead made it. */
+/** Returns the instant of a change: now, or that of the last change if a fast clock dated the last change later. */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;
 }

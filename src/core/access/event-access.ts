@@ -1,6 +1,6 @@
 import type { GrantedScope, Scope } from './scopes';
 
-/** Resources that say who has access, with the scope that reads them. Their events need it besides `events:read`. */
+/** Resources about access control, each with the scope that reads it. Reading their events needs this scope and `events:read`. */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
   second_factor: 'studio:read',

@@ -3,10 +3,10 @@ import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
 export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Scopes of owners only, who could give themselves every other scope with them. */
+/** Scopes of owners only: a holder could use them to grant itself every other scope. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
-/** Scopes to read that only owners and admins hold: who has access and does what, and how the service does. */
+/** Read scopes of owners and admins only. They show who has access, who changed what, and the metrics of the service. */
 const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
   'audit:read',
   'keys:read',
@@ -34,7 +34,7 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/** Returns the scopes of an admin in a session; only those to enrol, if a second factor must be enrolled first. */
+/** Returns the scopes of an admin in a session; only the enrolment scopes if the admin must enrol first. */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

@@ -95,7 +95,7 @@ export function ceiling(value: Rational): bigint {
   return isWhole || value.numerator < 0n ? quotient : quotient + 1n;
 }
 
-/** Returns the nearest integer, halves away from zero: the one rounding of an amount, at its line. */
+/** Returns the nearest integer, halves away from zero. An amount is rounded once, at its line. */
 export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);
 }

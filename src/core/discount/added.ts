@@ -9,9 +9,9 @@ export type AddedCoupon = {
   readonly percentOff: string | null;
   /** Amount that the percentage applies to so far: its lines, with later additions and corrections. */
   readonly baseMinor: bigint;
-  /** Part of the added amount whose discount had returned to the coupon, and may have been used since. */
+  /** Part of the added amount that was credited before. Its discount had returned to `restMinor`. */
   readonly againMinor: bigint;
-  /** Limit: what is left of a coupon with an amount; for a percentage, its discount of the part that is added again. */
+  /** Amount that the coupon has left. Limits a coupon with an amount, and the discount of a percentage on `againMinor`. */
   readonly restMinor: bigint;
 };
 

@@ -28,7 +28,7 @@ export type CouponOff =
       /** Limit of the discount; null or absent: no limit. */
       readonly mostMinor?: bigint | null;
     }
-  /** In the invoice's currency: what other invoices left of it. */
+  /** Amount that other invoices left of the coupon, in the invoice's currency. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
 
 /** A line, with the amount that coupons may still take off. */
@@ -54,9 +54,9 @@ export type Discounts = {
 
 /**
  * Applies coupons to the positive lines that each may discount: percentages first, then amounts, each group by redemption time
- * (ties in the given sequence), each coupon to what the former ones left. A percentage is rounded once over its lines, half
- * away from zero; every discount is split over its lines by largest remainder. No line falls below zero; lines of zero or less
- * are unchanged.
+ * (ties in the given sequence), each coupon to what is left after the earlier ones. A percentage is rounded once over its lines,
+ * half away from zero; every discount is split over its lines by largest remainder. No line falls below zero; lines of zero or
+ * less are unchanged.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the sequence of the commitments, and what a maximum takes off each line, which
- * coupons must not take off again.
+ * Returns the true-up lines of an invoice, in the sequence of the commitments, and the amount that a maximum takes off each line.
+ * Coupons do not apply to that amount.
  * @throws InvariantError when a commitment counts a line that is not there, or its limits cross.
  */
 export function trueUps(
@@ -56,7 +56,7 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/** Splits `amountMinor` over the positive lines in proportion to their amounts; at most all of it. */
+/** Splits `amountMinor`, at most the sum of the positive lines, over these lines in proportion to their amounts. */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
   const held = weights.reduce((total, weight) => total + weight, 0n);

@@ -32,7 +32,7 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 /**
  * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times the unused
  * part, divided by the amount of the line.
- * @throws InvariantError when the unused part is more than the line billed, or measured otherwise.
+ * @throws InvariantError when the unused part is more than the line billed, or has another unit or denominator.
  */
 export function unusedShare(
   line: Pick<PrepaidLine, 'fullAmount' | 'proration' | 'amountMinor'>,

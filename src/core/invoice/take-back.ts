@@ -38,7 +38,7 @@ export type TakenBack<Share extends DiscountShare = DiscountShare> = {
  * coupons, rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param mostMinor limit of the amount; a share that exceeds it is lowered to it, with the discounts
+ * @param mostMinor limit of the amount; a larger share is lowered to the limit, which also lowers the discounts
  */
 export function takeBack<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -67,9 +67,9 @@ export function takeBack<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of what is left of lines, by rate, in minor units. The part is taxed with the rates that
- * billed it, up to the tax that is left. The last part takes all tax that is left, so that credits together return exactly the
- * billed tax. Lines with different rates give it back in proportion.
+ * Returns the exact tax of a part of what is left of lines, by rate, in minor units. The part is taxed with the rates that billed
+ * it, up to the tax that is left. The last part takes all tax that is left, so that credits together return exactly the billed
+ * tax. If the lines have different rates, the part has the same share of the tax that is left of each rate.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,

@@ -18,9 +18,9 @@ export type RevenueLine = {
 
 /**
  * Posts a finalized invoice: the customer owes the total, less what credit pays. Revenue is posted before discounts, and
- * discounts on their own account. The net of a line paid in advance is deferred, but its discount is not, so that later
- * releases add up to the net. A negative total becomes credit of the customer.
- * @throws InvariantError when more credit is applied than the total, or less than none.
+ * discounts on their own account. The net of a line paid in advance is deferred, but its discount is not, so that later releases
+ * add up to the net. A negative total becomes credit of the customer.
+ * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
   readonly currency: string;
@@ -50,9 +50,9 @@ export function postInvoice(invoice: {
 }
 
 /**
- * Posts a succeeded payment: cash from the provider, against the receivable for what it pays of an invoice, and against the
- * customer's credit for the rest.
- * @throws InvariantError when it pays more of an invoice than it is, or less than nothing.
+ * Posts a succeeded payment: debits the cash of the provider, and credits the receivable with the part that pays an invoice and
+ * the customer's credit with the rest.
+ * @throws InvariantError when `toReceivableMinor` is negative or exceeds the amount.
  */
 export function postPayment(payment: {
   readonly currency: string;
@@ -70,10 +70,10 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted
- * against that refund on the refunds account instead, and the part that a dispute took against its loss.
+ * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted against that refund on the
+ * refunds account instead, and the part that a dispute took against its loss.
  *
- * @throws InvariantError when more of it was refunded and lost than it is, or less than nothing.
+ * @throws InvariantError when a part is negative, or the parts exceed the payment.
  */
 export function postPaymentReturned(returned: {
   readonly currency: string;
@@ -93,9 +93,9 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund: cash back through the provider. It takes the credit that the payment became; the rest is posted to
- * refunds, where a credit note settled as a refund balances it. It changes no invoice.
- * @throws InvariantError when the amount is negative, or the part of it from credit is not a part.
+ * Posts a succeeded refund: cash back through the provider. Reduces the credit of the customer that the payment had become. The
+ * rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
+ * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
   readonly currency: string;
@@ -114,9 +114,9 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned: the money is back at the provider, and what it took from the
- * customer's credit is credit again.
- * @throws InvariantError when the amount is negative, or the part of it to credit is not a part.
+ * Posts a succeeded refund that the customer's bank returned: debits the cash of the provider, and restores the customer's credit
+ * that the refund had reduced.
+ * @throws InvariantError when `toCreditMinor` is negative or exceeds the amount.
  */
 export function postRefundReturned(returned: {
   readonly currency: string;
@@ -149,8 +149,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute: it takes the credit that the payment became; the rest is a loss. It reopens no invoice.
- * @throws InvariantError when the part from credit is not a part.
+ * Posts a lost dispute. Reduces the credit of the customer that the payment had become; the rest is a loss. Reopens no invoice.
+ * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
   readonly currency: string;
@@ -168,7 +168,7 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. Reverses the loss, and the credit that was taken for it.
+ * Posts disputed funds that a provider paid back. Reverses the loss, and restores the credit that it had reduced.
  * @throws InvariantError when the parts are more than the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -207,7 +207,7 @@ export function postLossRecovered(recovered: {
 /**
  * Posts a credit note: takes back revenue (the deferred part from deferred revenue) and tax, and settles them against the
  * receivable, as credit of the customer, or as a refund to come.
- * @throws InvariantError when the settlement is not the total, or more is deferred than the net.
+ * @throws InvariantError when the settlement differs from the total, or the deferred part exceeds the net.
  */
 export function postCreditNote(note: {
   readonly currency: string;
@@ -235,7 +235,7 @@ export function postCreditNote(note: {
   ]);
 }
 
-/** Posts credit of the customer that lowers an invoice finalized before. */
+/** Posts credit of the customer that pays an invoice after its finalization. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
   assertPart(0n, amountMinor);
   return transaction('credit_applied', currency, [
@@ -287,7 +287,7 @@ export function postRecovery(currency: string, amountMinor: bigint): LedgerTrans
   ]);
 }
 
-/** Posts deferred revenue that has been earned; a negative amount takes a release back. */
+/** Posts deferred revenue that has been earned; a negative amount reverses an earlier release. */
 export function postRevenueRelease(currency: string, amountMinor: bigint): LedgerTransaction {
   return transaction('revenue_release', currency, [
     debit('deferred_revenue', amountMinor),

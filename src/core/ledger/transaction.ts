@@ -14,9 +14,7 @@ export type LedgerAccount =
   | 'dispute_losses'
   | `cash_clearing:${string}`;
 
-/**
- * One side of a transaction in minor units: a debit is positive, a credit negative, none is zero.
- */
+/** Debit (positive) or credit (negative) of one account, in minor units; never zero in a transaction. */
 export type Posting = { readonly account: LedgerAccount; readonly amountMinor: bigint };
 
 export type LedgerTransaction = {

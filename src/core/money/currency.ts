@@ -7,15 +7,14 @@ import { invariant } from '../invariant';
  */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
-/** Currencies that left after that edition. ANG: replaced by XCG in 2025; BGN: by the euro on 2026-01-01. */
+/** Former currencies that the package still lists. ANG: replaced by XCG in 2025; BGN: by the euro on 2026-01-01. */
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
- * ISO 4217 gives codes with a leading X to what no single country issues. Currencies among them are
- * shared by several countries (XAF, XCD, XOF, XPF); the rest is metals, bond units, units of
- * account of one institution, the test code and "no currency", for which the standard says "N.A."
- * where the minor unit would stand and the list stores 0. Those name one placeholder or institution
- * instead of countries.
+ * Digits after the decimal point by code, former currencies included. Codes with a leading X belong to no single country. The map
+ * has those of them that several countries share (XAF, XCD, XOF, XPF). It leaves out metals, bond units, units of account of one
+ * institution, the test code and "no currency": the standard gives them no minor unit ("N.A."), for which the package stores 0.
+ * The package lists at most one country or institution for each of these.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data
@@ -33,7 +32,7 @@ export function isCurrency(code: string): boolean {
 }
 
 /**
- * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217). Also knows
+ * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217). Includes
  * former currencies, so that amounts stored in them stay readable.
  * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link isCurrency} first.
  */

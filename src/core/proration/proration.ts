@@ -4,8 +4,8 @@ import { elapsedSeconds, localDateCount, type Period } from '../time';
 import { lesser } from '../money';
 
 /**
- * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed
- * seconds. Both figures stay on the line, so they are not reduced.
+ * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The invoice line keeps
+ * both numbers, so the fraction is not reduced.
  */
 export type Proration = {
   readonly numerator: bigint;
@@ -56,9 +56,8 @@ export function prorate(
 }
 
 /**
- * Returns the part of the full period after `used`, in the same unit: the unused part that is credited.
- * Only for a part that begins where the full period, or what was billed of it, begins: pass the
- * proration that was billed as `billed` when that was itself a part.
+ * Returns `billed` less `used`: the unused part, which is credited. Both must begin at the same instant: the start of the full
+ * period or, if only a part of it was billed, of that part.
  *
  * @throws InvariantError when more was used than billed, or the two measure different periods.
  */

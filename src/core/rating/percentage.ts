@@ -78,7 +78,7 @@ export function ratePercentage(
   return ratedAmount(steps);
 }
 
-/** The base amount of the next event, less its free part; null for one that is wholly free. */
+/** Returns a function that returns the base amount of the next event less its free part, or null if the event is wholly free. */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? exactly(price.freeAmountMinor) : null;
   const freeEvents = price.freeEvents > 0n ? price.freeEvents : null;

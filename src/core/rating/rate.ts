@@ -29,8 +29,7 @@ export type Usage =
  * Returns the exact amount of `price` for `usage` in minor units, before the one rounding at the line, with the steps of its
  * calculation. A quantity below zero counts as zero: corrections bill the difference to the billed amount, never a negative
  * quantity.
- * @throws InvariantError when the price is malformed, or has the percentage model and the usage is a quantity, or the other way
- *   round.
+ * @throws InvariantError when the price is malformed, or needs a quantity and the usage is events, or the other way round.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {
   switch (price.model) {

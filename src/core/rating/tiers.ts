@@ -37,7 +37,7 @@ export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount 
   return ratedAmount(isDue ? [tierStep(reached, quantity)] : []);
 }
 
-/** A tier is reached by the first unit above its lower bound, the first one also by none. */
+/** Returns true if the quantity is above the lower bound of the tier. `chargeFlatAtZero`: zero reaches the first tier. */
 function isReached(bounded: BoundedTier, quantity: Rational, chargeFlatAtZero: boolean): boolean {
   const above = compare(quantity, bounded.from) > 0;
   return above || (bounded.index === 0 && chargeFlatAtZero);

@@ -1,7 +1,7 @@
 /** Words of a text that are searched; further ones are ignored. */
 const MOST_WORDS = 8;
 
-/** Returns the parts that a matching text must contain. In matching texts every word follows a space. */
+/** Returns the parts that a matching text must contain. In searched texts every word follows a space. */
 export function searchedParts(text: string): readonly string[] {
   return text
     .trim()

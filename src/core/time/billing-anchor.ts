@@ -27,13 +27,13 @@ export type BillingPeriod = Period & {
   readonly fullPeriod: Period;
 };
 
-/** Far beyond any contract, and inside what the calendar library and RFC 3339 can write. */
+/** Far beyond any contract, and supported by the calendar library and RFC 3339. */
 const MAX_YEAR = 9999;
 const MAX_INTERVALS = 100_000;
 
 const DURATION_KEY = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
 
-/** Upper bounds, so that an estimate of the index by them is never too high. */
+/** Upper bounds of the interval lengths, so that an index estimated with them is never too high. */
 const LONGEST_INTERVAL_MS = {
   day: 86_400_000,
   week: 7 * 86_400_000,

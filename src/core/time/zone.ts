@@ -6,7 +6,7 @@ import type { Period } from './period';
  * Returns true when `timeZone` is a known IANA name (`Europe/Paris`, `UTC`).
  */
 export function isTimeZone(timeZone: string): boolean {
-  // A bare offset such as +02:00 knows no DST and is not a zone a customer lives in.
+  // A bare offset such as +02:00 has no daylight saving time, so it is not a customer's time zone.
   if (!/^[A-Za-z]/.test(timeZone)) {
     return false;
   }

@@ -26,8 +26,7 @@ export function currentCall(): Call | undefined {
 }
 
 /**
- * Runs a command, which may do everything: its user can write to the database. Its changes have the actor
- * `command:<name>`.
+ * Runs a command with all scopes, because its user can write to the database anyway. Its changes have the actor `command:<name>`.
  * @param name such as `keys create`
  */
 export function actAsCommand(
@@ -59,7 +58,7 @@ export function actAsCaller(
     }
     const end = calls.start({ principal: principalOf(request), request }, next);
     response.once('close', () => {
-      // The work of a request goes on when its client disconnects, and no event tells its end.
+      // The work of a request goes on after its client has disconnected, and no event reports its end.
       if (response.writableFinished) end();
       else setTimeout(end, LONGEST_WORK_MS).unref();
     });

@@ -14,8 +14,8 @@ const ENCODINGS = [
 ] as const;
 
 /**
- * Returns the fault of a secret that an operator chose, or null. It must be one of ours, or could be 32 random bytes: a
- * short or monotonous text is not.
+ * Returns the fault of a secret that an operator chose, or null. Accepts secrets of this service, and texts that are long and
+ * varied enough for 32 random bytes.
  */
 export function faultOfChosenSecret(text: string): string | null {
   if (/^(?:sk|ct)_/.test(text)) {
@@ -24,7 +24,7 @@ export function faultOfChosenSecret(text: string): string | null {
   const encoding = ENCODINGS.find(({ form }) => form.test(text));
   if (encoding === undefined) return 'may contain letters, digits and - _ . ~ + / = only';
   if (text.length > LONGEST) return `is longer than ${LONGEST} characters`;
-  // Padding of base64 carries nothing.
+  // Padding of base64 carries no bits.
   const length = text.replace(/=+$/, '').length;
   // 43 characters of base64 are 32 bytes.
   if (Math.ceil(length * encoding.bits) < LEAST_BITS || new Set(text).size < LEAST_DIFFERENT) {

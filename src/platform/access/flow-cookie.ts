@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieOptions, Request, Response } from 'express';
 import { cookieOf, nameOfCookie, needsSecureCookie } from './session-cookie';
 
-/** Cookie of a sign-in with OpenID Connect that has begun. */
+/** Cookie of a sign-in with OpenID Connect that is in progress. */
 const FLOW_COOKIE = 'billing_openid';
 
 interface Exchange {
@@ -10,7 +10,7 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** The provider leads back from another site, which a cookie with `SameSite=Strict` would not survive. */
+/** `lax`, because the provider redirects from another site, and browsers do not send a `Strict` cookie with such a request. */
 function optionsOf({ headers }: Request) {
   return {
     httpOnly: true,
@@ -27,7 +27,6 @@ export function flowCookieOf(headers: IncomingHttpHeaders): string | null {
   return cookieOf(headers, FLOW_COOKIE);
 }
 
-/** Gives the browser the cookie. */
 export function setFlowCookie(
   { request, response }: Exchange,
   { text, expiresInMs }: { readonly text: string; readonly expiresInMs: number },
@@ -37,7 +36,6 @@ export function setFlowCookie(
   response.cookie(name, text, { ...options, maxAge: expiresInMs });
 }
 
-/** Takes the cookie away. */
 export function clearFlowCookie({ request, response }: Exchange): void {
   const options = optionsOf(request);
   response.clearCookie(nameOfCookie(FLOW_COOKIE, options.secure), options);

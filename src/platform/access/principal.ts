@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
- * Caller of an operation. `command`: a command line on the machine of the service. `open`: a call without a credential where `AUTH` is `open`. `anonymous`: a call without a
- * credential where it is `required`.
+ * Caller of an operation. `command`: a command line on the machine of the service. `open`: a call without a credential where
+ * `AUTH` is `open`. `anonymous`: a call without a credential where it is `required`.
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';

@@ -65,7 +65,7 @@ class ScopeGuard implements CanActivate {
   }
 }
 
-/** Lets everyone pass, and notes the operation as the other guards do. */
+/** Lets everyone pass, and sets the operation of the request as the other guards do. */
 class PublicGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);

@@ -18,7 +18,7 @@ export function nameOfCookie(name: string, isSecure: boolean): string {
   return isSecure ? `${SECURE_PREFIX}${name}` : name;
 }
 
-/** Returns the value of a cookie as it was sent, or null. A page with TLS has only the cookie that was set with TLS. */
+/** Returns the value of a cookie as it was sent, or null. For a page with TLS, ignores a cookie that was set without TLS. */
 export function cookieOf(headers: IncomingHttpHeaders, name: string): string | null {
   const secure = valueOf(headers, nameOfCookie(name, true));
   return secure ?? (needsSecureCookie(headers) ? null : valueOf(headers, name));
@@ -90,7 +90,7 @@ export function refuseOtherPages({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, false);
 }
 
-/** `none` is what the user typed or opened from a bookmark. */
+/** `none`: the user typed the address or opened a bookmark. */
 function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || (mayBeTyped && site === 'none')) return;

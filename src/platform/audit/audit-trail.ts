@@ -21,7 +21,7 @@ export interface AuditedOperation {
 
 /** A change that no event reports. */
 export interface SilentChange {
-  /** `<resource>.<past tense>`, as an event type. */
+  /** `<resource>.<past tense>`, like an event type. */
   readonly action: string;
   readonly objectId: string;
   /** Values that the operation set, as the API shows them. */
@@ -29,9 +29,9 @@ export interface SilentChange {
 }
 
 /**
- * Common table expressions that add `entry` and its changes to the audit log. Every commit of an operation sends the
- * same entry, and the first one inserts it. The values of packed changes are stored with the first change of their pack.
- * @param entryAt number of the first of the parameters of `entryParameters`
+ * Common table expressions that add `entry` and its changes to the audit log. Every commit of an operation sends the same entry,
+ * and the first one inserts it. The values of packed changes are stored with the first change of their pack.
+ * @param entryAt number of the first parameter that `entryParameters` returns
  * @param changes SELECT of action, object_id, changes, pack and place; a change without a pack is stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {

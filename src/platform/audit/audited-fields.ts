@@ -21,7 +21,7 @@ const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recov
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 
-/** Returns the fields that a change set, by name, without secrets and without values above 1,000 characters. */
+/** Returns the fields that a change set, by name. Notes replace secrets and values above 1,000 characters. */
 export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
   const fields: Record<string, FieldChange> = {};
   if (isNew === true) {
@@ -45,7 +45,7 @@ function shown(name: string, value: unknown): unknown {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length > LONGEST_VALUE) return `(${text.length} characters, not stored)`;
-  // A nested name that must be hidden is part of the text.
+  // The JSON text contains the names of nested fields.
   return SECRET.test(text) ? redacted(value) : value;
 }
 

@@ -1,11 +1,11 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Longest wait for a turn, as a piece may take minutes. */
+/** Longest wait for a turn, because a piece may take minutes. */
 const LONGEST_WAIT_MS = 500;
-/** Longest pause of all after a turn, so that background work goes on under any load. */
+/** Longest pause of all background work after a piece, so that it goes on under any load. */
 const LONGEST_PAUSE_MS = 250;
-/** Longest pause of work whose piece took longer than that. */
+/** Longest pause of the work whose own piece took longer than `LONGEST_PAUSE_MS`. */
 const LONGEST_REST_MS = 2_000;
 
 /**
@@ -32,7 +32,10 @@ export class BackgroundTurns {
     return this.background.current === undefined ? piece() : this.take(piece);
   }
 
-  /** Runs a piece of background work in its turn. After waiting for `LONGEST_WAIT_MS`, it runs beside the piece before. */
+  /**
+   * Runs a piece of background work in its turn. After waiting for `LONGEST_WAIT_MS`, runs it at the same time as the previous
+   * piece.
+   */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);

@@ -7,14 +7,14 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 interface BatchOptions {
   /** Largest number of items in a batch. */
   readonly most: number;
-  /** Waits one turn of the event loop before a batch, for items that arrive at the same time. */
+  /** Waits one turn of the event loop before the first batch, for items that arrive at the same time. */
   readonly waitsForOthers?: true;
   /**
    * After a batch, waits at most this long for about half as many items: callers that were just answered ask again, and the
    * first of them would otherwise get a batch of its own. A single caller never waits.
    */
   readonly longestWaitMs?: number;
-  /** Returns true if each item of a batch that failed may succeed alone. Without it all items fail. */
+  /** Returns true if the items of a failed batch are retried one by one. Without this function, all of them fail. */
   readonly retriesEach?: (error: unknown) => boolean;
 }
 

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that is visible in an asynchronous call. AsyncLocalStorage hooks into all promises and callbacks on Node 20,
- * so it is disabled while no call uses it, which makes reads about 4 % cheaper.
+ * A value that is visible in an asynchronous call. AsyncLocalStorage hooks into all promises and callbacks on Node 20, so it is
+ * disabled while no call uses it, which makes requests that only read about 4 % cheaper.
  */
 export class CallScope<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
@@ -14,7 +14,7 @@ export class CallScope<Value> {
 
   /**
    * Runs the callback, and everything it starts, with this value. For calls that do not end with a promise.
-   * @returns ends the call; call it once
+   * @returns a function that ends the call; call it once
    */
   start(value: Value, callback: () => void): () => void {
     this.calls += 1;

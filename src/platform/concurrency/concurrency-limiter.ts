@@ -53,7 +53,7 @@ export class ConcurrencyLimiter {
   /**
    * Waits for a turn.
    * @param signal stops the waiting; does not end a turn that has begun
-   * @returns ends the turn; a second call is a no-op
+   * @returns a function that ends the turn; its second call is a no-op
    */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();

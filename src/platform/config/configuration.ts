@@ -44,7 +44,7 @@ interface RateLimitSettings {
   readonly perCaller: number;
   readonly usagePerCaller: number;
   readonly perAddress: number;
-  /** Greatest limits that an API key can be given instead of the first two. */
+  /** Highest limits that an API key can have instead of `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
@@ -74,18 +74,18 @@ function readRateLimits(environment: Environment, auth: 'open' | 'required'): Ra
 
 interface StripeSettings {
   readonly secretKey: string;
-  /** True if money is real. */
+  /** True if payments move real money. */
   readonly isLive: boolean;
   readonly webhookSecrets: readonly string[];
   /** Address of a test double; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Age of the last read of Stripe's events from which on nothing is charged automatically. */
+  /** Automatic charges stop if Stripe's events were last read longer ago than this. */
   readonly eventsMaxAgeMinutes: number;
 }
 
 /**
- * Reads the access to Stripe.
- * @throws {ConfigurationError} for a key of the other mode, or a live key where anyone could use it
+ * Reads the settings of Stripe.
+ * @throws {ConfigurationError} for a key of the other mode, or live mode with open access, the sandbox or a test double
  */
 function readStripe(
   environment: Environment,
@@ -166,7 +166,7 @@ export class Configuration {
   readonly publicDocs: boolean;
   /** Number of proxies in front of the service. */
   readonly trustedProxies: number;
-  /** Environment that new API keys name. */
+  /** Name of the environment in new API keys, such as `live`. */
   readonly environmentName: string;
   /** `required` refuses requests without an idempotency key where they move money or start a contract. */
   readonly idempotencyKeys: 'optional' | 'required';
@@ -175,7 +175,7 @@ export class Configuration {
   readonly webhooksAllowedPorts: readonly number[] | 'any';
   /** Enabled payment providers. Payments and payment methods of other providers are refused. */
   readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[];
-  /** Access to Stripe; null unless it is an enabled payment provider. */
+  /** Settings of Stripe; null unless it is an enabled payment provider. */
   readonly stripe: StripeSettings | null;
   /** Days to wait after each failed automatic attempt to collect an invoice. */
   readonly paymentRetryDays: readonly number[];
@@ -252,7 +252,7 @@ export class Configuration {
     });
     this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
     this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
-    // Platforms set some of these for all their services. Without an endpoint nothing reads them.
+    // Hosting platforms set some of these for all services, so they are checked only if traces are exported.
     for (const [variable, setting] of Object.entries(this.tracing ? TRACING_SETTINGS : {})) {
       optional<unknown>(variable, setting);
     }

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /** Key that encrypts stored secrets. A `KeyObject` does not reveal its value in logs or JSON. */
 export interface EncryptionKey {
-  /** Part of each text that the key has encrypted, so that the key to decrypt it is known. */
+  /** Stored in each text that the key has encrypted, so that decryption can select the key. */
   readonly id: string;
   /** 256 bits, for AES-256-GCM. */
   readonly secret: KeyObject;

@@ -7,7 +7,7 @@ export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Address that the provider leads the browser back to. */
+  /** Address to which the provider redirects the browser. */
   readonly redirectUrl: string;
   readonly allowedDomains: readonly string[];
   readonly roleClaim: string | null;

@@ -9,7 +9,7 @@ function ratio(text: string): number | undefined {
   return value <= 1 ? value : undefined;
 }
 
-/** Standard variables of OpenTelemetry. Its packages read them, and others; these are checked at the start if traces are exported. */
+/** Variables of OpenTelemetry that are checked at the start if traces are exported. The packages of OpenTelemetry read them. */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     fallback: null,

@@ -9,8 +9,8 @@ const HEADER_BYTES = 20;
 const MOST_BYTES_OF_A_UNIT = 3;
 
 /**
- * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged).
- * A long list costs both sides a fraction of its text form.
+ * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged). Encoding
+ * and parsing a long list takes a fraction of the time of its text form.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -93,7 +93,7 @@ export class BigIntegers extends ArrayElements<string> {
   }
 }
 
-/** Hexadecimal digits without hyphens. */
+/** Elements of type `uuid`, as hexadecimal digits without hyphens. */
 export class Uuids extends ArrayElements<string> {
   constructor(expected: number) {
     super('uuid', expected * 20);

@@ -53,7 +53,7 @@ export async function prepareConnection(
   connection: ClientBase,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 ): Promise<void> {
-  // The connection may break between pool and user, when neither listens. Its next statement fails then.
+  // The connection may break while neither the pool nor a caller listens. Its next statement then fails.
   connection.on('error', () => undefined);
   const settings = Object.entries(sessionSettings(statementTimeoutMs));
   await connection.query(settings.map(([name, value]) => `SET ${name} = '${value}'`).join('; '));
@@ -92,8 +92,8 @@ export function isIdle(connection: ClientBase): boolean {
 }
 
 /**
- * Makes a pool drop connections that are not idle when released. Otherwise statements of the next user would run in a
- * foreign transaction, and be rolled back with it.
+ * Makes a pool drop connections that are not idle when released. Otherwise statements of the next caller would run in the
+ * unfinished transaction, and be rolled back with it.
  */
 export function keepOnlyIdleConnections(pool: Pool): void {
   pool.on('release', (_, connection) => {

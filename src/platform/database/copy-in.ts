@@ -1,6 +1,9 @@
 import { type ClientBase, Query } from 'pg';
 
-/** Methods that `pg` calls when the server is ready for rows. Its own `Query` refuses COPY. */
+/**
+ * Methods of the connection that `pg` passes to `handleCopyInResponse` when the server is ready for rows. `pg`'s own `Query`
+ * refuses COPY.
+ */
 interface CopyConnection {
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;

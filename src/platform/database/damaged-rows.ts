@@ -6,7 +6,7 @@ interface DamagedRowReads<Row> {
   readonly all: () => Promise<readonly Row[]>;
   /** Reads the same rows without the data that may be damaged. */
   readonly bare: () => Promise<readonly Row[]>;
-  /** Reads one of them with its data. */
+  /** Reads one of these rows with its data. */
   readonly one: (row: Row) => Promise<readonly Row[]>;
 }
 
@@ -30,8 +30,7 @@ export async function readDamagedRows<Row>({
 }
 
 /**
- * Returns the result of reads, or null if the database cannot read their data. Other reads of the open transaction are possible
- * afterwards.
+ * Returns the result of reads, or null if the database cannot read their data. The open transaction can go on reading afterwards.
  */
 export function unlessUnreadable<Result>(
   database: Database,

@@ -29,8 +29,8 @@ const TRIES = 3;
 const IDLE_SETTING = 'idle_in_transaction_session_timeout';
 
 /**
- * Access to the database. The open transaction is found through the asynchronous call, so every query made inside it
- * takes part in it and in its rollback.
+ * Access to the database. The open transaction belongs to the asynchronous call, so every query of that call runs in it and is
+ * rolled back with it.
  */
 @Injectable()
 export class Database {
@@ -71,9 +71,9 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or
-   * serialization failure, up to three attempts. Rolling back releases the locks of the part first. Unreadable data rolls
-   * back the part alone, and is thrown.
+   * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or serialization
+   * failure, up to three attempts. Rolling back releases the locks of the part first. If data is unreadable, rolls back the part
+   * alone and throws.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -144,7 +144,7 @@ export class Database {
     return rows as Row[];
   }
 
-  /** Reports the success or failure of a connection outside of the pool to the outage log. */
+  /** Awaits a query, and reports its success or failure to the outage log. */
   async observed<Result>(answer: Promise<Result>): Promise<Result> {
     try {
       const result = await answer;

@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
-/** Column types that `pg` reads and writes without conversion, with the type to read each from text. The column checks lengths. */
+/** Column types that `pg` reads and writes without conversion, with the type to cast a text to. The column checks lengths. */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
   ['boolean', 'boolean'],
@@ -38,8 +38,8 @@ export interface Statement {
 }
 
 /**
- * SQL and row conversion of one entity, computed once. TypeORM computes them for every statement, at more than the cost
- * of the statement.
+ * SQL and row conversion of one entity, computed once. TypeORM computes them for every statement, which takes longer than the
+ * statement.
  */
 export class EntitySql<Entity extends ObjectLiteral> {
   private readonly table: string;

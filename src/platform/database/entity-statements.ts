@@ -17,8 +17,8 @@ export class EntityStatements {
   }
 
   /**
-   * Names an insert, so that it is prepared. Only inserts are: the plan of a statement that searches rows depends on the table
-   * sizes when it was made, and new tables grow faster than they are analysed.
+   * Names an insert, so that it is prepared. Only inserts are prepared: the plan of a statement that searches rows depends on the
+   * table sizes at planning, and new tables grow faster than they are analysed.
    */
   named({
     sql,

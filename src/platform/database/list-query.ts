@@ -23,7 +23,7 @@ export function orderOf(sort: string | null): ListOrder | null {
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** Condition of the rows, and of the indexes of the column. */
+  /** Condition on the rows of that table, and of its partial indexes on the column. */
   readonly condition: string;
 }
 
@@ -33,7 +33,7 @@ const NEWEST_FIRST: ListOrder = { column: 'id', isAscending: false };
 export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
-  /** Column of which several values are wanted. */
+  /** Column that is filtered by several values. */
   private several: { readonly column: string; readonly values: readonly string[] } | null = null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
@@ -71,8 +71,8 @@ export class ListQuery {
   }
 
   /**
-   * Filters by values of a column; null: no filter; empty: no rows. Call it for one column of a list. In the usual sequence, a
-   * page is merged from one page of each value, because an index has the column before that sequence.
+   * Filters by values of a column; null: no filter; empty: no rows. Call it for one column of a list. In the usual order, a page
+   * is merged from one page of each value, because the index starts with the column.
    */
   oneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -84,11 +84,10 @@ export class ListQuery {
   }
 
   /**
-   * Filters by the ids in a column of another table. In the usual sequence, a page steps from one id to the next in the index
-   * of that column, so that it finds the rows quickly even if they are few or old. If another filter leaves few rows, it starts
-   * with those.
+   * Filters by the ids in a column of another table. In the usual order, a page reads one id after the other from the index of
+   * that column, so that few or old rows are found quickly. If another filter leaves few rows, the page reads these first.
    *
-   * @param first column before that one in its index, with the value of the wanted rows; null: none
+   * @param first column that precedes it in the index, with the value to filter by; null: no filter
    */
   referredBy(
     { condition, ...column }: ReferringColumn,
@@ -116,7 +115,7 @@ export class ListQuery {
     return this.where(`${column} >= $`, least).where(`${column} <= $`, most);
   }
 
-  /** Orders by a column instead; null leaves the order as it is. */
+  /** Replaces the order; null keeps it. */
   orderBy(order: ListOrder | null): this {
     this.order = order ?? this.order;
     return this;
@@ -212,7 +211,7 @@ export class ListQuery {
     return `${this.whole()} ${by} ${limit}`;
   }
 
-  /** Returns the SQL of the matching ids, from the last one on. Each step is one search in the index. */
+  /** Returns SQL that reads the matching ids in descending order. Each step is one search in the index. */
   private steppedIds({ table, column, condition }: ReferringColumn, after: string | null): string {
     const last = `SELECT max(${column}) FROM ${table} WHERE ${condition}`;
     this.conditions.push('id = candidate.id');
@@ -225,7 +224,7 @@ export class ListQuery {
         SELECT id FROM ${this.table} ${this.whole()} LIMIT 1) AS matching`;
   }
 
-  /** Adds the conditions that a page in the usual order reads value by value. */
+  /** Adds the conditions of `oneOf` and `referredBy`, which a page in the usual order applies value by value instead. */
   private addUnordered(): void {
     if (this.several !== null) {
       const { column, values } = this.several;

@@ -38,9 +38,9 @@ export async function lockMigrations(
 }
 
 /**
- * Opens a transaction with the lock, or none. `CREATE INDEX CONCURRENTLY` waits for the end of every transaction with a
- * snapshot. So a process that waits ends its transaction before it pauses, and the holder has no snapshot: a statement with
- * parameters would keep one until the next statement.
+ * Opens a transaction that holds the lock. If the lock is taken, returns false and leaves no transaction open. `CREATE INDEX
+ * CONCURRENTLY` waits for the end of every transaction with a snapshot. So a process that waits ends its transaction before it
+ * pauses, and the holder has no snapshot: a statement with parameters would keep one until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');

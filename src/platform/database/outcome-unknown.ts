@@ -1,4 +1,7 @@
-/** The answer to a commit was lost. The database has executed all of the work or nothing. */
+/**
+ * The answer to a commit was lost. Its transaction was executed as a whole or not at all. Work of several transactions may be
+ * done in part (see `CommitTrace`).
+ */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
 

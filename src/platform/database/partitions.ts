@@ -4,12 +4,12 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Creating or dropping a partition waits for readers and writers, and others wait behind it; so it gives up soon and is
- * tried again.
+ * Longest wait for the lock to create or drop a partition. The statement waits for readers and writers, and others queue behind
+ * it. So it gives up soon, and is tried again.
  */
 const LONGEST_WAIT_MS = 200;
 
-/** Partitions with their bounds. Null for the default partition, and for a bound that is not an instant. */
+/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant. */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
     substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at
@@ -55,7 +55,7 @@ export class Partitions {
     return (await this.database.query(OVERLAPPING, [table, from, to])).length > 0;
   }
 
-  /** Returns false if the statement did not get its locks, or rows contradict it. */
+  /** Returns false if the statement did not get its locks, or existing rows violate the bounds. */
   private async withShortWaits(sql: string): Promise<boolean> {
     try {
       await this.database.transaction(async () => {

@@ -36,10 +36,10 @@ export async function onViolation<Result>(
   }
 }
 
-/** Two transactions took the same sequence number of an object; the loser can take the next one. */
+/** Violated if two transactions give an object the same sequence number. A retry gets the next number. */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
-/** Returns true for deadlocks and serialization failures, after which the same work may succeed. */
+/** Returns true for deadlocks, serialization failures and {@link RETRIED_CONSTRAINT}, after which the same work may succeed. */
 export function isWorthRetrying(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
@@ -78,21 +78,21 @@ const QUERY_CANCELED = '57014';
 /** The database is a replica, or is set to read-only. */
 const READ_ONLY = '25006';
 
-/** SQLSTATEs. */
+/** SQLSTATEs of a database or session that cannot be used. */
 const OUT_OF_REACH = new Set([
   '3D000', // no such database
-  '55000', // it accepts no connections for now; no statement of this service needs such a state
+  '55000', // the database accepts no connections for now; no statement of this service fails with it otherwise
   '25P03', // the session waited too long in a transaction
   '25P04', // the transaction took too long
   READ_ONLY,
 ]);
 
-/** SQLSTATE classes. */
+/** SQLSTATE classes of a database that cannot be used. */
 const OUT_OF_REACH_CLASSES = new Set([
   '08', // connection exception
-  '28', // it does not let us in
+  '28', // invalid authorization: unknown role, wrong password
   '53', // insufficient resources: connections, memory, disk
-  '58', // its disk fails
+  '58', // system error, such as a failing disk
 ]);
 
 /** `pg` stopped waiting for an answer; the connection may still be waiting. */
@@ -115,7 +115,7 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
 /** SQLSTATEs that end a session independently of its statement, including those of poolers. */
 const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 
-/** Form of SQLSTATEs, which distinguishes them from socket error codes. */
+/** Form of SQLSTATEs. Some socket error codes have it too. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
@@ -143,7 +143,7 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
       code.startsWith('57P') || OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2))
     );
   }
-  // Of sockets, of TLS, or of the driver. Connections to other systems fail with the same codes.
+  // Errors of sockets, of TLS, or of the driver. Connections to other systems fail with the same codes.
   if (isFromDatabase(postgresError)) return true;
   return postgresError.code === undefined && OUT_OF_REACH_MESSAGE.test(message);
 }
@@ -166,8 +166,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the database is unavailable to all statements, and not only to one that met a locked row. The failed
- * statement may have been committed.
+ * Returns true if the database is unavailable to all statements. A lock timeout fails only the statement that met a locked row.
+ * The failed statement may have been committed.
  */
 export function isOutage(error: unknown): boolean {
   return isDatabaseUnavailable(error) && !isLockTimeout(error);

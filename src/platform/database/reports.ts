@@ -7,10 +7,10 @@ import { Database } from './database';
 import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
-/** As many connections as reports that may run at once. */
+/** One connection for each report that may run at the same time: the sum of the limits below. */
 const POOL_SIZE = 10;
 
-/** Sums over all customers take longer than the answer to a request may. */
+/** Statement timeout of analytics: sums over all customers take longer than other statements may. */
 const ANALYTICS_TIME = { statementMs: 120_000 };
 
 /** Limits a report to one core, regardless of table sizes. */
@@ -84,7 +84,7 @@ export class Reports implements OnApplicationShutdown {
 
   /**
    * Waits until a report of several reads may start.
-   * @returns ends the report
+   * @returns a function that ends the report
    * @throws {ProblemError} `too_many_reports`
    */
   async enter(kind: ReportKind): Promise<() => void> {

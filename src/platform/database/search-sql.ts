@@ -11,12 +11,12 @@ export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 
 /**
- * Condition: a searched text contains a part, without regard to case. The table has an index of trigrams of the ASCII form,
- * which finds too many: the digits of another character may match.
+ * Condition: a searched text contains a part, without regard to case. The table has an index of trigrams of the ASCII form, which
+ * finds too many rows, because the digits of another character may match. `strpos` compares the texts themselves.
  * @param part parameter with the part, without wildcards
  */
 export const containsPart = (searched: string, part: string): string => {
-  // The backslash first, because the others get one.
+  // Escapes the backslash first, because escaping the others adds backslashes.
   const escaped = ['\\', '%', '_'].reduce(
     (sql, character) => `replace(${sql}, '${character}', '\\${character}')`,
     asciiOf(part),

@@ -17,8 +17,9 @@ interface Answered {
 }
 
 /**
- * Counts the statements of a transaction on its connection, BEGIN and COMMIT included, and notes whether one has written.
- * @returns ends the count, and records it
+ * Counts the statements of a transaction on its connection, BEGIN and COMMIT included, and has the run of due work exported if a
+ * statement has written.
+ * @returns a function that ends the count, and records it on the span
  */
 export async function countStatements(runner: QueryRunner, span: Span): Promise<() => void> {
   const connection = (await runner.connect()) as Partial<Pick<PoolClient, 'query'>>;

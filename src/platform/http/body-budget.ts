@@ -5,7 +5,7 @@ import { serviceUnavailable } from '../errors';
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
-/** Budgets of callers without a credential, who cannot use up those of the others. */
+/** Budgets of callers without a credential, so that they cannot use up the budgets of other callers. */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 
 /** Counts the memory that the bodies of requests in flight may use. */
@@ -40,7 +40,7 @@ export function limitBodiesInFlight(
     large: new Budget(ANONYMOUS_BUDGET_BYTES),
   };
   return (request, response, next) => {
-    // The client has gone, so that nothing would release the bytes.
+    // The client has disconnected. `close` was emitted already and would not release the bytes.
     if (response.destroyed) return;
     const bytes = sizeOf(request);
     const { small, large } = isAnonymous(request) ? anonymous : known;
@@ -58,7 +58,7 @@ export function limitBodiesInFlight(
   };
 }
 
-/** Returns the announced size of a body, or `mostBytes` if it is unknown. */
+/** Returns the announced size of a body, at most `mostBytes`; `mostBytes` if it is unknown or the body is compressed. */
 export function announcedBytes({ headers }: Request, mostBytes: number): number {
   const isPacked = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const length = Number(headers['content-length'] ?? Number.NaN);

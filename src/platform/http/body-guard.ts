@@ -132,8 +132,8 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown
- * fields would find them on a plain object, or miss them because Nest deletes them.
+ * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown fields would
+ * accept such a name as inherited, or miss it because Nest deletes it.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;

@@ -28,7 +28,7 @@ export function withinBodyTime(
     const timer = setTimeout(() => {
       const reason = requestTimeout(Math.round(allowedMs));
       response.setHeader('Connection', 'close');
-      // Otherwise the body would be awaited, and kept, for ever: Node forgets a request once it is answered.
+      // Node does not end a request that is answered, so the service would wait for its body, and keep it in memory, for ever.
       response.once('close', () => request.destroy(reason));
       finish(reason);
     }, allowedMs);

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 
-/** Metadata key under which @nestjs/swagger stores @ApiProperty options. */
+/** Metadata keys of @nestjs/swagger: names of the documented fields of a class, and `@ApiProperty` options of a field. */
 const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
 const PROPERTY = 'swagger/apiModelProperties';
 

@@ -26,7 +26,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
     const { expand } = request.query;
     if (typeof expand !== 'string' || !expand.split(',').includes(this.name)) return next.handle();
     requireScope(principalOf(request), this.scope);
-    // The handler refuses other values before anything is added.
+    // The handler refuses unknown values of `expand` before anything is added.
     return next.handle().pipe(mergeMap((page) => this.expand(page)));
   }
 

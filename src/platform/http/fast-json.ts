@@ -21,7 +21,7 @@ export function useFastJson({ response }: Express): void {
   };
 }
 
-/** True for a body without a content type yet, when no conditional request could give 304. */
+/** Returns true for an answer without a content type yet, to a request that cannot be answered with 304. */
 function isPlain(response: Response): boolean {
   const { method, headers } = response.req;
   return (

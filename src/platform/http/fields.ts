@@ -39,7 +39,7 @@ interface FieldOptions {
   readonly example?: unknown;
   /** The field can be left out. */
   readonly optional?: true;
-  /** The field can be null; left out as well, unless `required`. */
+  /** The field can be null. It can also be left out, unless this is `required`. */
   readonly nullable?: true | 'required';
   readonly default?: unknown;
   readonly writeOnly?: true;
@@ -140,7 +140,7 @@ export function EnumField(
   return Field({ enum: [...values] }, [IsIn(values)], description, options);
 }
 
-/** How the document describes such a list. Declared for queries only, which Nest types as properties. */
+/** OpenAPI style of a list separated by commas. `object`, because Nest's types allow the style for `@ApiQuery` only. */
 const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
 
 /** Reads a query parameter as a list of texts that are separated by commas. */

@@ -5,7 +5,7 @@ import { versionCondition } from './versions';
 /** Parameters of a handler that have a decorator. */
 type Parameters = Readonly<Record<string, { readonly factory?: unknown }>>;
 
-/** Returns what the parameters of a handler read. Parameter decorators run before the decorator of their method. */
+/** Returns which parts of a request a handler reads. A method decorator can call it: parameter decorators run earlier. */
 export function inputsOf(
   target: object,
   name: string | symbol,

@@ -1,4 +1,4 @@
-/** Smaller bodies are parsed at once: what they hold cannot take much memory. */
+/** Smaller bodies are not checked, because their values cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
 /** Deeper than any valid body. */

@@ -138,7 +138,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
-/** For lists with cursors of their own, which they validate themselves. */
+/** For lists that have their own form of cursor, and validate it. */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE, cursor } = query;
   return {

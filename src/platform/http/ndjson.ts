@@ -8,7 +8,7 @@ import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 const LONGEST_LINE_BYTES = 1_048_576;
 /** Limit for a body, compressed or not. */
 const MOST_BYTES = 256 * 2 ** 20;
-/** Usage compresses to about a tenth. A higher ratio, beyond the first bytes, is refused. */
+/** Usage compresses to about a tenth. A higher ratio is refused, but not within the first `FREE_BYTES`. */
 const MOST_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
@@ -151,6 +151,6 @@ function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
   if (encoding === 'identity') return request;
   const unpack = UNPACKERS.get(encoding);
   if (unpack === undefined) throw unsupportedEncoding(encoding);
-  // The reader of the pipeline's end receives its errors.
+  // The reader of the last stream receives the errors of the pipeline.
   return pipeline(request, unpack(), () => undefined);
 }

@@ -43,8 +43,9 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation besides its path and declared query. `query` or `body` can be malformed; `list` is a query with a
- * cursor; `post` is a body and an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
+ * Inputs of an operation, which imply errors. `path`: a path only; `query`: also a query; `list`: also a query with a cursor;
+ * `body`: also a body; `post`: a body and an `Idempotency-Key`; `change`: a body and an `If-Match`; `removal`: an `If-Match`
+ * only.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -75,9 +76,9 @@ export interface OperationOptions {
    * refused without a key where `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
-  /** Default: what the parameters of the handler read. `body` for a POST that takes no key, so that it is not forgotten. */
+  /** Default: what the parameters of the handler read. A POST without a key must state `body`, so that no key is forgotten. */
   readonly reads?: Reads;
-  /** Errors of the operation, besides those implied by what it reads. */
+  /** Errors of the operation, besides those that `reads` implies. */
   readonly problems?: readonly AnyProblem[];
 }
 

@@ -62,7 +62,6 @@ export function EnumProperty(
   return property({ enum: [...values] }, description, example, options);
 }
 
-/** Timestamp. */
 export function InstantProperty(description: string, options?: PropertyOptions): PropertyDecorator {
   const schema = { type: String, format: 'date-time' };
   return property(schema, description, '2026-03-01T09:30:00.000Z', options);
@@ -110,7 +109,6 @@ export function MetadataProperty(): PropertyDecorator {
 
 export const METADATA_EXAMPLE = { crm_id: 'A-1042' };
 
-/** `id` of the resource. */
 export function IdProperty(example: string): PropertyDecorator {
   return TextProperty('Identifier.', example);
 }

@@ -82,7 +82,7 @@ class Progress {
   }
 }
 
-/** Watches bytes, because a compressed body may send many of them before a chunk is decompressed. */
+/** Refuses a body that arrives too slowly. Counts received bytes, because many may arrive before a chunk is decompressed. */
 async function unlessSlow<Result>(progress: Progress, piece: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   progress.begin();

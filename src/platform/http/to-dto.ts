@@ -48,9 +48,9 @@ function toWireValue(value: unknown): unknown {
 }
 
 /**
- * Shows an object as a DTO: fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and
- * an instant as RFC 3339. Fields that are named or computed otherwise are given beside the object:
- * `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
+ * Shows an object as a DTO: fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and an
+ * instant as RFC 3339. Pass fields that have another name, or are computed, beside the object: `toDto(MeterDto, { ...meter,
+ * backfill })`. Other fields of the object are left out.
  */
 export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): Dto {
   const shown: Record<string, unknown> = {};

@@ -12,7 +12,7 @@ import { InstantColumn, ReferenceColumn } from '../database';
 export class IdempotencyKeyEntity {
   /** The principal, followed by the key as the client sent it. */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
-  /** SHA-256 of method, path and body, in hex. */
+  /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
   /** Resource that the answer will describe, if a gateway call is made between claim and answer. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;

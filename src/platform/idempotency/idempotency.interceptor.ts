@@ -80,7 +80,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const inPhases = this.reflector.get<PhasedOptions | undefined>(IN_PHASES, context.getHandler());
     const bodyField = inPhases?.bodyField ?? null;
     const key = idempotencyKeyOf(request, bodyField);
-    // Changes nothing, so that its key is free for the request itself.
+    // A preview changes nothing and claims no key, so that the request itself can use the key.
     if (request.query['preview'] === 'true') return next.handle();
     if (key === null) {
       if (this.needsKey(context)) throw idempotencyKeyRequired();
@@ -144,7 +144,7 @@ function answerOf(response: Response, body: unknown): Answer {
 
 function refusalOf(error: unknown, requestId: string): Answer | null {
   if (!(error instanceof ProblemError) || !KEPT.has(error.definition.kind)) return null;
-  // A refusal for now: the same request is to be tried again.
+  // Does not store a temporary refusal, because the client is to send the same request again.
   if (error.occurrence.retryAfterSeconds !== undefined) return null;
   // The key belongs to another request, whose answer must not be replaced.
   if (error.definition === idempotencyKeyReused.definition) return null;

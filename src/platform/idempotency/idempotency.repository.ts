@@ -13,9 +13,8 @@ interface KeyRow {
 }
 
 /**
- * The advisory lock is held until the claiming transaction ends. A second request that finds it taken knows that the
- * first one is running, without waiting on its row with a connection. Two keys with the same hash only delay each
- * other.
+ * The advisory lock is held until the claiming transaction ends. If a second request does not get it, the first one is still
+ * running, and no connection waits for its row. Two keys with the same hash only delay each other.
  */
 const CLAIM = `
   INSERT INTO idempotency_key

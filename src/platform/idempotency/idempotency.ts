@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 250;
 /** Time within which a running request usually ends, or the work of a dead process is taken over. */
 const SOON_SECONDS = 2;
 
-/** Another request owns the key. Roll back, then read its result. */
+/** Another request owns the key. Rolls the transaction back, so that the result of that request can be read. */
 class KeyTaken extends PlannedRollback {}
 
 export interface KeyedOutcome {
@@ -127,8 +127,8 @@ export class Idempotency {
   }
 
   /**
-   * Runs work unless its key was used before. A refusal is stored in a transaction of its own, because it changed nothing. If another
-   * request with the key comes first, in either, its answer applies to both.
+   * Runs work unless its key was used before. Stores a refusal in its own transaction, because the work was rolled back. If
+   * another request commits the key first, its answer applies to both.
    */
   private async once(
     request: KeyedRequest,
@@ -140,7 +140,7 @@ export class Idempotency {
     let known: KnownKey | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        // A committed claim stays, and reading it takes one query. Claiming again would take a transaction.
+        // A claim that was found committed is read again with one query. A second attempt to claim would take a transaction.
         if (known === null) return { answer: await act(), replayed: false };
       } catch (error) {
         if (!(error instanceof KeyTaken)) {

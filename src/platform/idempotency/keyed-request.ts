@@ -8,7 +8,7 @@ import type { KeyedRequest } from './idempotency.types';
 /**
  * Returns the idempotency key of a request, or null.
  * @param bodyField body field that may also contain the key, if the operation has one
- * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two keys
+ * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two different keys
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
   const inHeader = request.headers['idempotency-key'];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
-/** Rows that become due for a kind of work by the real clock. An index starts with the column. */
+/** Rows that become due for a kind of work by the real clock. An index must start with `dueAt`. */
 export interface WaitingRows {
   readonly table: string;
   /** Column or SQL expression with the instant at which a row falls due. */

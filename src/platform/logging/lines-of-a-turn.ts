@@ -3,7 +3,7 @@ import type { DestinationStream } from 'pino';
 /** Number of the level `info`. */
 const INFO = 30;
 
-/** Destination that pino tells the level of each line before it writes it. */
+/** Destination on which pino sets the level of each line before it writes the line. */
 interface LeveledStream extends DestinationStream {
   lastLevel: number;
 }

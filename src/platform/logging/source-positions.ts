@@ -3,11 +3,11 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Shows positions of the TypeScript sources in stack traces of compiled files. Reads the map of a file when a stack trace needs it;
- * Node's `--enable-source-maps` keeps those of all files in memory.
+ * Shows positions of the TypeScript sources in stack traces of compiled files. Reads the source map of a file only when a stack
+ * trace needs it; Node's `--enable-source-maps` keeps the maps of all files in memory.
  */
 export function showSourcePositions(): void {
-  // What runs TypeScript directly shows them itself.
+  // Tools that run TypeScript directly show these positions themselves.
   if (!__filename.endsWith('.js')) return;
   Error.prepareStackTrace = (error, sites) =>
     [String(error), ...sites.map((site) => `    at ${withSourcePosition(site)}`)].join('\n');
@@ -17,7 +17,7 @@ function withSourcePosition(site: NodeJS.CallSite): string {
   const shown = (site as { toString(): string }).toString();
   const file = site.getFileName();
   const [line, column] = [site.getLineNumber(), site.getColumnNumber()];
-  // V8 gives functions of its own, as `Array.map`, no file, and undefined for it.
+  // The file is undefined for V8's own functions, such as `Array.map`.
   if (typeof file !== 'string' || line === null || column === null) return shown;
   const entry = mapOf(file)?.findEntry(line - 1, column - 1);
   if (entry === undefined || !('originalSource' in entry)) return shown;
@@ -31,7 +31,7 @@ function withSourcePosition(site: NodeJS.CallSite): string {
 
 const maps = new Map<string, SourceMap | null>();
 
-/** Returns null for a file of a package, or without a map. */
+/** Returns the source map of a compiled file; null for a file of a package, or a file without a map. */
 function mapOf(file: string): SourceMap | null {
   const known = maps.get(file);
   if (known !== undefined) return known;

@@ -43,7 +43,7 @@ export class DueWorkMetrics {
     registry.registerMetric(this.oldestSeconds);
   }
 
-  /** Measures the gauges, or leaves them without values if the database does not answer in time: the other metrics do not wait. */
+  /** Sets both gauges. If the database does not answer in time, clears them, so that other metrics do not wait. */
   private async measureInTime(): Promise<void> {
     const isInTime = await Promise.race([
       this.measureOnce(),

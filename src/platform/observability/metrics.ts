@@ -4,10 +4,10 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
-/** A process that had a request this recently, health probes aside, leaves time to requests. */
+/** Background work takes turns for this long after a request. Health probes do not count. */
 const RECENT_MS = 1_000;
 
-/** Observers of the process run until it ends, so one set serves all applications that the process starts. */
+/** Collectors of process metrics run until the process ends, so all applications in the process share one set. */
 let ofProcess: Registry | null = null;
 
 function metricsOfProcess(): Registry {
@@ -17,7 +17,7 @@ function metricsOfProcess(): Registry {
   return ofProcess;
 }
 
-/** Metrics for Prometheus: those of the process, and those of one application, as tests start several. */
+/** Metrics for Prometheus: those of the process, and those of one application. Tests start several applications in a process. */
 @Injectable()
 export class Metrics {
   readonly registry = Registry.merge([metricsOfProcess()]);

@@ -7,7 +7,7 @@ import { Lifecycle } from './lifecycle';
 /** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
 const ANSWER_MS = 800;
 
-/** Returns true if this process can take requests and do due work. */
+/** Checks that this process can answer requests and do due work. */
 @Injectable()
 export class Readiness {
   constructor(

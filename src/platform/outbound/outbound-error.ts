@@ -37,7 +37,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** A host name has no addresses, or one that calls must not go to. */
+/** A host name has no address, or an address that the policy forbids. */
 export class TargetError extends Error {
   override readonly name = 'NoTargetError';
 

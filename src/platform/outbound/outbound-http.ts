@@ -30,12 +30,12 @@ const RESOLVING_AT_REGISTRATION_MS = 2_000;
  * takes.
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
-/** Less than the 5 s after which many servers close an idle connection, because a request sent meanwhile is lost. */
+/** Less than the 5 s after which many servers close an idle connection, because a request sent at that moment is lost. */
 const IDLE_MS = 4_000;
 const MOST_CONNECTIONS_TO_A_HOST = 256;
 const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MOST_HEADER_BYTES = 16_384;
-/** For the logs of receivers. */
+/** Identifies this service in the logs of receivers. */
 const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
 /** Calls addresses that customers or other services name, within a policy that the README describes. */
@@ -82,7 +82,7 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Sends a GET, likewise.
+   * Sends a GET, under the rules of `post`.
    * @throws {OutboundError} when no answer arrived
    */
   get(request: Omit<OutboundRequest, 'body'>): Promise<OutboundAnswer> {

@@ -10,7 +10,7 @@ export abstract class HostResolver {
   abstract resolve(host: string, limitMs: number): Promise<readonly string[]>;
 }
 
-/** A lost packet is followed by a second try with twice the timeout. */
+/** Timeout of the first try. A second one, after a lost packet, has twice the timeout. */
 const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 

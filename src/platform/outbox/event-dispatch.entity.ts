@@ -7,7 +7,7 @@ import { InstantColumn, ReferenceColumn } from '../database';
  */
 @Entity('event_dispatch')
 @Check('event_dispatch_sequence_check', '"sequence" > 0')
-// Of an expression, which entities cannot define: the hash of the object's id.
+// Index on an expression, which entities cannot define: the hash of the object's id.
 @Index('event_dispatch_object_hash_index', { synchronize: false })
 export class EventDispatchEntity {
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' }) readonly eventId!: string;

@@ -70,7 +70,7 @@ const TAKE = `
 
 const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
 
-/** Events that the previous release recorded, which has no queue. */
+/** Takes events that the previous release recorded, which did not write `event_dispatch`. */
 const TAKE_MARKED = `
   UPDATE event SET dispatched_at = $2 WHERE id = ANY (ARRAY(
     SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -98,8 +98,8 @@ const LOCK_OLDEST = `
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events, unless a delivery was made of them before they were locked. Keeps the last number of an object
- * whose last event is deleted.
+ * Deletes locked events. Skips events that got a pending delivery before they were locked. Stores the last sequence number of an
+ * object whose last event is deleted.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (
@@ -116,7 +116,9 @@ const DELETE_EVENTS = `
   )
   SELECT pack_id, pack_place FROM deleted`;
 
-/** In this order, so that of two transactions that delete events of a pack the second sees what the first deleted. */
+/**
+ * Locked before other statements use them: a second transaction that deletes events of a pack then sees what the first deleted.
+ */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;

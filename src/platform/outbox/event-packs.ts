@@ -8,7 +8,7 @@ export interface PackPlace {
 
 /** Below this many characters PostgreSQL would not compress the row of a pack. */
 const SHORTEST = 2_100;
-/** A read of one event decompresses its whole pack. */
+/** Most characters in a pack of several events. A read of one event decompresses its whole pack. */
 const LONGEST = 16_000;
 
 /**

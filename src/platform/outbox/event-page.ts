@@ -31,7 +31,7 @@ export interface EventLogCursor {
   readonly occurredAt: Date | null;
 }
 
-/** Steps from one type to the next in the index by type, because there are few types and many events. */
+/** Lists the event types. Reads one type after the other from the index by type, because there are few types and many events. */
 const TYPES = `
   WITH RECURSIVE known AS (
     SELECT min(type) AS type FROM event
@@ -43,12 +43,12 @@ const TYPES = `
 const CUSTOMER = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
-/** Returns true if a list is in the order in which its events occurred, instead of that of their ids. */
+/** Returns true if a list is in the order in which its events occurred, instead of the order of their ids. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
 }
 
-/** Returns the end of the order of a list: all indexes but the primary key end with the time of the id. */
+/** Returns the last sort keys of a list: all indexes but the primary key end with the time of the id. */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
   const { type, customerIds, actor } = filter;
   const isFiltered = type !== null || customerIds !== null || actor !== null;
@@ -92,7 +92,7 @@ export function eventPage(
     parameters,
   });
   const page = (columns: string, own: string | null, rows: string): string => {
-    // OFFSET 0 keeps the planner from searching the events of one customer among those of all, in the order of time.
+    // OFFSET 0 keeps the planner from scanning the events of all customers by time to find those of one customer.
     const isApart = own !== null && isByTime(filter) && customerIds !== null;
     const table = isApart ? `(SELECT * FROM event WHERE ${own} OFFSET 0) AS event` : 'event';
     const all = own === null || isApart ? conditions : [...conditions, own];

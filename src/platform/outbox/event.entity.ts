@@ -5,7 +5,7 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 @Entity('event')
 @Check('event_pack_check', `("pack_id" IS NULL) = ("pack_place" IS NULL)`)
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
-// Of expressions, which entities cannot define: they end with the time of the id.
+// Indexes on expressions, which entities cannot define: they end with the time of the id.
 @Index('event_type_time_index', { synchronize: false })
 @Index('event_type_occurred_at_time_index', { synchronize: false })
 @Index('event_occurred_at_time_index', { synchronize: false })
@@ -24,10 +24,10 @@ export class EventEntity {
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
    * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For a packed event, only what
-   * `event_customer_time_index` reads; the rest is in its pack.
+   * `event_customer_time_index` reads; the whole value is in its pack.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /** Id of the principal that caused it, or `worker`. Null for events recorded by versions that did not know. */
+  /** Id of the principal that caused it, or `worker`. Null for events of former versions, which did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /**

@@ -119,16 +119,16 @@ export class Outbox {
     });
   }
 
-  /** Packs events if all processes read packs. */
+  /** Packs events once no process of the previous release runs, which cannot read packs. */
   private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
     const records = numbered(changes);
     return this.previousRelease.hasEnded ? packed(records) : records;
   }
 
   /**
-   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but its plan depends
-   * on the size of the table: while that is small, it reads all of it. So each fourfold number of events gets a new name,
-   * and with it a new plan.
+   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but a plan made for a small
+   * table reads the whole table. So the statement gets a new name, and with it a new plan, each time the number of recorded
+   * events has quadrupled.
    */
   private statementName(events: number): string {
     this.recordedEvents += events;

@@ -70,8 +70,8 @@ export class AbandonedWork implements OnModuleInit {
 }
 
 /**
- * Reads rows as of the start of the statement, and locks later. That order is safe because a process takes its lock
- * before it writes.
+ * Reads leases as of the start of the statement, and `pg_locks` later. That order is safe because a process takes its lock before
+ * it writes.
  */
 function deadProcessesSql(leased: readonly LeasedTable[]): string {
   const numbers = ['claimed_batch', ...leased.map(({ table }) => table)].map(

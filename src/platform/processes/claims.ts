@@ -21,8 +21,7 @@ export interface ClaimedWork {
 
 /**
  * Claims of due work by this process. Each batch is recorded in the transaction of its claim, so that its leases end when the
- * process dies. The record of a batch is not removed when its work is done,
- * because finished rows have another lease, or none.
+ * process dies. The record of a batch is not removed when its work is done, because finished rows have another lease, or none.
  */
 @Injectable()
 export class Claims {
@@ -42,7 +41,7 @@ export class Claims {
 
   /**
    * Claims rows in a transaction that also records them, and returns them.
-   * @param claimRows leases rows until that instant; returns them or their ids
+   * @param claimRows leases rows until `leaseEndsAt`; returns them or their ids
    * @throws {ProblemError} `service_unavailable` while this process has no number
    */
   async claim<Row extends string | { readonly id: string }>(

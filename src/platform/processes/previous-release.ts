@@ -10,15 +10,18 @@ const EVERY_MS = 5_000;
 const UNSEEN_MS = 120_000;
 
 /**
- * Finds out if processes of the previous release may still run. While they may, this release writes only rows that they can
- * read. They cannot start once the database is migrated. So none is left if no search finds one for `UNSEEN_MS`, the longest
- * time that such a process may be without its session, while this process keeps its own session.
+ * Finds out if processes of the previous release may still run. While they may, this release writes only rows that they can read.
+ * They cannot start once the database is migrated. So none is left if, in one session of this process, no search finds one for
+ * `UNSEEN_MS`.
  */
 @Injectable()
 export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('previous-release');
   private isGone = false;
-  /** First of the successive searches of this session that found no process of the previous release; null after one that found some or failed. */
+  /**
+   * First of the latest successive searches in this session that found no process of the previous release. Null after a search
+   * that found one or failed.
+   */
   private foundNone: { readonly atMs: number; readonly number: number | null } | null = null;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
@@ -41,7 +44,7 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Looks once. The first process of a database has no predecessors.
+   * Searches once for processes of the previous release. Process number 1 has no predecessors.
    * @param nowMs monotonic time
    * @throws {Error} when the database does not answer
    */

@@ -9,7 +9,7 @@ import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 /** First key of the advisory locks of processes. The second key is the number of the process. */
 export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
-/** Longest time that work waits for a number, and how often it looks for one. */
+/** Longest time that work waits for a number, and the interval of its checks. */
 const NUMBER_WAIT_MS = 3_000;
 const NUMBER_LOOK_MS = 25;
 
@@ -17,10 +17,10 @@ const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
-/** Lock that every process of this release shares, and that the previous release does not know. */
+/** Lock that every process of this release shares, and that the previous release does not take. */
 const RELEASE_LOCK = '720577, 1';
 
-/** Finds numbers whose process does not share the lock of this release. */
+/** Returns true if a process has a number but not the lock of this release. */
 const FORMER_PROCESSES = `
   WITH held AS (
     SELECT pid, classid, objid FROM pg_locks
@@ -30,14 +30,14 @@ const FORMER_PROCESSES = `
     SELECT FROM held WHERE classid = ${PROCESS_LOCK_CLASS}
       AND pid NOT IN (SELECT pid FROM held WHERE (classid, objid) = (${RELEASE_LOCK}))) AS running`;
 
-/** Shows the rotation of encryption keys which key this process seals with. */
+/** Lock by which the rotation of encryption keys detects which key this process seals with. */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
  * Holds the connection that proves that this process is alive, with an advisory lock on the number of the process. Leases have
- * this number, and are taken over as soon as its lock is free. After a lost connection the process gets a new number. Work
- * under the old number may then be taken over while this process still runs it, so the new owner checks its state before
- * repeating any of it. Without a number no work starts, because no other process could see that this one died.
+ * this number, and are taken over as soon as its lock is free. After a lost connection the process gets a new number. Work under
+ * the old number may then be taken over while this process still runs it, so the new owner checks the state of the work before it
+ * repeats any of it. Without a number no work starts, because no other process could see that this one died.
  */
 @Injectable()
 export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
@@ -62,8 +62,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none: never under locks of a transaction.
-   * @throws {ProblemError} `service_unavailable` when it gets none meanwhile
+   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none, so it must not be called in a
+   * transaction.
+   * @throws {ProblemError} `service_unavailable` when it gets none in time
    */
   async requireNumber(): Promise<number> {
     this.database.refuseTransaction('Waiting for the number of this process');
@@ -92,8 +93,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs an action when the session has ended, and when there is another. Caches of rows are emptied by it: the next session may be
-   * on a standby that lacks the last commits.
+   * Runs an action when the session has ended, and when a new one has begun. Actions empty caches of rows, because the next
+   * session may be on a standby that lacks the last commits.
    */
   onChange(action: () => void): void {
     this.changeActions.push(action);
@@ -149,9 +150,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       await opened.query(`SELECT pg_advisory_lock_shared(${RELEASE_LOCK})`);
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
-      // Before it had the lock, the rotation of encryption keys may have retired the key of this process.
+      // Before this process had the lock, the rotation of encryption keys may have retired its key.
       await this.keyUses.verify(this.secrets);
-      // The lock of a connection that ended meanwhile is free.
+      // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
       if (end !== undefined) throw end;
       this.current = number;
@@ -202,7 +203,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }, RECONNECT_MS);
   }
 
-  /** Stops the process as a signal does, with exit code 1: other processes could not open what it seals from now on. */
+  /** Stops the process as a signal does, with exit code 1: other processes could not open secrets that it seals from now on. */
   private endProcess(error: unknown): void {
     this.logger.fatal(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

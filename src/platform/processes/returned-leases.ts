@@ -10,7 +10,7 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** A lease has ended by itself after so many attempts. */
+/** After so many attempts, one a second, the lease has ended by itself. */
 const MOST_TRIES = 150;
 const LONGEST_DELAY_S = 150;
 
@@ -18,7 +18,7 @@ const LONGEST_DELAY_S = 150;
 export interface HeldLease {
   readonly table: string;
   readonly id: string;
-  /** Distinguishes it from a later lease of the same process on the same row. */
+  /** Distinguishes the lease from a later lease of the same process on the same row. */
   readonly endsAt: Date | null;
 }
 
@@ -52,7 +52,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     return this.orGiveBack(lease, work, () => true);
   }
 
-  /** After the loss of the number the lease is that of a dead process, which is taken over. */
+  /** Without a number, the lease counts as that of a dead process, so another process takes it over. */
   private async orGiveBack<Result>(
     lease: HeldLease,
     work: () => Promise<Result>,
@@ -69,7 +69,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /**
    * Makes the work due again: after a second, and twice as long after each failure. Returns at once, and repeats the statement
-   * until the database takes it. Changes nothing if the work was done after all, or the row has another lease by now.
+   * until it succeeds. Changes nothing if the work was done after all, or the row has another lease by now.
    */
   private giveBack(lease: HeldLease, owner: number): void {
     const returned = this.untilTaken(lease, owner).finally(() => this.returning.delete(returned));
@@ -80,7 +80,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.stopping = true;
   }
 
-  /** Leases that are not returned are taken over by other processes once this one has ended. */
+  /** Waits for statements in flight. Other processes take over leases that were not returned once this process has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
   }

@@ -8,18 +8,18 @@ import type { RateLimits } from './rate-limits';
 interface ConfiguredLimits {
   /** Limit of each key, admin or token. */
   readonly perCaller: number;
-  /** Limit of each key for reported usage and consumption, which do not count for the limit of the key. */
+  /** Limit of each key for reported usage and consumption, which do not count towards `perCaller`. */
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
-  /** Greatest own limits of keys. */
+  /** Highest own limits of keys. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
 /** Paths of load balancers and orchestrators. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Part of the configured limit that a customer token has: many browsers hold one. */
+/** Divisor: a customer token has a tenth of the configured limit, because many browsers have one. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';

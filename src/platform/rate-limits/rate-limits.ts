@@ -30,7 +30,7 @@ interface Bucket {
 
 /**
  * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request waits for
- * the database. Between two exchanges each process knows only its own requests: `n` processes may admit up to `n - 1` seconds'
+ * the database. Between two exchanges each process counts only its own requests: `n` processes may admit up to `n - 1` seconds'
  * worth of requests beyond a limit. Without the database each process counts alone.
  */
 @Injectable()
@@ -79,7 +79,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Exchanges the counts of this process with those of the others. Joins an exchange that runs, so that no count is sent twice. */
+  /** Exchanges the counts of this process with those of the others. Joins a running exchange, so that no count is sent twice. */
   share(): Promise<void> {
     this.sharing ??= this.exchange().finally(() => {
       this.sharing = undefined;
@@ -112,7 +112,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private bucketOf(name: string): Bucket {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
-    // Half of the buckets are left to callers with a credential: addresses are easy to have many of.
+    // Half of the buckets are left to callers with a credential, because one host can use many addresses.
     const most = name.startsWith('address:') ? MOST_BUCKETS / 2 : MOST_BUCKETS;
     const isFull = this.buckets.size >= most && name !== OTHERS;
     if (isFull) return this.bucketOf(OTHERS);

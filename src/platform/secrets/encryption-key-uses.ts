@@ -71,7 +71,7 @@ export class EncryptionKeyUses {
 
   /**
    * Moves all keys but the given one towards `retired`, so that no process starts to seal with them.
-   * @returns the ids of keys that are not retired yet, or were not before
+   * @returns the ids of the other keys that were not retired before this call
    * @throws {ConfigurationError} when a running process seals with one of them
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { type SealedColumn, SealedColumns } from './sealed-columns';
 import { type SealedText, SealedTextsRepository } from './sealed-texts.repository';
 import { SealedTextError, SecretBox } from './secret-box';
 
-/** Rows that one statement reads; it changes at most as many. */
+/** Most rows that one statement reads or changes. */
 const ROWS_PER_BATCH = 1_000;
 const MOST_NAMED = 10;
 
@@ -21,8 +21,8 @@ export interface Rotation {
 }
 
 /**
- * Encrypts everything again that is not encrypted with the first of the encryption keys, while processes run that have all
- * keys. The rows show the progress, so an interrupted run is simply repeated.
+ * Encrypts all stored secrets again that are not encrypted with the first of the encryption keys. Other processes may run, if
+ * they have all keys. An interrupted run is repeated: it skips texts that are encrypted again already.
  */
 @Injectable()
 export class KeyRotation {

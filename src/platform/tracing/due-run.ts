@@ -1,4 +1,4 @@
-/** Larger than the number of spans of any run that finds nothing due. */
+/** Most spans that are held back: more than any run has that finds nothing due. */
 const MOST_HELD = 100;
 
 /** A run of due work. Its spans are held back until the run has changed something, because most runs find nothing due. */

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { PRODUCT } from '../product';
 import { type SpanParent, traceWith } from './tracing';
 
-/** Time that a process which stops gives the last spans to arrive. */
+/** Longest time that a stopping process waits for the export of its last spans. */
 const LAST_EXPORT_MS = 2_000;
 
 const KINDS = {
@@ -22,9 +22,9 @@ const KINDS = {
 };
 
 /**
- * Switches tracing on. The packages are loaded here, so that a process without tracing does not pay for them. They read
- * the standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop others, and log failed exports.
- * @returns exports the last spans and switches tracing off
+ * Switches tracing on. The packages are loaded here, so that a process without tracing does not pay for them. They read the
+ * standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop others, and log failed exports.
+ * @returns a function that exports the last spans and switches tracing off
  */
 export async function startTracing(logger: Logger): Promise<() => Promise<void>> {
   const [core, resources, sdk, { OTLPTraceExporter }] = await Promise.all([
@@ -37,7 +37,7 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
     logger.warn({ context: 'tracing', err: error }, 'spans were not exported');
   });
   const processor = new sdk.BatchSpanProcessor(new OTLPTraceExporter());
-  // The end of a span starts the timer of the next export, whose log lines would name the trace of that span.
+  // The end of a span starts the timer of the next export. Without a context of its own, its log lines would name that trace.
   processor.onEnd = AsyncResource.bind(processor.onEnd.bind(processor), 'tracing');
   const { name, version } = PRODUCT;
   const provider = new sdk.BasicTracerProvider({

@@ -33,7 +33,7 @@ export function startRequestSpan(request: Request, response: Response, next: Nex
   next();
 }
 
-/** The route stands for the path, which has ids, so that requests can be counted by name. */
+/** Names the span by its route, because paths contain ids and requests are to be counted by name. */
 function endRequestSpan(span: Span, request: Request, response: Response): void {
   const { statusCode } = response;
   const route = (request.route as { readonly path?: unknown } | undefined)?.path;
@@ -58,7 +58,7 @@ export function enterRequestSpan(request: Request, response: Response, next: Nex
     return;
   }
   const leave = within(span, next);
-  // A client that went away while its body was read closes the response only once, which was before.
+  // If the client disconnected while its body was read, the response has already emitted `close`.
   if (response.closed) leave();
   else response.once('close', leave);
 }

@@ -23,7 +23,7 @@ interface CurrentSpan {
   readonly run: DueRun | null;
 }
 
-/** Standard type of an error that has none. */
+/** Standard value of `error.type` for an error without a code or name. */
 const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
@@ -46,7 +46,7 @@ export function startSpan(options: SpanOptions, parent: SpanParent): Span | null
   return start === null ? null : start(options, parent);
 }
 
-/** Makes a span the current one for everything the callback starts. Returns a function that ends this. */
+/** Makes a span the current one for everything the callback starts. Returns a function that ends this scope. */
 export function within(span: Span, callback: () => void): () => void {
   return current.start({ span, run: null }, callback);
 }
@@ -59,7 +59,7 @@ export function traced<Result>(
   if (start === null) return work(null);
   const outer = options.isRoot === true ? undefined : current.current;
   const span = start(options, outer?.span ?? null);
-  // A call to another service is worth a trace, whatever its answer.
+  // A run that calls another service is always exported, whatever the answer.
   if (options.kind === 'client') outer?.run?.keep();
   return runIn({ span, run: outer?.run ?? null }, () => work(span));
 }
