@@ -32,10 +32,7 @@ export class BackgroundTurns {
     return this.background.current === undefined ? piece() : this.take(piece);
   }
 
-  /**
-   * Runs a piece of background work in its turn. After waiting for `LONGEST_WAIT_MS`, runs it at the same time as the previous
-   * piece.
-   */
+  /** Runs a piece of background work in its turn. After `LONGEST_WAIT_MS`, runs it beside the previous piece. */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);

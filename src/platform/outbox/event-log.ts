@@ -116,9 +116,7 @@ const DELETE_EVENTS = `
   )
   SELECT pack_id, pack_place FROM deleted`;
 
-/**
- * Locked before other statements use them: a second transaction that deletes events of a pack then sees what the first deleted.
- */
+/** Locks packs first, so that a second transaction that deletes events of a pack sees what the first one deleted. */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
