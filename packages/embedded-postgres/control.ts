@@ -93,7 +93,10 @@ export async function launchServer(launch: Launch): Promise<LaunchedServer> {
     child.unref();
     return {
       hasEnded: () => hasEnded,
-      readLog: async () => ((await readIfExists(launch.logFile)) ?? '').slice(start),
+      readLog: async () => {
+        const log = Buffer.from((await readIfExists(launch.logFile)) ?? '');
+        return log.subarray(start).toString();
+      },
     };
   } finally {
     await output.close();

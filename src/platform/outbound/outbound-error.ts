@@ -39,7 +39,7 @@ export class OutboundError extends Error {
 
 /** A host name has no address, or an address that the policy forbids. */
 export class TargetError extends Error {
-  override readonly name = 'NoTargetError';
+  override readonly name = 'TargetError';
 
   constructor(
     readonly reason: 'blocked' | 'dns',
