@@ -79,8 +79,8 @@ export class BillingLocks {
 
   /**
    * Locks the entitlement balances, the usage and the credit of the customers of locked subscriptions. Call it before making
-   * several invoices one after the other: once the first has a number, all other transactions that need one wait, so this one
-   * must not wait for them.
+   * several invoices one after the other: once the first invoice has a number, other transactions that need a number wait for
+   * this one, so this one must not wait for their locks.
    */
   async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

@@ -131,7 +131,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     ProveUsageWorkflow,
     ArchiveUsageWorkflow,
     DeleteCustomerWorkflow,
-    // Due work. Of work that is due at the same instant of a test clock, what is listed first is done first.
+    // Due work. Work that is due at the same instant of a test clock runs in this order.
     DueSubscriptions,
     DueDrafts,
     DerivedState,

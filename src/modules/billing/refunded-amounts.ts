@@ -12,7 +12,7 @@ export interface CreditSources {
   readonly invoiceIds?: readonly string[];
 }
 
-/** Reads how much was refunded of the invoices that credits and corrections take from, which give back only the rest. */
+/** Reads how much was refunded of the invoices that are credited or corrected. A credit gives back only the rest. */
 @Injectable()
 export class RefundedAmounts {
   constructor(
@@ -30,7 +30,7 @@ export class RefundedAmounts {
     return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
-  /** Returns the same without a lock, for previews. */
+  /** Returns the same as `lock`, but locks nothing, for previews. */
   async read(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.findRefunded(invoiceIds), ...found };

@@ -22,6 +22,6 @@ class ExpandPlansInterceptor extends ExpandInterceptor {
   }
 }
 
-/** Lets a list show the plan within each item. Its module imports the catalogue. */
+/** Lets a list show the plan within each item. The module of the controller must import `CatalogModule`. */
 export const ExpandsPlans = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandPlansInterceptor));

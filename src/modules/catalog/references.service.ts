@@ -7,7 +7,7 @@ import { faultsOfPlanEntitlements } from './domain/plan-entitlement';
 import type { PriceTerms } from './domain/price';
 import { faultsOfMeteredPrice, faultsOfPrices, type PriceFault } from './domain/price-faults';
 
-/** Checks prices and plan entitlements, with the definitions that they refer to. */
+/** Checks prices and plan entitlements, also against the meters and entitlement definitions that they refer to. */
 @Injectable()
 export class ReferencesService {
   constructor(
@@ -16,7 +16,7 @@ export class ReferencesService {
   ) {}
 
   /**
-   * Checks prices by themselves, without what they refer to.
+   * Checks the terms of prices, without the meters that they refer to.
    * @param pointer JSON pointer to the list
    * @throws {ProblemError} `price_terms_contradict`
    */

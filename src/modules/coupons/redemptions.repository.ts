@@ -23,7 +23,7 @@ const END_ALL = `
   UPDATE coupon_redemption SET ended_at = $2
   WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
 
-/** Uncounts purged redemptions, so that the coupon can be redeemed by others. */
+/** Deletes the redemptions of purged customers and lowers the counts of their coupons, so that others can redeem them. */
 const REMOVE = `
   WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
     counted AS (
@@ -118,7 +118,7 @@ export class RedemptionsRepository {
     await this.database.query(END_ALL, [subscriptionIds, now]);
   }
 
-  /** Deletes the redemptions of customers and uncounts them. Returns the ids. */
+  /** Deletes the redemptions of customers and subtracts them from the counts of their coupons. Returns their ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);

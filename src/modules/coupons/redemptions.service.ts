@@ -82,8 +82,8 @@ export class RedemptionsService {
 
   /**
    * Returns the redemptions that have not ended, by subscription, in the order of redemption. Subscriptions without
-   * redemptions are missing. The end of repeating coupons is not checked. The lock of the subscription decides what was
-   * redeemed before an invoice, not the times: the clock of the process that bills may be behind that of the redemption.
+   * redemptions are missing. Does not check the end of repeating coupons. Does not compare `redeemedAt` with the time of an
+   * invoice, because clocks of processes may differ: the lock of the subscription orders redemptions and invoices.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -92,7 +92,7 @@ export class RedemptionsService {
     return groupBy(open, ({ redemption }) => redemption.subscriptionId);
   }
 
-  /** Returns the redemptions of subscriptions that are not used up, ended ones included, as `runningRedemptions` does. */
+  /** Returns the redemptions that are not used up, ended ones included, by subscription, in the order of redemption. */
   async unusedRedemptions(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {

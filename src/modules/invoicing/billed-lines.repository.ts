@@ -43,7 +43,7 @@ const FIRST_INVOICES = `
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
-/** A void invoice is regenerated once, and the new one may be void and regenerated as well. */
+/** Finds the newest invoice of each chain: a void invoice is regenerated once, and so is the new one if it is voided. */
 const MADE_AGAIN = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
@@ -54,8 +54,8 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Discounts of billing periods by redemption, less what credits returned to the coupon. Corrections of usage discount in the
- * period of the bill that they correct, on a later invoice.
+ * Discounts of billing periods by redemption, less what credits returned to the coupon. The discount of a usage correction
+ * counts in the period of the corrected bill, although it is on a later invoice.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -71,7 +71,7 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/** The first and the last billing period in which invoices in effect were discounted, by redemption with months. */
+/** The first and the last billing period in which invoices in effect were discounted, by redemption of a repeating coupon. */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -84,8 +84,8 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice took it off without a
- * limit, or if a correction used it although its bill had not.
+ * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it without a limit, or if a
+ * usage correction used it although the corrected bill had not.
  */
 const STANDING = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -154,8 +154,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that billed each usage first, by the subject of the usage. Prefers invoices in effect to void
-   * ones. Usage without a line is absent.
+   * Returns the id of the invoice that billed each usage first, by {@link subjectOf}. Prefers invoices in effect to void ones.
+   * Usage without a line is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{

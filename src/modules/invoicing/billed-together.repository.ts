@@ -28,7 +28,7 @@ const CORRECTED_SINCE = `
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns by line id what other invoices billed for the same price and period. Lines without are absent. */
+  /** Returns by line id what other invoices billed for the same price and period. Lines billed by no other invoice are absent. */
   async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
       BILLED_ELSEWHERE,

@@ -56,7 +56,7 @@ export class BillingContextService {
     await this.grants.open(customerIds, true);
   }
 
-  /** Reads the context of one billing request. As `loadAll`. */
+  /** Reads the context of one billing request as `loadAll` does. Adds coupons that a preview would redeem first. */
   async load(
     request: ContextRequest,
     customer: Customer,
@@ -70,8 +70,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests, each kind of data with one statement. The returned function gives the context of an
-   * request. Its credit is that before any of these invoices.
+   * Reads the contexts of many billing requests, each kind of data with one statement. Returns a function from a request to its
+   * context. Each context has the credit before any of these invoices.
    * @param customers of the requests
    */
   async loadAll(
@@ -138,7 +138,7 @@ export class BillingContextService {
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
-  /** Returns what credits may give back of invoices that were refunded, in minor units by invoice id. */
+  /** Returns the amounts that may still be credited of refunded invoices, in minor units by invoice id. */
   private async creditableOf(
     requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {

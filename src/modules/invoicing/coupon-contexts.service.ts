@@ -17,7 +17,7 @@ import type { BillingRequest } from './domain/billing-request';
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
   /** Redemptions that get discounts back from lines of the request itself, not only from what it credits or corrects. */
   readonly returnsTo?: readonly string[];
-  /** Time zone of the lines. Set if later periods may have been billed before, so that repeating coupons do not last longer. */
+  /** Time zone of the lines. Set if later periods may have been billed before, to keep repeating coupons within their months. */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
   readonly hasEnded?: boolean;
@@ -127,7 +127,7 @@ export class CouponContextsService {
     }));
   }
 
-  /** Returns the redemptions that run for orders, by subscription, in the order of redemption. */
+  /** Returns the redemptions that apply to requests, by subscription, in the order of redemption. */
   private async runningFor(
     requests: readonly CouponRequest[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
@@ -143,8 +143,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Leaves out repeating coupons that would last longer than their months, if they discounted a period before their first
-   * one: they discounted one after the end of the months that would begin there.
+   * Leaves out repeating coupons that would last longer than their months. If the billing period is before the first discounted
+   * one, the months would begin with it; then a coupon is left out if it has discounted a period after their end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],
@@ -176,7 +176,7 @@ export class CouponContextsService {
   }
 }
 
-/** The redemptions that a credit or a correction may return a discount to. */
+/** Returns the redemptions that a credit or a correction may return a discount to. */
 function redemptionIdsOf({
   request: { returnsTo = [] },
   corrected,
@@ -185,7 +185,7 @@ function redemptionIdsOf({
   return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
 }
 
-/** Leaves out percentages with duration `once` that were used in other billing periods: what returned to them stays there. */
+/** Leaves out percentages with duration `once` that other billing periods used: discounts returned to them apply only there. */
 function inPeriod(
   terms: readonly RedeemedTerms[],
   taken: ReadonlyMap<string, TakenDiscount>,

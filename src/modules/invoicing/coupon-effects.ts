@@ -11,7 +11,7 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   }));
 }
 
-/** Returns the earliest end of months, counted from billing periods that were discounted. */
+/** Returns the earliest end of the months of a coupon, counted from billing periods that it discounted. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],

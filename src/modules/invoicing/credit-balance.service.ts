@@ -33,9 +33,9 @@ export interface NewPaymentCredit {
 
 /** The credit that a payment became, in minor units. */
 export interface PaymentCredit {
-  /** Null where the payment became none. */
+  /** Null if the payment became no credit. */
   readonly creditId: string | null;
-  /** Reserved by, and paid out with, refunds of the payment, credit of other sources included. */
+  /** Reserved by pending refunds of the payment, and paid out by its refunds, credit of other sources included. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Part of `reserved` and `refunded` that is credit of other sources. */
@@ -67,7 +67,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * The ledger transactions that changed the balance of a customer.
+   * Returns the ledger transactions that changed the balance of a customer.
    * @throws {ProblemError} `customer_not_found`
    */
   async transactionsOf(customerId: string, request: PageRequest): Promise<Page<PostedTransaction>> {

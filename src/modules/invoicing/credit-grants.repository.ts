@@ -6,7 +6,7 @@ import { CreditGrantEntity } from './credit-grant.entity';
 import type { StoredCreditGrant } from './domain/credit-grant';
 import type { ReturnedMoney } from './domain/given-back';
 
-/** The constraint and the condition hold the limit together, whatever the caller read before. */
+/** The condition and the check constraint enforce the limits, whatever the caller read before. */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
   WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded - lost RETURNING id`;
@@ -21,7 +21,7 @@ const ADD = `
     refunded = credit_grant.refunded + excluded.refunded,
     lost = credit_grant.lost + excluded.lost`;
 
-/** Positive: takes as much as is left. Negative: gives back as much as was taken. */
+/** Positive `$2`: takes at most what is left. Negative `$2`: gives back at most what was lost. */
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
   FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
@@ -29,7 +29,7 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-/** Credit that was given for credit of another source: as much as is left goes back to that one, where it is lost. */
+/** Takes at most what is left of credit from `$1`, which replaced used credit from `$2`, and counts it as lost credit of `$2`. */
 const LOSE_AT_ORIGIN = `
   WITH taken AS (
     SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE),
@@ -137,7 +137,7 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /** Returns what went back of the credit of sources, by source. */
+  /** Returns the credit that refunds took or reserved, and that lost disputes took, by source. */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
     if (sourceIds.length === 0) return new Map();
     const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
@@ -214,7 +214,7 @@ export class CreditGrantsRepository {
     await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);
   }
 
-  /** The credit balance of a customer, in minor units. */
+  /** Returns the credit balance of a customer, in minor units. */
   async balanceOf(
     customerId: string,
   ): Promise<{ readonly balanceMinor: bigint; readonly reservedMinor: bigint }> {
@@ -224,7 +224,7 @@ export class CreditGrantsRepository {
     return { balanceMinor: BigInt(row?.balance ?? 0), reservedMinor: BigInt(row?.reserved ?? 0) };
   }
 
-  /** Uses some of each credit. */
+  /** Uses the given amount of each credit. */
   async useAll(used: readonly AppliedCredit[]): Promise<void> {
     this.database.requireTransaction();
     if (used.length === 0) return;

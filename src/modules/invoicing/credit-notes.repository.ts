@@ -39,13 +39,13 @@ export class CreditNotesRepository {
     return creditNoteQuery(filter).summarize(this.reports, { total: 'total' });
   }
 
-  /** Writes what a void changes. */
+  /** Writes the fields that a void changes. */
   async update({ id, status, voidedAt, voidedBy, version, updatedAt }: CreditNote): Promise<void> {
     const columns = { status, voidedAt, voidedBy, version, updatedAt };
     await this.database.update(CreditNoteEntity, id, columns);
   }
 
-  /** The parts of an invoice that its notes took off it, gave as credit, and left to be refunded, in minor units. */
+  /** Returns the amounts that the issued notes of an invoice took off it, gave as credit, and left to refund, in minor units. */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
     const [row] = await this.database.query<{
       to_receivable: string;

@@ -46,15 +46,15 @@ export interface IssuedCreditNote {
   readonly invoice: Invoice;
 }
 
-/** A credit note that was requested, and what further notes of the same kind could do, in minor units. */
+/** An issued credit note, and the limits of further notes with the same `settle`, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** The most they could leave to be refunded. */
+  /** Largest amount that further notes could leave to be refunded. */
   readonly leftToRefund: bigint;
-  /** Their largest total. */
+  /** Largest total of further notes. */
   readonly leftToGiveBack: bigint;
 }
 
-/** Takes parts of finalized invoices back. */
+/** Issues and voids credit notes, which take back parts of finalized invoices. */
 @Injectable()
 export class CreditNotesService {
   constructor(
@@ -82,10 +82,10 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction: net as asked for and the tax that belongs to it.
+   * Issues a credit note on a locked invoice, in the caller's transaction: the requested net amounts and the tax on them.
    * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
-   * @param returned what went back of the payments of the invoice
-   * @returns the note, and the invoice as it is then
+   * @param returned amounts that refunds and lost disputes took of the payments of the invoice
+   * @returns the note, the invoice after it, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_given_back_already`
    */
@@ -226,7 +226,7 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Counts on a line what a note takes of it, or gives it back. */
+  /** Adds a part of a note to the credited amounts of its line; with sign -1, subtracts it. */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
     if (line === undefined) return;
@@ -277,7 +277,7 @@ function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   return parts;
 }
 
-/** Amount a credit note may take of a line beside its other parts. */
+/** Returns the amount that a credit note may take of a line beside its other parts. */
 function creditableBeside(
   parts: Parts,
   line: InvoiceLine,

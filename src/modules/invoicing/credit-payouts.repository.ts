@@ -100,7 +100,7 @@ export class CreditPayoutsRepository {
     return this.move(RELEASE, refundId);
   }
 
-  /** Returns the credit that refunds of payments pay out, by payment id. Payments without are absent. */
+  /** Returns the credit that refunds of payments pay out, by payment id. Payments without such refunds are absent. */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
     const rows = await this.database.query<{

@@ -22,7 +22,7 @@ export const WAITING_FOR_COLLECTION: WaitingRows = {
   where: `test_clock_id IS NULL AND ((${CHARGEABLE}) OR ${CLOSED})`,
 };
 
-/** Invoices that are due, by the real clock. */
+/** Invoices that become overdue at their `due_at`, by the real clock. */
 export const WAITING_UNTIL_OVERDUE: WaitingRows = {
   table: 'invoice',
   dueAt: 'due_at',
@@ -38,7 +38,7 @@ const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${UNPAID}
   ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
-/** When the next invoice on a test clock falls due for collection. */
+/** Reads the instant at which the next invoice on a test clock falls due for collection. */
 export const NEXT_COLLECTION = `
   SELECT least(
     (SELECT min(collect_at) FROM invoice
@@ -46,7 +46,7 @@ export const NEXT_COLLECTION = `
     (SELECT min(collect_at) FROM invoice
       WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CLOSED})) AS due_at`;
 
-/** When the next invoice on a test clock becomes overdue. */
+/** Reads the instant at which the next invoice on a test clock becomes overdue. */
 export const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
 
@@ -95,14 +95,14 @@ interface OpenRow {
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Open invoices that are due for a charge, locked until the transaction ends; skips those that other transactions have locked. */
+  /** Locks open invoices that are due for a charge until the transaction ends. Skips those that others have locked. */
   lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
     return this.idsOf(sql, [scope, now, most]);
   }
 
-  /** Returns invoices with a planned charge that are no longer open. */
+  /** Returns ids of invoices with a planned charge that are no longer open. */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.idsOf(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
   }
@@ -125,7 +125,7 @@ export class DueInvoicesRepository {
     );
   }
 
-  /** Plans nothing more for these invoices. */
+  /** Removes the planned charges of these invoices. */
   async stopCollecting(ids: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
@@ -160,18 +160,18 @@ export class DueInvoicesRepository {
     );
   }
 
-  /** Ids of the open invoices of subscriptions, locked until the transaction ends. */
+  /** Locks the open invoices of subscriptions until the transaction ends. Returns their ids. */
   async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly string[]> {
     return (await this.openOf(subscriptionIds)).map(({ id }) => id);
   }
 
-  /** Ids of the open and the uncollectible invoices of a subscription, locked until the transaction ends. */
+  /** Locks the open and the uncollectible invoices of a subscription until the transaction ends. Returns their ids. */
   lockOwedOf(subscriptionId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.idsOf(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
-  /** Amounts still owed of open and uncollectible invoices, by subscription; subscriptions without are absent. */
+  /** Returns what subscriptions owe on open and uncollectible invoices. Subscriptions without such invoices are absent. */
   async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
       OWED_AMOUNTS,

@@ -44,7 +44,7 @@ export class FinalizationService {
     return this.openInvoices.openMinorOf(requests);
   }
 
-  /** Finalizes a draft whose amounts were decided in this transaction. Afterwards only its payment state changes. */
+  /** Finalizes a draft whose amounts were decided in this transaction. Afterwards its billed amounts do not change. */
   async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
     const [invoice] = await this.finalizeAll(drafts, new Map([[customer.id, customer]]), now);
@@ -121,7 +121,7 @@ export class FinalizationService {
     return invoices;
   }
 
-  /** Uses the credit and the coupons of drafts, and counts what they credit. */
+  /** Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of other lines. */
   private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
@@ -140,7 +140,7 @@ export class FinalizationService {
     );
   }
 
-  /** The next numbers of these series, one for each time one is named. */
+  /** Takes the next numbers of these series: one number for each element. */
   private async takeNumbers(series: readonly string[]): Promise<readonly string[]> {
     const next = new Map<string, bigint>();
     for (const name of [...new Set(series)].sort()) {

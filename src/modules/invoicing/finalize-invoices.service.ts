@@ -26,8 +26,8 @@ import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalizes drafts of callers, and drafts of renewals. The latter are calculated again from their requests, with the usage until
- * now.
+ * Finalizes drafts that were created by request, and renewal drafts. Renewal drafts are calculated again from their requests,
+ * with the usage until now.
  */
 @Injectable()
 export class FinalizeInvoicesService {
@@ -70,7 +70,7 @@ export class FinalizeInvoicesService {
     return this.waiting.lock(ids);
   }
 
-  /** Locks the drafts of subscriptions that wait, in due order. */
+  /** Locks the waiting drafts of subscriptions, and returns them in due order. */
   async lockWaitingOf(subscriptionIds: readonly string[]): Promise<readonly WaitingDraft[]> {
     if (subscriptionIds.length === 0) return [];
     return this.waiting.lock(await this.waiting.ofSubscriptions(subscriptionIds));

@@ -110,7 +110,7 @@ export class FirstBillsService {
     });
   }
 
-  /** Returns the lines for the usage of bills, and for all usage of their invoices, by its subject. */
+  /** Returns the lines for the usage of bills, and for all usage of their invoices, by {@link subjectOf}. */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
       counted.request,
@@ -182,7 +182,7 @@ export class FirstBillsService {
 
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
-/** The discounts that the lines of late usage have, and may return. */
+/** Returns the discounts of the lines that late usage corrects. Corrections may return them to their coupons. */
 function discountsOf({ request, counted }: LateReading): readonly WantedDiscount[] {
   const { discounts } = heldOf(counted.billed?.lines ?? [], () => true);
   const { timeZone } = counted.request;
@@ -203,7 +203,7 @@ function periodOf(
   return found ?? { startAt: billedFrom, endAt: billedFrom };
 }
 
-/** Returns the terms of the invoice of a line; the lines of one bill have the same. */
+/** Returns the terms of an invoice for the lines that billed this usage first; undefined if it has no such line. */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(
     ({ itemId, period, ...one }) =>

@@ -6,8 +6,8 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Credit lines and corrections of usage have negative amounts. Those of an invoice itself take from other invoices. A
- * correction names them (`taken`), with their parts of its amount before tax on top.
+ * Credit lines and corrections of usage have negative amounts. Those on the invoice itself take from other invoices. A
+ * correction lists these invoices in `taken`, each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,
@@ -62,7 +62,7 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads how much of the charges of invoices was neither credited nor refunded. */
+/** Reads how much of the charges of invoices was not credited by later invoices and credit notes. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}

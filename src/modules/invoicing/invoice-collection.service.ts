@@ -45,7 +45,7 @@ export class InvoiceCollectionService {
     return { invoice, amount };
   }
 
-  /** Stops automatic charges of locked invoices until a payment by request or another payment method. */
+  /** Stops automatic charges of locked invoices. A payment by request or another payment method can start them again. */
   wait(invoices: readonly Invoice[], now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
     return this.due.stopCollecting(ids, now);

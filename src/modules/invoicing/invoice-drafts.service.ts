@@ -9,7 +9,7 @@ import { invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
 
-/** Creates drafts of one-off invoices, which a caller finalizes. */
+/** Creates drafts of one-off invoices, which are finalized by request. */
 @Injectable()
 export class InvoiceDraftsService {
   constructor(

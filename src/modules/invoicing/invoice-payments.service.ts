@@ -23,14 +23,14 @@ import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.e
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-/** A payment that brought nothing. */
+/** A failed or canceled payment of an invoice. */
 export interface FailedPayment {
   readonly amount: bigint;
   /** True if it was an automatic attempt. */
   readonly wasAttempt: boolean;
 }
 
-/** Reserves, pays and frees amounts of invoices. Payments themselves belong to a module above. */
+/** Reserves amounts of invoices for payments, pays invoices, and frees reserved amounts. Payments belong to a module above. */
 @Injectable()
 export class InvoicePaymentsService {
   constructor(

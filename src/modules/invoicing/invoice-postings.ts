@@ -100,7 +100,7 @@ export class InvoicePostings implements OnModuleInit {
       customerId,
       occurredAt: now,
     }));
-    // In turn, so that a list of the transactions of one account passes few others.
+    // Alternates both kinds, so that a list of the transactions of one account skips few others.
     await this.ledger.postAll(
       Array.from({ length: Math.max(posted.length, released.length) }, (_, index) => [
         ...posted.slice(index, index + 1),
@@ -124,8 +124,8 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts the credit of a negative invoice that lowered invoices of the same customer.
-   * @param recoveredMinor the part that lowered uncollectible ones
+   * Posts the credit of a negative invoice that lowered other invoices of its subscription.
+   * @param recoveredMinor the part that lowered uncollectible invoices
    */
   async postCreditApplied(
     invoice: Invoice,

@@ -194,7 +194,7 @@ export class InvoicePrinter {
       .map(({ character }) => character);
   }
 
-  /** Each character with the font that prints it, and what is printed for it: nothing, itself or the sign of replacement. */
+  /** Returns each character with the font that prints it, and the printed text: nothing, the character, or the replacement. */
   private charactersOf(
     text: string,
     style: Pick<TextStyle, 'weight'>,
@@ -208,7 +208,7 @@ export class InvoicePrinter {
       // Spaces and marks stay with the script around them; letters go to the first font that has them.
       const sticks = !isFirst && /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
       const font = sticks ? current : fonts.find(has);
-      // What is only there to steer the text, and has no glyph, is not missed.
+      // Format characters and variation selectors without a glyph print nothing, and are not reported as missing.
       if (font === undefined && /[\p{Cf}\u{fe00}-\u{fe0f}]/u.test(character)) {
         return { character, font: current, printed: '' };
       }
@@ -225,8 +225,8 @@ function shapesFromRight({ font }: PrintFont, text: string): boolean {
 }
 
 /**
- * Words are shaped one by one, and remembered; with a list of features, even an empty one, a run is shaped as a whole,
- * which keeps the words of scripts that are read from the right in order.
+ * pdfkit shapes words one by one, and caches them. With a list of features, even an empty one, it shapes the whole run, which
+ * keeps the words of scripts that are read from the right in order.
  */
 function shapingOf(text: string): { features?: [] } {
   return isRightToLeft(text) ? { features: [] } : {};

@@ -6,8 +6,8 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Returns the ids of the snapshots, and stores those that differ from the last ones of their customer. Waits for no other
- * transaction: of two that store the same snapshots at once, each stores them.
+ * Returns the ids of the snapshots, and stores those that differ from the last ones of their customer. Two transactions that
+ * store the same snapshots at once store them twice, because neither may wait for the other.
  */
 const STORE = `
   WITH given AS MATERIALIZED (
@@ -36,7 +36,7 @@ export class InvoiceSnapshotsRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Stores snapshots, and returns what the rows of the invoices store. The previous release reads them from the invoice only. */
+  /** Stores snapshots, and returns the rows to store for the invoices. The previous release reads them from these rows only. */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();
     const finalized = invoices.filter(({ parties }) => parties !== null);

@@ -24,7 +24,7 @@ import type { LineItemRequest } from './domain/line-item-request';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
-/** Condition: due, neither being charged nor waiting for a first attempt. */
+/** Condition of invoices to report once due: open, not reported, not being charged and not waiting for a first attempt. */
 export const UNPAID = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
@@ -39,7 +39,7 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Unique('invoice_renewal_unique', ['subscriptionId', 'renewsAt'])
 @Unique('invoice_reissue_unique', ['reissueOfId'])
 @Index('invoice_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
-// Of expressions, which entities cannot define: they end with the time of the id.
+// Indexes on expressions, which entities cannot define. They end with the time of the id.
 @Index('invoice_customer_time_index', { synchronize: false })
 @Index('invoice_status_time_index', { synchronize: false })
 @Index('invoice_reason_time_index', { synchronize: false })
@@ -140,7 +140,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
   @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineItemRequest[] | null;
-  /** A process is finalizing the draft until then. */
+  /** End of the lease of the process that finalizes the draft. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;

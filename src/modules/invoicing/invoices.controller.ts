@@ -101,7 +101,7 @@ export class InvoicesController {
     return toSummaryDto(await this.invoices.summarize(toInvoiceFilter(query)));
   }
 
-  // Before `:id`, which would take the ending for a part of the id.
+  // Stands before `:id`, which would match the ending as a part of the id.
   @Get(':id.pdf')
   @Operation({
     summary: 'Print an invoice',

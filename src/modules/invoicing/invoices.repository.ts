@@ -26,9 +26,9 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases the lines of items in advance that end in the closed period or, if no item continues, later. Reads lines by
- * item, because a subscription may have hundreds of former invoices. Lines that ended earlier are released already: with the
- * period before it, or when they were stored.
+ * Releases lines billed in advance that end in the closed period and, if no item continues, those that end later. Reads lines
+ * by item, because a subscription may have hundreds of former invoices. Lines that ended earlier are released already: with
+ * the period before it, or when they were stored.
  * Looks up each line in `released_line`, because a join may read the whole table. The previous release knows only the column.
  */
 const RELEASE = `
@@ -101,7 +101,7 @@ export class InvoicesRepository {
     return this.withLines(await this.database.select(InvoiceEntity, byId, [ids]));
   }
 
-  /** The invoice, locked until the transaction ends. */
+  /** Returns the invoice, locked until the transaction ends. */
   async lock(id: string): Promise<Invoice | null> {
     const locked = 'WHERE id = $1 FOR UPDATE';
     return this.withLinesOrNull(await this.database.selectOne(InvoiceEntity, locked, [id]));
@@ -124,7 +124,7 @@ export class InvoicesRepository {
     });
   }
 
-  /** Lines by id, in the order in which they were made. */
+  /** Returns the lines with these ids, in the order in which they were made. */
   async findLines(ids: readonly string[]): Promise<readonly InvoiceLine[]> {
     if (ids.length === 0) return [];
     const byId = 'WHERE id = ANY ($1) ORDER BY id';
@@ -146,7 +146,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** The id of the invoice that was regenerated from a void one. */
+  /** Returns the id of the invoice that was regenerated from a void one; null: there is none. */
   async findRegeneratedFrom(id: string): Promise<string | null> {
     const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
     return found?.id ?? null;
@@ -177,7 +177,7 @@ export class InvoicesRepository {
     ]);
   }
 
-  /** Writes what credit notes took of a line. */
+  /** Writes the credited amounts of a line. */
   async updateCredited({
     id,
     credited,
@@ -187,7 +187,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
   }
 
-  /** Marks the lines of closed periods as released. Returns the sums of their net amounts. */
+  /** Marks the lines of closed periods as released. Returns the sums of their net amounts, by subscription. */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();
@@ -223,7 +223,7 @@ export class InvoicesRepository {
     await this.database.insertMany(InvoiceLineEntity, stored.map(toLineRow));
   }
 
-  /** Reads invoices and their lines as of one instant. Inside a transaction the caller has locked what it decides about. */
+  /** Reads invoices and their lines as of one instant. In a transaction, relies on the locks of the caller instead. */
   private onSnapshot<Result>(reads: () => Promise<Result>): Promise<Result> {
     return this.database.isInTransaction ? reads() : this.database.snapshot(reads);
   }

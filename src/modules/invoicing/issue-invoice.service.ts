@@ -41,8 +41,8 @@ export class IssueInvoiceService {
   ) {}
 
   /**
-   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction, so that its reads
-   * are consistent.
+   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction, so that
+   * its reads are consistent.
    * @param redeemed coupons that would be redeemed before
    * @throws {ProblemError} `invoice_too_large`
    */
@@ -91,7 +91,7 @@ export class IssueInvoiceService {
       await this.finalization.openMinorOf(requests),
       now,
     );
-    // What waits may be empty: usage can still come.
+    // A waiting draft may have no lines: usage can still arrive.
     const made = decided
       .filter(({ invoice }) => invoice.lines.length > 0 || isWaiting(invoice))
       .map(({ invoice, added }) => ({ invoice: withEarned(invoice, earned), added }));
@@ -139,7 +139,7 @@ export class IssueInvoiceService {
     await this.outbox.recordAll([...ofInvoices, ...others]);
   }
 
-  /** The customers of billing requests. One without lines may bill nothing, so that it fixes no currency yet. */
+  /** Returns the customers of billing requests. Requests without lines fix no currency yet, because they may bill nothing. */
   private async customersOf(
     requests: readonly BillingRequest[],
   ): Promise<ReadonlyMap<string, Customer>> {

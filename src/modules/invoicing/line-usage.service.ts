@@ -121,7 +121,7 @@ export class LineUsageService {
     }));
   }
 
-  /** Returns what each line that bills usage counted, in their order. */
+  /** Returns the query for what each usage line counted, in the order of the lines. */
   private async queriesOf(
     { customerId }: Invoice,
     lines: readonly InvoiceLine[],

@@ -57,8 +57,8 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Reads how much subscriptions owe, for customers with several of the requests. Only their invoices can use credit from one
-   * another.
+   * Reads how much subscriptions owe, for customers with several of the requests. Only the invoices of such a customer can use
+   * credit from one another.
    */
   async openMinorOf(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

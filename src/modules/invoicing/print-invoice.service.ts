@@ -9,11 +9,11 @@ import { InvoicePrinter } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
-/** A page takes the time of many requests, so that one is made at a time. */
+/** Printing takes as long as many requests, so only one invoice is printed at a time. */
 const AT_ONCE = 1;
 const MOST_WAITING = 16;
 
-/** Invoices on paper. */
+/** Prints invoices as PDF. */
 @Injectable()
 export class PrintInvoiceService {
   private readonly limiter = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);

@@ -27,7 +27,7 @@ const OF_SUBSCRIPTIONS = `
 const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
-/** Customers on test clocks, whose usage is not archived, are left out: the others have an index. */
+/** Excludes customers on test clocks: their usage is not archived, and the index has only the others. */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
   FROM invoice CROSS JOIN LATERAL jsonb_array_elements(invoice.ordered_lines) AS line
@@ -43,7 +43,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Locks the given drafts that still wait until the transaction ends. Returns them in the order of the ids. */
+  /** Locks those of the given drafts that still wait, until the transaction ends. Returns them in the sequence of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(LOCK, [ids]);
@@ -72,7 +72,7 @@ export class RenewalDraftsRepository {
     return new Map(rows.map(({ customerId, since }) => [customerId, since]));
   }
 
-  /** Ids of those of subscriptions, in due order. */
+  /** Returns ids of the waiting drafts of subscriptions, in due order. */
   async ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(OF_SUBSCRIPTIONS, [subscriptionIds]);
     return rows.map(({ id }) => id);

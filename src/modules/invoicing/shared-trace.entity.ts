@@ -7,7 +7,7 @@ import type { SplitTrace } from './domain/shared-trace';
  * to.
  */
 @Entity('shared_trace')
-// Of an expression, which entities cannot define: the hash of the trace.
+// Index on an expression, which entities cannot define: the hash of the trace.
 @Index('shared_trace_hash_index', { synchronize: false })
 export class SharedTraceEntity {
   /** From the sequence `shared_trace_id`. */

@@ -7,8 +7,8 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Returns the ids of the traces, and stores those that are not known. Two transactions that store the same trace at once store it
- * twice, because neither may wait for the other: one of them may have taken invoice numbers.
+ * Returns the ids of the traces, and stores those that are not stored yet. Two transactions that store the same trace at once
+ * store it twice, because neither may wait for the other: one of them may have taken invoice numbers.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (
@@ -37,7 +37,7 @@ export class SharedTracesRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Stores the shared parts of traces, and returns what the rows of the lines store. The previous release reads whole traces only. */
+  /** Stores the shared parts of traces. Returns the trace columns of each line. The previous release reads whole traces only. */
   async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
     this.database.requireTransaction();
     if (!this.previousRelease.hasEnded) {

@@ -1,6 +1,6 @@
 import { isInEffect } from './invoice-query';
 
-/** Rows that the checks of the ledger add up, by customer; each statement gives `(key, currency, amount)`. */
+/** Rows that the checks of the ledger add up by customer. Each statement gives `key`, `customer_id`, `currency` and `amount`. */
 
 /** Amounts owed for open invoices. */
 export const RECEIVABLE_ROWS = `

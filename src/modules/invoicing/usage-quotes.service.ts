@@ -57,13 +57,13 @@ export class UsageQuotesService {
   }
 }
 
-/** Returns a billing request without a subscription, because late usage is billed by the invoice that is finalized first. */
+/** Returns the request for a draft's usage, without its subscription: the first finalized invoice bills the late usage. */
 function usageOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
-/** Requires that amounts are not too large. Parts may be, even if the maximum of their price is not. */
+/** Refuses amounts that are too large. A part can be too large even if the maximum of its price is not. */
 function notTooLarge(quote: UsageQuote): UsageQuote {
   const amounts = [quote, ...quote.parts].map(({ amountMinor }) => amountMinor);
   if (!amounts.every(isWireSafe)) throw invoiceTooLarge();

@@ -48,7 +48,7 @@ export class UsageReadingsService {
     requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
-    // An event that is stored after the last invoice has read its usage has to find that usage closed.
+    // Blocks events until the commit: one stored after the last invoice counted the usage must see the subscription as closed.
     if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
       await this.holdAll(requests.map(({ customerId }) => customerId));
     }
@@ -138,7 +138,7 @@ export class UsageReadingsService {
     await this.billing.requireOpen(usagePeriodsOf(invoice), otherwise);
   }
 
-  /** Reopens the usage of a void invoice, and returns it: it is late until an invoice bills it. */
+  /** Reopens the usage of a void invoice, and returns it. It is late usage until an invoice bills it. */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);
@@ -150,7 +150,7 @@ export class UsageReadingsService {
     );
   }
 
-  /** Lets the next invoice bill the corrections of an invoice that is declared void. */
+  /** Reopens the usage that an invoice corrected, when it is voided. The next invoice bills it. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
     await this.billing.reopen(usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }));
   }
@@ -187,7 +187,7 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
   return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
-/** Late usage is billed by the next invoice that requests lines, or that asks for it. */
+/** Returns the usage to read for each request. Late usage is billed by requests with lines or with `lateUsage`. */
 function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
   const requesting = requests.filter(
     ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
@@ -210,7 +210,7 @@ function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly Us
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
-/** A weighted sum is weighed over its full period, of which this is a part: the parts add up. */
+/** Returns the share of a part in its full period. A weighted sum is an average over the full period, so the parts add up. */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
   return rational(lengthMs(part), lengthMs(full));

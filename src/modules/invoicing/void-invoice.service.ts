@@ -30,9 +30,9 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Voids a locked invoice in the caller's transaction. Returns the credit and the coupons that it used, charges again what it
-   * credited, and takes back what its credits returned to coupons. The next invoice bills its corrections of usage. None of its lines may
-   * be credited, and payments must be taken off it.
+   * Voids a locked invoice in the caller's transaction. Gives back the credit and the coupons that it used, charges again what it
+   * credited, and takes back what its credits returned to coupons. The next invoice bills its corrections of usage. The caller
+   * has checked that none of its lines is credited, and has taken payments off it.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {

@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mrr-change';
 import { MrrChangeEntity } from './mrr-change.entity';
 
-/** Reads the newest change of each subscription, and deletes their pending marks, because their changes are recorded now. */
+/** Reads the newest change of each subscription. Deletes their pending marks, because the caller now records their revenue. */
 const TAKE_LAST = `
   WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
   SELECT wanted.id AS "subscriptionId", last.*
@@ -42,8 +42,8 @@ export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the newest change of each subscription, by subscription id. The caller has locked the subscriptions, and then
-   * records their changes.
+   * Returns the newest change of each subscription, by subscription id, and deletes the pending marks. The caller has locked
+   * the subscriptions and records their changes afterwards.
    */
   async takeLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
     this.database.requireTransaction();
@@ -59,12 +59,12 @@ export class MrrChangesRepository {
     await this.database.insertMany(MrrChangeEntity, changes);
   }
 
-  /** Returns ids of subscriptions that are not recorded yet, ascending. */
+  /** Returns ids of subscriptions whose revenue is not recorded yet, ascending. */
   async pending(most: number): Promise<readonly string[]> {
     return this.ids(PENDING, [most]);
   }
 
-  /** Returns those of these subscriptions that are not recorded yet. */
+  /** Returns the ids of those subscriptions whose revenue is not recorded yet. */
   async pendingOf(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.ids(PENDING_OF, [subscriptionIds]));
   }

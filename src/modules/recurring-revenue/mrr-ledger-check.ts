@@ -42,8 +42,8 @@ export class MrrLedgerCheck implements OnModuleInit {
   }
 
   /**
-   * Returns subscriptions whose recorded revenue differs from their current revenue. Leaves out those with due or pending work,
-   * which is not recorded yet, and those that a process with a clock ahead of this one changed: their items begin in the future.
+   * Returns subscriptions whose recorded revenue differs from their current revenue. Skips subscriptions with due billing or
+   * unrecorded revenue, and subscriptions that a process with a faster clock changed: their items start in the future.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -1,7 +1,7 @@
 import { Entity } from 'typeorm';
 import { IdColumn } from '../../platform/database';
 
-/** A subscription whose recurring revenue was changed, or not recorded, by a former release. */
+/** Marks a subscription whose revenue is not recorded yet, because a previous release created or changed it. */
 @Entity('mrr_pending')
 export class MrrPendingEntity {
   @IdColumn() readonly subscriptionId!: string;

@@ -9,10 +9,10 @@ import { RecurringRevenueService } from './recurring-revenue.service';
 export const PENDING_MRR_WORK = 'pending-mrr';
 const EVERY_MS = 30_000;
 
-/** Locks as many subscriptions at once: other work of theirs waits for the commit. */
+/** Subscriptions that one transaction locks. Other work on them waits for its commit. */
 const BATCH = 200;
 
-/** Records subscriptions older than the records, and those that a process of the previous release changed. */
+/** Records the revenue of subscriptions that a process of a previous release created or changed. */
 @Injectable()
 export class PendingMrr implements OnModuleInit {
   private readonly logger = new Logger(PENDING_MRR_WORK);

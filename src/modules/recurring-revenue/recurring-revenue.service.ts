@@ -44,7 +44,7 @@ export class RecurringRevenueService {
     await this.recordAfter(real, last, now);
   }
 
-  /** Records locked subscriptions that this release has not recorded yet. */
+  /** Records the revenue of locked subscriptions with a pending mark. Backfills those without an earlier change. */
   async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
     const last = await this.changes.takeLast(pending.map(({ id }) => id));
     await this.recordAfter(
@@ -106,7 +106,7 @@ export class RecurringRevenueService {
     await this.changes.insertAll(changes);
   }
 
-  /** Returns since when subscriptions have their first revenue, by their ids; those that have it since now are missing. */
+  /** Returns the start of the first revenue by subscription id, without subscriptions whose revenue starts at `now`. */
   private async startsOf(
     subscriptions: readonly Subscription[],
     now: Date,
@@ -128,7 +128,7 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Records subscriptions from their start, with the last amount that they earned. */
+  /** Records the last amount of each subscription from its start, and the end of its revenue if it stopped. */
   private async backfill(subscriptions: readonly Subscription[], now: Date): Promise<void> {
     const amounts = new Map([
       ...(await this.current(subscriptions, now)),
@@ -151,7 +151,7 @@ export class RecurringRevenueService {
     await this.changes.insertAll(changes);
   }
 
-  /** Returns what subscriptions that stopped earning earned last, by their ids. */
+  /** Returns the last monthly amount of subscriptions whose revenue stopped, by subscription id. */
   private async lastOf(
     subscriptions: readonly Subscription[],
   ): Promise<ReadonlyMap<string, bigint>> {

@@ -12,7 +12,7 @@ import { subscriptionNotFound } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Edits fields of subscriptions that are not billed. */
+/** Edits fields of subscriptions that do not affect billing. */
 @Injectable()
 export class EditSubscriptionService {
   constructor(

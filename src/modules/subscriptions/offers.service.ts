@@ -49,7 +49,7 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. Also finds the archived version and add-ons that the
+   * Resolves a change of a subscription, in the caller's transaction. Accepts the archived version and archived add-ons that the
    * subscription already has.
    * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */

@@ -19,7 +19,7 @@ import { SubscriptionsRepository } from './subscriptions.repository';
 /** The trial and the first period, of at most 365 years, must end in the year 9999 or before. */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
-/** Periods that one back-dated start may begin: a year of days. */
+/** Most periods that a back-dated start may bill at once: a year of daily periods. */
 const MOST_PERIODS = 366;
 
 /** A subscription that is to begin. */

@@ -24,6 +24,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** Not always set on a period that is followed by another, so that a renewal stores only the next one. */
+  /** May be false on a period that another one follows, because a renewal does not update the former period. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

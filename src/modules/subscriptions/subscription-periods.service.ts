@@ -13,11 +13,11 @@ export interface BilledInvoice {
   readonly lines: readonly { readonly itemId: string | null }[];
 }
 
-/** Present state of what an invoice billed of a subscription. */
+/** Present state of the subscription, items and period that an invoice billed. */
 export interface BilledState {
   /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** True for the first invoice of a subscription that was to start with its payment. */
+  /** True for the first invoice of a subscription that starts only when that invoice is paid. */
   readonly isWithdrawn: boolean;
   readonly hasEnded: boolean;
   readonly billingPeriod: Period | null;

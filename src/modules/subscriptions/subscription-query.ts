@@ -9,7 +9,7 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /** Ends of periods after which another one begins. */
+  /** Range of the end of the current period. If limited, only subscriptions that renew at that end. */
   readonly renews: InstantRange;
 }
 

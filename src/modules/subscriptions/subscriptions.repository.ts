@@ -39,7 +39,7 @@ const LEFT_ALONE = `
   SELECT id FROM subscription
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
-/** A period that was cut off where it began starts where the next one does. A join would read the whole table. */
+/** A period that ended at its start begins with the next one: `end_at` decides. A join would read the whole table. */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
     SELECT (SELECT id FROM subscription_period WHERE subscription_id = wanted
@@ -95,7 +95,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** The subscription alone, locked until the transaction ends. */
+  /** Returns the subscription without its items and periods, locked until the transaction ends. */
   lock(id: string): Promise<Subscription | null> {
     return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

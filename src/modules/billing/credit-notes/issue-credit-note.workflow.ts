@@ -21,11 +21,11 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice, and the disputed ones whose credit it used, and reads what refunds gave back and disputes took
- *    of them, so that no money is given back twice.
+ * 2. Locks the payments of the invoice, and disputed payments whose credit the invoice used. Reads what refunds and disputes
+ *    took of them, so that no money is given back twice.
  * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. Lost disputes take the credit
  *    that their payments had paid of the invoice.
- * 4. Refuses a note that gives back, as a refund or as credit, what only a payment with an open dispute holds.
+ * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
  * 5. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()
@@ -66,8 +66,8 @@ export class IssueCreditNoteWorkflow {
 }
 
 /**
- * @param money that paid the invoice
- * @param credit of payments that paid it
+ * @param money disputes of payments of the invoice
+ * @param credit disputes of payments whose credit the invoice used
  * @throws {ProblemError} `payment_disputed`
  */
 function assertUndisputed(

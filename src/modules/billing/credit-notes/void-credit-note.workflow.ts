@@ -15,7 +15,7 @@ import { BillingLocks } from '../billing-locks';
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Refuses while the refund that was issued with the note is pending or has succeeded.
- * 3. Takes back the credit that the note gave, and what it lowered is owed again.
+ * 3. Takes back the credit that the note gave. The invoice owes again the amount that the note subtracted.
  */
 @Injectable()
 export class VoidCreditNoteWorkflow {

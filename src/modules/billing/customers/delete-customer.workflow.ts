@@ -8,7 +8,7 @@ import { UsageStreams } from '../../metering';
  * Deletes customers.
  *
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its rows stay, because history refers to them.
- * 2. Outdates its cached usage streams and entitlement balances, so that usage and checks answer that it is not found.
+ * 2. Invalidates its cached usage streams and entitlement balances, so that usage events and checks no longer find it.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

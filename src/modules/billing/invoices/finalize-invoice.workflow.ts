@@ -13,7 +13,7 @@ import { BillingLocks } from '../billing-locks';
 const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
 
 /**
- * Finalizes a draft before its grace period ends, or a draft of a caller.
+ * Finalizes a renewal draft before its grace period ends, or a draft that was created by request.
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Reads up to when charges in advance of the subscription are earned.

@@ -13,7 +13,7 @@ import { BillingLocks } from '../billing-locks';
  *
  * 1. Locks the waiting drafts. The caller has locked their subscriptions.
  * 2. Reads up to when charges in advance of the subscriptions are earned.
- * 3. Locks what the invoices need, and finalizes the drafts one after the other, so that each uses what the former left.
+ * 3. Locks what the invoices need. Finalizes the drafts one after the other: each uses the coupons and credit left by the former.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {
@@ -23,7 +23,7 @@ export class FinalizePrepaidDraftsWorkflow {
     private readonly finalizing: FinalizeInvoicesService,
   ) {}
 
-  /** Finalizes such drafts in the caller's transaction, before the decisions are written. */
+  /** Finalizes the drafts that the decisions credit or shorten, in the caller's transaction, before the decisions are written. */
   async finalize(
     decisions: readonly Decision[],
     givenBack: GivenBackTerms,

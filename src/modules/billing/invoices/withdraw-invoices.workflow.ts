@@ -10,7 +10,7 @@ import { LostCreditService, type Payment, ReturnPaymentsService } from '../../pa
 
 const REASON = 'The subscription ended before its first invoice was paid.';
 
-/** Locked invoices, and the locked payments whose credit they used and disputes took. */
+/** Locked invoices, and the locked payments whose credit they used and lost disputes took. */
 interface Withdrawable {
   readonly invoices: readonly Invoice[];
   readonly lost: readonly Payment[];

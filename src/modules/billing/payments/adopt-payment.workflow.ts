@@ -17,8 +17,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Records a charge whose payment is missing because the database is a restored backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. A charge that moves no money is ignored.
- * 2. Locks the customer, the subscription and the invoice of the charge. Reserves its amount of the invoice if that can be
- *    paid, even if less is payable, because the money has moved. What the invoice does not need becomes credit.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid, reserves the whole charged
+ *    amount on it, because the money has moved. What the invoice does not need becomes credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()

@@ -91,7 +91,7 @@ export class ApplyProviderEventWorkflow {
       if (!(await this.adoption.adopt(provider, chargeReference))) return false;
       payment = await this.payments.find(paymentId);
     }
-    // A payment of a restored backup may have lost its reference, which a poll finds.
+    // A payment of a restored backup may lack its reference. A poll of the provider restores it.
     if (payment?.providerReference === null && !hasEnded(payment)) return false;
     if (payment?.providerReference !== chargeReference) return true;
     return (hasEnded(payment) || (await this.settles(paymentId))) && record(paymentId);

@@ -52,7 +52,7 @@ export class CollectInvoicesWorkflow {
 
   /**
    * Begins attempts at some due invoices, in one commit. `DuePayments` then completes each attempt, even if this process dies.
-   * Looks at many invoices, because most may have nothing to charge.
+   * Reads many invoices at once, because most may have nothing to charge.
    * @param most largest number of attempts; further invoices stay due
    */
   async begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
@@ -73,7 +73,7 @@ export class CollectInvoicesWorkflow {
     });
   }
 
-  /** Asks the provider, and settles the payment. */
+  /** Charges the payment at its provider and settles it. */
   async charge(payment: Payment): Promise<void> {
     await this.settling.settle(payment, await this.charges.charge(payment));
   }
@@ -97,7 +97,7 @@ export class CollectInvoicesWorkflow {
     return rest;
   }
 
-  /** Reads what the payment method of each invoice depends on, each kind of data with one statement. */
+  /** Reads the data that decide the payment method of each invoice, each kind of data with one statement. */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<MethodOf> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.existing(customerIds);

@@ -9,7 +9,7 @@ import {
 } from '../../payments';
 import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
 
-/** The method was added by its token and deleted before the setup ended. */
+/** Result if the method was added by its token and deleted before the setup ended. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**

@@ -90,7 +90,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     }
   }
 
-  /** Charges one after the other, so that the same requests give the same events; a failure stops the clock. */
+  /** Charges payments in sequence, so that the same requests give the same events. An error fails the advance of the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closing.closeSome(testClockId, now, AT_ONCE);
     const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);

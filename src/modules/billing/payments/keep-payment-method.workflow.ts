@@ -16,7 +16,7 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  * Stores payment methods, and charges again when a customer has another default.
  *
  * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
- * 2. Claims the idempotency key, locks the customer, and writes the payment method, as the default if it becomes that.
+ * 2. Claims the idempotency key, locks the customer, and writes the payment method and whether it is the default.
  * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
  */
 @Injectable()

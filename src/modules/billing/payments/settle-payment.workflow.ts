@@ -29,7 +29,7 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
  * Writes the outcome of a charge: the second of the two commits of a payment.
  *
  * 1. Locks the payment method, if the decline was final for it, then the subscription, the invoice and the payment. If step 4
- *    may follow, also locks what the subscription gives back.
+ *    may follow, also locks what it withdraws.
  * 2. Pays the invoice, or frees what the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. A success is posted, and what the invoice does not need becomes credit.
  * 4. Expires the subscription if its time limit for the first payment has passed.
@@ -80,7 +80,7 @@ export class SettlePaymentWorkflow {
     const now = await this.timeOf(owed, this.clock.now());
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
     const before = await this.payments.lock(id);
-    // The failure freed the reserve, which paying expects.
+    // The failure released the amount that the payment had reserved, which `pay` requires.
     const reserved =
       owed === null
         ? null
@@ -123,7 +123,7 @@ export class SettlePaymentWorkflow {
     now: Date,
   ): Promise<Payment> {
     const { amount } = payment;
-    // A first payment that is waited for is not tried beyond that.
+    // A first payment is not retried after its time limit.
     const retry = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
     switch (payment.status) {
       case 'succeeded': {
@@ -136,7 +136,7 @@ export class SettlePaymentWorkflow {
       case 'canceled': {
         const wasAttempt = payment.collectionAttempt !== null;
         const after = await this.invoices.fail(invoice, { amount, wasAttempt }, retry, now);
-        // An attempt at an invoice that is void or written off by now says nothing of its subscription.
+        // The subscription does not change if the invoice was voided or written off during the attempt.
         if (wasAttempt && subscription !== null && after.status === 'open') {
           await this.status.applyPaymentEvent(
             subscription,

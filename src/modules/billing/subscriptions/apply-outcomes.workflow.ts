@@ -32,7 +32,7 @@ interface Applied extends Decision {
  *
  * 1. Locks what step 6 withdraws, and the payments of invoices that the decisions credit or correct, so that what was refunded
  *    is not credited.
- * 2. Finalizes drafts that charge for what the decisions take back.
+ * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions.
  * 5. Prepares the invoices, in the sequence of the decisions, and recognizes the revenue of closed periods.

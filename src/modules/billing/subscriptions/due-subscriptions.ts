@@ -5,8 +5,8 @@ import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Renewals of a commit. Each costs a sixth less CPU than in commits of 50, because its statements are shared; larger commits
- * hold the series of invoice numbers longer.
+ * Renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because renewals share their statements. Larger
+ * commits lock the series of invoice numbers longer.
  */
 const MOST_AT_ONCE = 100;
 

@@ -28,13 +28,13 @@ export class FirstPaymentsWorkflow {
     private readonly withdrawing: WithdrawInvoicesWorkflow,
   ) {}
 
-  /** Locks what a subscription gives back if `endInvoice` expires it. Call it before locking credit. */
+  /** Locks what `endInvoice` withdraws if it expires the subscription. Call it before credit is locked. */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
     await this.withdrawing.lock([subscription.id]);
   }
 
-  /** Locks what a subscription gives back if `endPayment` expires it. Call it before locking the payment or credit. */
+  /** Locks what `endPayment` withdraws if it expires the subscription. Call it before locking the payment or credit. */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isOutOfTime(subscription, now)) return;
     await this.withdrawing.lock([subscription.id]);

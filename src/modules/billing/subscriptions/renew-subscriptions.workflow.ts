@@ -25,7 +25,7 @@ import {
 import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
-/** Most pieces of due work that one request does: a year of monthly renewals. The due worker does the others, each in its own commit. */
+/** Most pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later commit. */
 const MOST_AT_ONCE = 12;
 
 /** A locked subscription without due work, and its locked customer. */

@@ -25,10 +25,10 @@ const LONGEST_WAIT_MS = 500;
  * 1. Locks the customer and decides the start.
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
  * 3. If the start lies ahead: updates the entitlement balances, and ends here.
- * 4. If the start lies in the past: blocks usage events, and requires that none is archived since.
+ * 4. If the start lies in the past: blocks usage events, and requires that no usage since the start is archived.
  * 5. Applies the decision: the first period and its invoice.
- * 6. On a test clock, does the first of the periods since a past start, because no worker runs between two advances. In real
- *    time they are due work like any renewal, each in a commit of its own.
+ * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances. In real time
+ *    workers do it, as they do renewals, each period in a commit of its own.
  */
 @Injectable()
 export class SubscribeWorkflow {

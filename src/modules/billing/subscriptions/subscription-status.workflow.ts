@@ -41,7 +41,7 @@ export class SubscriptionStatusWorkflow {
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 
-  /** Applies that no invoice is open any more, unless another one of the subscription is. Written-off invoices do not count. */
+  /** Applies the event `settled`, unless another invoice of the subscription is open. Written-off invoices are not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.collection.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);

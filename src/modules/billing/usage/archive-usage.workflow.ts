@@ -8,7 +8,7 @@ import { UnbillableUsageService } from '../../subscriptions';
  * Archives usage events whose retention has ended, in steps. Each is one commit.
  *
  * 1. Removes events whose files were written a while ago.
- * 2. Writes the next file, or looks for the next streams with events to archive.
+ * 2. Writes the next file, or selects the next streams with events to archive.
  * 3. Locks these streams, reads which periods of their customers are not billed yet, and closes a month of the other streams.
  */
 @Injectable()

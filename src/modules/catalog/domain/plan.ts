@@ -73,7 +73,7 @@ export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
     PlanVersionTerms[Field] | undefined;
 };
 
-/** Fields of a plan that objects which refer to it show. */
+/** Fields of a plan that are shown in objects which refer to the plan. */
 export type PlanName = Pick<Plan, 'id' | 'code' | 'name' | 'archivedAt'>;
 
 /** Fields of a new plan. */

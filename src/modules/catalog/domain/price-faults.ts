@@ -170,7 +170,7 @@ function scaled(text: string, decimals: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
 }
 
-/** Returns the contradictions between a price and its meter: a percentage needs a sum, groups need a meter with groups. */
+/** Returns the contradictions between a price and its meter: model `percentage` needs a sum, `by_group` a meter with groups. */
 export function faultsOfMeteredPrice(
   { model, isByGroup }: PriceTerms,
   meter: { readonly aggregation: Aggregation; readonly groupBy: readonly string[] },

@@ -24,7 +24,7 @@ export interface PriceTier {
   readonly flatAmount: bigint;
 }
 
-/** Terms of a price as sent and stored. Null when the model has no such field, or for the default. */
+/** Terms of a price as sent and stored. A field is null if the model does not have it, or to request its default. */
 export interface PriceTerms {
   readonly name: string;
   readonly model: PriceModel;
@@ -46,7 +46,7 @@ export interface PriceTerms {
   readonly chargeFlatAtZero: boolean | null;
 }
 
-/** A price of a plan version or an add-on: its terms with defaults, and the part that rates a quantity. Immutable. */
+/** A price of a plan version or an add-on: its terms with defaults applied, and the input of rating. Immutable. */
 export interface CatalogPrice extends PriceTerms {
   readonly id: string;
   readonly rating: Price;
@@ -85,8 +85,8 @@ export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms
 }
 
 /**
- * Returns the part of complete terms that rates a quantity. Timing, meter and period limits are not part of it: they decide
- * when and how much is billed.
+ * Returns the terms that rating a quantity needs. Timing, meter and period limits are not among them: they decide when and
+ * how much is billed.
  */
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {

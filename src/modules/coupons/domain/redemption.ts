@@ -17,7 +17,7 @@ export interface CouponRedemption {
   readonly endsAt: Date | null;
   /**
    * Minor units left for duration `once`: the rest of an amount, or the discount that a credit returned to a percentage.
-   * Null for any other coupon.
+   * Null otherwise.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
@@ -84,7 +84,7 @@ export function redemptionOf(
   };
 }
 
-/** Returns true if a redemption discounts a billing period that starts at an instant. Repeating ones end after their months. */
+/** Returns true if a redemption discounts a billing period that starts at `startAt`. A repeating coupon stops at `endsAt`. */
 export function countsFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
 }
@@ -96,7 +96,7 @@ export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
-/** Returns true if a percentage with duration `once` took something off. It can still take off what was returned to it. */
+/** Returns true if a percentage with duration `once` has discounted an invoice. It can be used again for returned discounts. */
 export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
@@ -130,7 +130,7 @@ export function withApplied(
   now: Date,
 ): CouponRedemption {
   if (amountMinor === 0n && returnedMinor === 0n) return redemption;
-  // A percentage that the void of its bill left unused is not limited to what a correction of the bill returns.
+  // If its bill was voided, the percentage is unused again. A correction of that bill does not limit it to the returned discount.
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
   const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
@@ -151,7 +151,7 @@ export function withApplied(
 export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if one of them used the percentage itself, not only what returned to it, and not only for usage added to a bill. */
+  /** True if an invoice used the percentage itself. Use of returned discounts, or for usage added to a bill, does not count. */
   readonly isUsed: boolean;
 }
 
@@ -164,7 +164,7 @@ export interface InvoiceDiscount {
   readonly returnedMinor?: bigint;
   /** The most that a percentage could take off; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
-  /** Discount of usage that was added to earlier bills, and the part of it that the rest of the coupon gave; absent: none. */
+  /** Discount of usage that was added to earlier bills, and its part that came from `remainingAmount`; absent: none. */
   readonly correctedMinor?: bigint;
   readonly ofRestMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
@@ -194,7 +194,7 @@ export function withoutInvoice(
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
-  // A percentage is not used up by discounts of usage that was added to the void invoice.
+  // No other invoice used the percentage. Its discounts of usage that was added to the void invoice do not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   if (isUsedUp({ redemption: after, coupon })) {

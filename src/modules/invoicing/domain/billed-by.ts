@@ -9,9 +9,9 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
 
 export interface BillCoupon {
   readonly redemptionId: string;
-  /** True if it took something off. */
+  /** True if it discounted the bill. */
   readonly isUsed: boolean;
-  /** True if the percentage could take off only what had returned to it. */
+  /** True if the percentage was limited to discounts that credits had returned to it. */
   readonly isLimited: boolean;
 }
 

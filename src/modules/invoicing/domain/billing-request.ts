@@ -12,11 +12,11 @@ export interface GivenBackTerms {
   /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill, read before these locks were taken. Later events are left for the next invoice. Late
+   * Late usage that the invoice may bill, read before the payments were locked. Later events are left for the next invoice. Late
    * usage of other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageRequest[];
-  /** Billing periods of the subscriptions with late usage. Coupons have an amount for each period. */
+  /** Billing periods of the subscriptions with late usage, because a coupon has an amount for each period. */
   readonly periods?: BillingPeriods;
 }
 

@@ -25,8 +25,8 @@ export interface CorrectedBills {
 }
 
 /**
- * Discounts and taxes of the usage corrections of one invoice. Decided one after the other: each correction leaves less of a
- * coupon for the next.
+ * Discounts and taxes of the usage corrections of one invoice. The corrections are decided one after the other: each leaves
+ * less of a coupon for the next.
  */
 export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when its usage is taken back. */
@@ -35,7 +35,7 @@ export interface CorrectionTerms {
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records usage that is taken back, at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Notes the discounts that returned with it. */
+  /** Records the discounts that returned to coupons with usage that was taken back. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
@@ -82,7 +82,7 @@ export function correctionTerms({
   };
 }
 
-/** The coupons of a bill that are for a price, before what they have left is known. */
+/** Returns the coupons of a bill that apply to a price. {@link CouponsLeft} fills in `restMinor`. */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
   bill: FirstBill,

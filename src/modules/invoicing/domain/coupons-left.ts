@@ -25,7 +25,7 @@ export class CouponsLeft {
   }
 
   /**
-   * Takes the discounts of an added amount from the coupons. Returns its terms, with the amounts that the coupons had left
+   * Takes the discounts of an added amount from the coupons. Returns `billedBy` with the amounts that the coupons had left
    * before.
    */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {

@@ -31,7 +31,7 @@ export interface CreditBalance {
   readonly reservedMinor: bigint;
 }
 
-/** A credit of which nothing was used yet. */
+/** Returns a credit of which nothing was used yet. */
 export function newGrant(
   grant: Pick<
     StoredCreditGrant,
@@ -41,7 +41,7 @@ export function newGrant(
   return { ...grant, remaining: grant.amount, reserved: 0n, refunded: 0n, lost: 0n };
 }
 
-/** The part of a credit that invoices have used. */
+/** Returns the part of a credit that invoices have used. */
 export function usedByInvoices({
   amount,
   remaining,

@@ -174,7 +174,7 @@ export function lostForRefunds(
 
 /**
  * Splits the total of a note: first it lowers what is owed, the rest is credit or a refund. A refund never exceeds what was
- * paid in money and not lost: what credit paid returns as credit.
+ * paid in money and not lost: the part of the invoice that was paid with credit returns as credit.
  */
 export function settlementOf(
   invoice: Invoice,

@@ -39,7 +39,7 @@ export interface CouponsInPeriod {
 
 /**
  * Returns a function that is true if a discount returns to its coupon when its line is credited. A coupon that lasts `once`
- * always gets it back, an amount of each period only within the period. Other percentages are not used up, so nothing returns.
+ * always gets it back. Otherwise, an amount gets it back within its billing period, and a percentage never: it is not used up.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -80,7 +80,7 @@ export function couponsOf(
     const returnedMinor = credited
       .filter((share) => share.redemptionId === redemptionId)
       .reduce((total, { amountMinor }) => total + amountMinor, 0n);
-    // Corrections have entries of their own, and share the rest of the coupon.
+    // Usage corrections have coupon entries of their own, but use the same remaining amount.
     const correctedMinor = corrected
       .filter((one) => one.redemptionId === redemptionId)
       .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
@@ -112,7 +112,7 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 
 /**
  * Returns true if usage corrections of the invoice used a percentage that lasts `once`, or began months that exclude the
- * billing period. A draft keeps the coupon, because another invoice may bill the late usage.
+ * billing period. A draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -155,8 +155,8 @@ export function positive(amountMinor: bigint): bigint {
 }
 
 /**
- * Returns the end of the months, which begin with the first discounted period: this one, if it is earlier than the former
- * first.
+ * Returns the end of the months, which begin with the first discounted period. That is this period if it is earlier than the
+ * one that was discounted first so far.
  */
 function monthsEnd(
   coupon: CouponContext,

@@ -20,7 +20,7 @@ import { evaluate } from './trace';
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
-  /** The customer's. */
+  /** Test clock of the customer; null: real time. */
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
 }

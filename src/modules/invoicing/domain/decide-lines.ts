@@ -42,8 +42,8 @@ export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
 }
 
 /**
- * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. A request makes no line if it has
- * no days or no usage, or if its credit gives back neither money nor a discount.
+ * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. A request makes no
+ * line if it has no days or no usage, or if its credit gives back neither money nor a discount.
  *
  * @param nextId makes the id of the next line
  */
@@ -280,7 +280,7 @@ function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']):
     period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
     'what is credited was billed for a period',
   );
-  // What was billed from later on, for a part that is yet to come, is unused as a whole.
+  // A line whose period starts after `from` is unused as a whole.
   const startAt = from > period.startAt ? from : period.startAt;
   if (end === 'border' || from < period.startAt) {
     return prorate(unit, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);

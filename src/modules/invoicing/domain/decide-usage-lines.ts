@@ -30,7 +30,7 @@ export interface CountedUsage {
 
 /** Earlier bill of the period of a request. */
 export interface EarlierBill extends BilledUsage {
-  /** Its lines that are not void. */
+  /** Its lines on invoices in effect. */
   readonly lines: readonly BilledLine[];
 }
 

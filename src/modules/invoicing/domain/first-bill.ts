@@ -6,7 +6,7 @@ import type { UsageLineRequest } from './line-item-request';
 
 /** A billed amount that coupons of a bill discounted, at list prices, with its later corrections. */
 export interface BilledAmount {
-  /** For usage, which counts all lines of its price and period: {@link subjectOf} it. For any other line: its id. */
+  /** For usage: {@link subjectOf}, shared by all lines of its price and period. For any other line: its id. */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
@@ -14,9 +14,9 @@ export interface BilledAmount {
 
 /** First bill of the usage of a period. */
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
-  /** Bills of the same invoice have the same. */
+  /** Bills of the same invoice have the same id. */
   readonly id: string;
-  /** Coupons that ran at it. */
+  /** Coupons that ran when the bill was made. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
   /** Highest amount billed for the period at any time, at list prices. */
@@ -48,7 +48,7 @@ export function termsOfBill(
       .filter(({ correctedFrom }) => correctedFrom === undefined)
       .map(({ redemptionId, amountMinor, mostMinor = null }) => ({
         redemptionId,
-        // What a void invoice took off counts as never done.
+        // The discounts of a void invoice count as never made.
         isUsed: amountMinor > 0n && status !== 'void',
         isLimited: mostMinor !== null,
       })),
@@ -56,7 +56,7 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms of a bill without a line as of now: its invoice may have been voided or regenerated.
+ * Returns the present terms of a bill that made no line. Its invoice may have been voided or regenerated since.
  * @param latest the invoice, or the last one that was regenerated from it; undefined if there was none
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {

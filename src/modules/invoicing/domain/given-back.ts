@@ -4,7 +4,7 @@ import { allocate } from '../../../core/money';
 /** Refunded amounts by invoice id, in minor units, pending refunds included. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, bigint>;
 
-/** Money that went back of what a customer paid, in minor units. */
+/** Money that the customer got back of what was paid, in minor units. */
 export interface ReturnedMoney {
   /** By refunds, pending ones included. */
   readonly refundedMinor: bigint;

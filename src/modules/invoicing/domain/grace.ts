@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary of two
- * periods waits the given hours, counted from the boundary even if it is made later, and bills usage that arrives meanwhile. An
+ * periods waits the given hours, counted from the boundary even if it is made later, and bills usage that arrives meanwhile. A
  * request without lines bills only late usage, and does not wait.
  */
 export function graceEnd(

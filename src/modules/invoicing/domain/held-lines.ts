@@ -92,7 +92,7 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
   return of(taxShares) - of(creditedTaxShares);
 }
 
-/** The discounts of lines by coupon and period, less what returned already. */
+/** Returns the discounts of lines by coupon and period, less discounts that returned already. */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {

@@ -18,7 +18,7 @@ export function nextAttemptAt(
   retry: RetryPlan,
   now: Date,
 ): Date | null {
-  // One that is void or written off by now may still wait for its collection to be closed.
+  // An invoice that was voided or written off meanwhile may still wait for the end of its collection.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
   // Keeps a planned attempt: after an attempt, one is planned only if the customer got another payment method meanwhile.
   if (invoice.collectAt !== null) return invoice.collectAt;
@@ -28,8 +28,8 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns when to close the collection of an invoice that is void, written off or wholly credited; null: it is not needed. Closing
- * may reactivate its subscription, which may have no open invoice any more.
+ * Returns when to close the collection of an invoice that is void, written off or wholly credited; null: not needed. Closing
+ * makes its subscription active again if no other invoice of it is open.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;

@@ -18,8 +18,8 @@ export type PaymentDecision =
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
 /**
- * Decides if an invoice can be paid. It must be open or written off, and the amount at least 1 and at most {@link payableOf}
- * it.
+ * Decides if an invoice can be paid. It must be open or written off. The amount must be at least 1, and at most
+ * {@link payableOf} the invoice.
  * @param requested minor units; null for the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {

@@ -43,7 +43,7 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
     itemId: request.itemId,
     period: request.period,
     fullPeriod: request.fullPeriod,
-    // Usage is never prorated: the part of a period is for its limits and for a fee at zero usage, whose line has it.
+    // Usage is not prorated. The proration of its request is for limits, and for a fee at zero usage, whose line sets it.
     proration: request.kind === 'usage' ? null : request.proration,
     prorationUnit: request.prorationUnit,
     timeZone: request.timeZone,

@@ -60,7 +60,7 @@ export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** `border` if another charge follows there, `termination` if the subscription ends there. Stored with drafts, so the words stay. */
+  /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends then. Stored with drafts. */
   readonly end: 'border' | 'termination';
 }
 

@@ -12,16 +12,16 @@ export interface NoteLimit {
   /** Credited by later invoices. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /** Refunded beyond the notes that refunds fulfil; 0 for a note that may document it. */
+  /** Refunded beyond the notes that refunds pay out; 0 for a note that may document the rest. */
   readonly refundedMinor: bigint;
-  /** Lost in disputes beyond what refunds and these notes count. */
+  /** Lost in disputes, and not counted in the amounts above. */
   readonly lostMinor: bigint;
 }
 
 /**
- * Returns the largest total, with tax, of a further note: what is owed, and what was paid and is not given back yet. Credit
- * of later invoices gave back their part of it. Credit of a later invoice that lowered this one counts as paid. A refund
- * without a note gave its amount back, unless the note documents that refund, and so did a lost dispute.
+ * Returns the largest total, with tax, of a further note: what is owed, and what was paid and not given back yet. Credit lines
+ * of later invoices gave back their amounts. Credit of a later negative invoice that lowered this one counts as paid. A refund
+ * without a note gave back its amount, unless the new note documents it; so did a lost dispute.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -45,7 +45,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   };
 }
 
-/** Returns what went back without a note: lost to disputes, and refunded if the new note does not document it. */
+/** Returns the amount given back without a note: lost in disputes, and refunded if the new note does not document it. */
 function beyondNotes({ amountPaid }: Invoice, settle: Settlement, given: GivenBack): bigint {
   if (settle === 'refund') return lostForRefunds(amountPaid, given);
   return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);

@@ -1,7 +1,7 @@
 import type { FixedLineRequest } from './line-item-request';
 import type { BillingRequest } from './billing-request';
 
-/** An invoice for something that is not a subscription. */
+/** Request for an invoice that bills no subscription. */
 export type OneOffRequest = Pick<
   BillingRequest,
   'customerId' | 'collection' | 'daysUntilDue' | 'metadata'

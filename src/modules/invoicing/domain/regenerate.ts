@@ -58,7 +58,7 @@ export function regeneratedFrom(
   const { first, late } = context;
   const request: BillingRequest = {
     ...voided,
-    // The void invoice keeps the boundary it renewed at: there is one renewal for each.
+    // `renewsAt` is unique in a subscription, and the void invoice keeps it.
     renewsAt: null,
     period: startAt === null || endAt === null ? null : { startAt, endAt },
     billingPeriod: context.billingPeriod,

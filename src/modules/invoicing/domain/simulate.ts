@@ -16,14 +16,14 @@ export interface SimulatedPrice {
   readonly maximumMinor: bigint | null;
 }
 
-/** Returns the parts of a usage line, with what the new price needs of them. */
+/** Returns the parts of a usage line, with the charges for its events if the new price is a percentage. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The lines that bill a period with its limits, or one line that corrects or credits it. */
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
-  /** At list prices: a correction that gives back what was paid lowers what was billed by more. */
+  /** At list prices. A correction changes this by more than its amount, if it gives back only what was paid. */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
 }
@@ -97,7 +97,7 @@ function correctAgain(
   const billedMinor = before
     .filter(({ lines }) => lines.some(isOfPeriod(line)))
     .reduce((total, { listedMinor }) => total + listedMinor, 0n);
-  // What was discounted or taken back of the old amounts is taken to be so of the new ones.
+  // Assumes that the same amounts were discounted and taken back at the new price.
   const moreMinor = billedMinor - oldMinor;
   const heldMinor = greater(oldHeldMinor + moreMinor, 0n);
   return correctionOf(
@@ -203,7 +203,7 @@ function fullAmount(price: Price, quantity: string): Rational {
   return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
 }
 
-/** A minimum that was due without any usage. */
+/** Returns the amount at zero usage, for a bill that has only a true-up. */
 function amountOfNothing(price: Price, proration: Proration | null): bigint {
   return price.model === 'percentage'
     ? 0n

@@ -37,7 +37,7 @@ export function usageAgain(
   return { first, late };
 }
 
-/** Returns the item and period whose usage a line may bill; true-ups of other prices are no usage. */
+/** Returns the item and period whose usage a line may bill. A true-up counts, although its price may not be metered. */
 export function usageOf({
   kind,
   itemId,

@@ -61,12 +61,12 @@ export function billOf(
   };
 }
 
-/** The request that {@link billOf} kept. */
+/** Returns the request that {@link billOf} stored. */
 export function toUsageRequest(kept: unknown): UsageLineRequest {
   return kept as UsageLineRequest;
 }
 
-/** Returns the lines of usage by the JSON of the group that each bills first, the first line of each. */
+/** Returns the first usage line of each group, by the JSON of the group. */
 function linesByGroup(lines: readonly InvoiceLine[]): ReadonlyMap<string, InvoiceLine> {
   const found = new Map<string, InvoiceLine>();
   for (const line of lines) {

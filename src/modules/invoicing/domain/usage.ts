@@ -74,7 +74,7 @@ export interface BilledUsage {
 
 /** Input and result of a usage correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** The correction at list prices, negative if usage was taken back; absent if `held` is. */
+  /** The correction at list prices, negative if usage was taken back; absent if `held` is absent. */
   readonly differenceMinor?: bigint;
   /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
@@ -173,7 +173,7 @@ export function ratePart(
   };
 }
 
-/** The part that a trace keeps. */
+/** Converts a part from its form in a trace. */
 export function partOf(traced: TracedPart): UsagePart {
   const { group, quantity, events, charged } = traced;
   return {

@@ -12,7 +12,7 @@ import type { OneOffRequest } from '../domain/one-off';
 
 const LONGEST_DESCRIPTION = 500;
 const MOST_LINES = 100;
-/** A thousand lines of it stay within what JSON can carry. */
+/** Minor units. The sum of a thousand such lines is still exact as a JSON number. */
 const LARGEST_AMOUNT = 1_000_000_000_000;
 const MOST_DAYS = 365;
 

@@ -261,7 +261,7 @@ export function toLineTraceDto(trace: LineTrace): LineTraceDto {
   return plain(toJson(trace)) as LineTraceDto;
 }
 
-/** The stored form for readers: bigints and instants as plain text, names as on the wire. */
+/** Converts stored JSON to the form of the API: bigints and instants as plain text, names in snake case. */
 function plain(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(plain);
   if (typeof json !== 'object' || json === null) return json;
@@ -272,7 +272,7 @@ function plain(json: unknown): unknown {
 }
 
 function wireNameOf(name: string): string {
-  // An object can have the terms `held` beside the amount.
+  // The same object may have a property `held`, so the amount cannot have this name.
   if (name === 'heldMinor') return 'held_amount';
   return name
     .replace(/Minor$/, '')

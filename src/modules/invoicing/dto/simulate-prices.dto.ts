@@ -54,7 +54,7 @@ export function toProblemLine({ definition, occurrence }: ProblemError): object 
   return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }
 
-/** A line of the answer. */
+/** Returns a line of the streamed answer. */
 export function toSimulationLine(step: SimulationStep): object {
   if (step.kind === 'progress') {
     return { type: 'progress', customers: step.customers, of: step.of };

@@ -13,7 +13,7 @@ export type MrrChangeKind = (typeof MRR_CHANGE_KINDS)[number];
 export interface MrrChange {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Number of the change of its subscription, from 1 and without a gap. */
+  /** Position among the changes of the subscription, from 1, without gaps. */
   readonly sequence: number;
   readonly customerId: string;
   /** ISO 4217. */
@@ -23,7 +23,7 @@ export interface MrrChange {
   readonly beforeMinor: bigint;
   readonly afterMinor: bigint;
   readonly changedAt: Date;
-  /** True if it was derived later, from a subscription older than the records. */
+  /** True if the change was derived later, because the subscription is older than the recording of changes. */
   readonly isBackfilled: boolean;
 }
 
@@ -92,13 +92,13 @@ export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolea
 /** Span in which an older subscription had recurring revenue: from its start, or from the end of its trial. */
 export interface RevenueSpan {
   readonly startAt: Date;
-  /** Null: it earns still. */
+  /** Null: the revenue continues. */
   readonly endAt: Date | null;
 }
 
 /**
  * Returns the span in which a subscription had recurring revenue, as far as its fields show; null: none. Earlier pauses and
- * failed payments are unknown. The status `unpaid` counts from the last change of the subscription.
+ * failed payments are unknown. For status `unpaid`, the span ends at the last change of the subscription.
  */
 export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;
@@ -125,9 +125,9 @@ function endedTime(startAt: Date, endAt: Date | null): RevenueSpan | null {
 }
 
 /**
- * Returns the start of the first revenue of a subscription: the start of its service, if it has had its prices since then. A
- * start can be in the past. Prices that replaced free ones count from their own start. While a coupon that has ended ran, there
- * may have been no revenue.
+ * Returns the instant from which the first revenue of a subscription counts: the start of its service or of its newest item,
+ * whichever is later. It can be in the past, but not after `now`. If a coupon has ended, returns `now`: while the coupon ran,
+ * there may have been no revenue.
  */
 export function firstRevenueAt(
   startAt: Date,

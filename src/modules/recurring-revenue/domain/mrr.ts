@@ -3,7 +3,7 @@ import { applyCoupons, type RedeemedCoupon } from '../../../core/discount';
 import { type LimitedPrice, periodAmountOf } from '../../../core/rating';
 import type { Interval } from '../../../core/time';
 
-/** Months of a billing period of one interval, inverted: a year has 365 days, a week 7 of them, and a month is a twelfth. */
+/** Billing intervals per month. A year has 365 days, a week has 7 days, and a month is a twelfth of a year. */
 const PER_MONTH: Readonly<Record<Interval, Rational>> = {
   day: rational(365n, 12n),
   week: rational(365n, 84n),
@@ -62,7 +62,7 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
   return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
 }
 
-/** Returns the coupon as the rules of discounts know it. */
+/** Converts a coupon to the input of `applyCoupons`. */
 function redeemedOn(
   { redemption, coupon }: RecurringCoupon,
   planId: string,

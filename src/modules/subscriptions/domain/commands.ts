@@ -31,13 +31,13 @@ export interface ChangeSubscription {
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;
   readonly when: 'now' | 'period_end';
-  /** Null: as the plan says. */
+  /** Null: the proration of the plan. */
   readonly proration: 'prorate' | 'none' | null;
 }
 
 export interface CancelSubscription {
   readonly when: 'now' | 'period_end' | 'at';
-  /** With `at`. */
+  /** Set only if `when` is `at`. */
   readonly at: Date | null;
   readonly creditUnused: boolean;
 }

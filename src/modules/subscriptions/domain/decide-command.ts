@@ -36,7 +36,7 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
   return pending === null ? null : { kind: 'pending' };
 }
 
-/** Returns the reason to refuse a pause, or null. A scheduled change is a reason, because it waits for a next period. */
+/** Returns the reason to refuse a pause, or null. A scheduled change is one: it needs a renewal, which a pause prevents. */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   // A trial bills nothing, and its end was announced.
   if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
@@ -136,8 +136,8 @@ function changesNothing(
 }
 
 /**
- * Returns true if an item ended in the period and others took its place, in the plan or in the same add-on. If the invoice of
- * that change is void, nothing was credited of the item's line: it is credited with the items that took its place.
+ * Returns true if an item ended and one of the others took its place, in the plan or in the same add-on. Its prepaid line may
+ * still be without a credit, if the invoice of the change that ended the item is void.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -257,7 +257,7 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
       isPaused: false,
       plannedEndAt: null,
     }));
-  // They are followed by the reopened ones, and are not to be reopened by the next resume.
+  // The reopened items replace them. `endedItem` clears `isPaused`, so that the next resume does not reopen them again.
   const settled = paused.map(({ id, endAt }) => endedItem(id, endAt ?? now));
   const active = { ...before, status: 'active', pausedAt: null } as const;
   if (!period.isClosed) {

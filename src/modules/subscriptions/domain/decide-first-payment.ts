@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Decides at the time limit of a first payment. A payment in flight was requested in time: its outcome decides, however late,
- * and nothing is due until then.
+ * Decides what happens at the time limit of a first payment. A payment in flight was requested in time: the subscription waits
+ * for its outcome, and no work is due until then.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
@@ -42,7 +42,7 @@ export function decideGiveUp(
     {
       itemsEnded: items
         .filter(isBilledAfter(at))
-        // Its usage was never sold.
+        // A metered item ends at its start, because none of its usage was sold.
         .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,
       earned: earnedItems(closed, items, true),

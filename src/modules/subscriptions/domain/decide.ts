@@ -81,7 +81,7 @@ export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date
   return decideRenewal(snapshot, period, ids);
 }
 
-/** The end of a period: what it bills in arrears, a change that waited for it, and the next period. */
+/** Decides the end of a period: its charges in arrears, a scheduled change, and the next period. */
 function decideRenewal(
   snapshot: Snapshot,
   period: SubscriptionPeriod,
@@ -135,7 +135,7 @@ function decideRenewal(
   });
 }
 
-/** The end of a subscription, between periods or within one. */
+/** Decides the end of a subscription, at the end of a period or within one. */
 export function decideEnd(
   snapshot: Snapshot,
   at: Date,
@@ -182,7 +182,7 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // No period follows: an invoice of a change at the same instant belongs to this one.
+              // No period follows, so an invoice of a change at the same instant belongs to this period.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -194,12 +194,12 @@ export function decideEnd(
   );
 }
 
-/** `none` credits nothing, whatever a caller asks for. */
+/** Items with proration `none` are never credited, even if the caller asks for credits. */
 function isProrated({ proration }: SubscriptionItem): boolean {
   return proration !== 'none';
 }
 
-/** Returns the end of prepaid charges if nothing is credited: the end of a period, also of one that ends early. */
+/** Returns the end of prepaid charges that are not credited: the end of the current period, although the subscription ends. */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }

@@ -2,7 +2,7 @@ import { compare, formatExact, parseDecimal } from '../../../core/decimal';
 import type { EndedItem, NewSubscriptionIds } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
-/** Returns the items of an offer, from an instant on. A flat or metered price has the quantity 1. */
+/** Returns the items of an offer, starting at `startAt`. A flat or metered price has the quantity 1. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -22,7 +22,7 @@ export function itemsOf(
   }));
 }
 
-/** A flat amount is one amount, and usage is counted. */
+/** Returns true if the price has no agreed quantity: it is flat, or a meter counts its quantity. */
 function isSoldOnce({ rating, usage }: SoldPrice): boolean {
   return rating.model === 'flat' || usage !== undefined;
 }
@@ -37,7 +37,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** An item that is over for good. */
+/** Returns the change that ends an item for good: a resume does not reopen it. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null };
 }
@@ -52,8 +52,9 @@ export interface SwappedItems {
 
 /**
  * Replaces items by those of an offer from `at` on. An item with the same price and quantity continues with the terms it was
- * sold with, also if the price belongs to another plan version. The others end at `at`; planned ones are dropped.
- * @param before the subscription of the items
+ * sold with, also if the price belongs to another plan version. The others end at `at`. Items planned to start later are
+ * dropped.
+ * @param before the subscription before the change
  */
 export function swapItems(
   items: readonly SubscriptionItem[],

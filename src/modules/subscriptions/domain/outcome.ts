@@ -139,8 +139,8 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 }
 
 /**
- * Returns true if the decision credits or shortens charges in advance; with `itemId`, those of this item. A draft with such
- * charges is finalized first.
+ * Returns true if the decision ends a period early or credits charges in advance; with `itemId`, only credits of this item
+ * count. Drafts with such charges are finalized first.
  */
 export function takesBack({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

@@ -103,8 +103,8 @@ export function advanceCharges(
 /**
  * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
  * of a termination included. Without proration, a price that applied from the start to the end is billed whole; if it applied
- * in several parts, as around a pause, each is billed by the day. Usage is counted between the two instants; only the limits of
- * its price, and the fee at zero usage, are prorated.
+ * in several parts, as around a pause, each is billed by the day. Usage is counted within the part in which its price applied.
+ * Only the limits of a metered price, and its fee at zero usage, are prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -120,7 +120,7 @@ export function arrearsCharges(
       const holdsOn = item.endAt === null || item.endAt > until.at;
       const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
       const end = holdsOn ? until.end : 'border';
-      // Ended where it began, it was used for the day of the end, and not at all where something follows.
+      // An item that ends at its start is charged for that day if the subscription is terminated. Otherwise it is not charged.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
       const isToTheEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
       const isWhole =
@@ -162,7 +162,7 @@ export function restCharge(
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
-/** The part that a short first period is of its calendar period. */
+/** Returns the proration of a short first period within its calendar period; null: billed whole. */
 function shortOf(
   subscription: Subscription,
   item: SubscriptionItem,

@@ -155,7 +155,7 @@ export interface SubscriptionItem {
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Number of the period since the anchor at its start. */
+  /** Number of the period, from 0 at the anchor that applied when the period started. */
   readonly index: number;
   readonly startAt: Date;
   readonly endAt: Date;
@@ -200,7 +200,7 @@ export interface Snapshot {
   readonly subscription: Subscription;
   /** Items that had not ended before the newest period, and items that a pause ended. */
   readonly items: readonly SubscriptionItem[];
-  /** The newest; null before the start. */
+  /** The newest period; null before the start. */
   readonly period: SubscriptionPeriod | null;
   /** At most one: it must be applied or undone before another is scheduled. */
   readonly pending: ScheduledChange | null;

@@ -56,7 +56,7 @@ export function unbillablePeriods(
   );
 }
 
-/** The time whose events move what is billed at the price. */
+/** Returns the span whose events change an amount that is billed at the price. */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
   const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
@@ -75,14 +75,14 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
   }
 }
 
-/** The end of what is held on at the price: a pause may yet be over before the values are. */
+/** Returns the end of the span whose values carry over. A resume may still bill values of a paused price up to `heldUntil`. */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
   const until = earlier(pause.plannedEndAt ?? END, heldUntil);
   return until > now ? until : (endAt ?? END);
 }
 
-/** Nothing, where the price was not billed for a moment. */
+/** Returns the span, or nothing if the price was never billed. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }

@@ -22,7 +22,7 @@ export function formatUnitPrice(minorUnits: string, currency: string): string {
   return joined(sign, padded.slice(0, pointAt), padded.slice(pointAt) + beyond);
 }
 
-/** A decimal string, grouped: `12345.50` is `12 345.5`. */
+/** Formats a decimal string with grouped digits: `12345.50` is `12 345.5`. */
 export function formatQuantity(quantity: string): string {
   const { sign, whole, fraction } = partsOf(quantity);
   return joined(sign, whole, fraction.replace(/0+$/, ''));

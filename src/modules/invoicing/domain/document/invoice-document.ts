@@ -120,7 +120,7 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
   return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
 }
 
-/** Both days included, as people read a period. */
+/** Formats a period as its first and last local day, both included. */
 function formatPeriod(period: Period, timezone: string): string {
   const first = localDateOn(period.startAt, timezone);
   const last = lastLocalDateOf(period, timezone);

@@ -83,7 +83,7 @@ function layOutStamp(stamp: keyof typeof STAMP, sheet: Sheet): void {
   sheet.skip(6);
 }
 
-/** Labels and figures that end at the right margin, kept on one page where they fit. */
+/** Draws the totals, aligned to the right margin, on one page if they fit. */
 function layOutTotals(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
   const styles = { plain: BODY, strong: STRONG, quiet: QUIET };
   const widest = Math.max(

@@ -84,7 +84,7 @@ function fitted(text: string, sheet: Sheet): TextStyle {
     : { ...CELL, sizePt: (CELL.sizePt * WIDEST_FIGURE_PT) / width };
 }
 
-/** Columns as wide as their texts, without empty ones. The description takes the rest. */
+/** Returns columns as wide as their texts, without empty columns. The description takes the rest of the width. */
 function columnsOf(
   lines: readonly DocumentLine[],
   sheet: Sheet,

@@ -22,7 +22,7 @@ export function wrap(
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A word in pieces that fit; a character that is wider than a line is a piece. */
+/** Cuts a word into pieces that fit. A character that is wider than a line is a piece of its own. */
 function cut(word: string, width: number, widthOf: (text: string) => number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
