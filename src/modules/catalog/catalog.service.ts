@@ -137,7 +137,7 @@ export class CatalogService {
   }
 
   /**
-   * Returns a version that is referred to, also of an archived plan. Versions are immutable and may be cached.
+   * Returns a plan version, also of an archived plan. Versions are immutable and may be cached.
    * @throws {InvariantError} when it does not exist
    */
   async getPlanVersion(id: string): Promise<PlanVersion> {

@@ -171,7 +171,7 @@ export class DueInvoicesRepository {
     return this.idsOf(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
-  /** Returns what subscriptions owe on open and uncollectible invoices. Subscriptions without such invoices are absent. */
+  /** Returns the amounts owed on open and uncollectible invoices, by subscription. Subscriptions without them are absent. */
   async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
       OWED_AMOUNTS,

@@ -59,7 +59,7 @@ export class ApplyOutcomesWorkflow {
     return after;
   }
 
-  /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `prepareAll` throws. */
+  /** Writes decisions about different subscriptions, with one statement per table. Throws as `IssueInvoiceService.prepareAll`. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     const givenUp = decisions.flatMap(({ before, outcome }) =>
       givenUpOf(before, outcome.subscription),

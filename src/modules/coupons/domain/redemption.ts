@@ -116,7 +116,7 @@ export interface AppliedRedemption {
   readonly returnedMinor: bigint;
   /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
-  /** End of the repeating months, if the period of the invoice is the first discounted one; null for no such period. */
+  /** For duration `repeating`: end of the months, counted from the first period that the invoice discounts; null: none. */
   readonly endsAt: Date | null;
 }
 
@@ -169,7 +169,7 @@ export interface InvoiceDiscount {
   readonly ofRestMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
-  /** End of the repeating months by the invoices in effect; absent: unchanged. */
+  /** End of the repeating months, counted from the first period that other invoices in effect discount; absent: unchanged. */
   readonly endsAt?: Date | null;
 }
 

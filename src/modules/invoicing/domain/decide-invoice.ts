@@ -225,7 +225,7 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
 /** Coupons, taxes and credit of an invoice. */
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
-  /** Coupons that corrections of earlier bills discount by or return to, with what these took and returned. */
+  /** Coupons of the usage corrections of the invoice, with the discounts that these took and returned. */
   readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Rates of charges. */
   readonly taxRateIds: readonly string[];

@@ -60,7 +60,7 @@ export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends then. Stored with drafts. */
+  /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these words. */
   readonly end: 'border' | 'termination';
 }
 
