@@ -24,7 +24,7 @@ export interface CountedBalance {
   readonly used: Rational;
 }
 
-/** End of the registered window of a balance; one without an end is registered until the year 9999. */
+/** End of the registered window of a balance. A window without an end is registered until the year 9999. */
 export const windowEnd = (endAt: string): string => `coalesce(${endAt}, '9999-12-31T00:00:00Z')`;
 
 /** Matches the window of a balance with a registered window. */
@@ -65,7 +65,7 @@ export const DUE_BALANCES: DueTable<DueBalance> = {
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the balances counted by these windows, locked until the transaction ends. */
+  /** Returns the balances whose usage these windows count, locked until the transaction ends. */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
     const rows = await this.database.prepared<
@@ -84,7 +84,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if a balance of the customer is counted by the meter in this window. */
+  /** Returns true if the meter counts the usage of a balance of the customer in this window. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

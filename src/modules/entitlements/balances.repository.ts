@@ -71,7 +71,10 @@ const ENSURE_BALANCE = `
   VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, 0, '[]', '[]', $5, $5)
   ON CONFLICT DO NOTHING`;
 
-/** Metered balances whose windows must change with the billing period: a meter counts, or grants roll over. */
+/**
+ * Metered balances whose windows must change with the billing period: a meter counts their usage, or they have grants that have
+ * not ended.
+ */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
   FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
@@ -80,7 +83,10 @@ const EAGER_BALANCES = `
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
 
-/** Cached balances without a registered usage window. Those with one keep their entitlement. */
+/**
+ * Deletes cached balances; with a meter, only those without a registered usage window. A balance with one stays, so that its
+ * foreign key prevents the deletion of the entitlement.
+ */
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;
 
@@ -89,7 +95,7 @@ const BEGIN_GRACE = `
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
   ON CONFLICT DO NOTHING`;
 
-/** Tables with data of customers, by whether events name the ids of their rows. */
+/** Tables with data of customers. Events contain ids of rows of the second list only. */
 const TABLES_WITHOUT_EVENTS = ['entitlement_consumption', 'entitlement_grace', 'customer_access'];
 const TABLES_WITH_EVENTS = ['entitlement_grant', 'customer_entitlement'];
 
@@ -214,7 +220,7 @@ export class BalancesRepository {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Deletes the balances of an entitlement that only checks have cached: nothing counts their usage. */
+  /** Deletes the balances of an entitlement that only access checks have created, so that no usage is counted for them. */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(DELETE_CACHED, [id, meterId === null]);
@@ -245,7 +251,7 @@ export class BalancesRepository {
     return new Map(rows.map(({ subscriptionId, startedAt }) => [subscriptionId, startedAt]));
   }
 
-  /** Deletes all entitlement data of customers. Returns the ids that events name. */
+  /** Deletes all entitlement data of customers. Returns the ids that events contain. */
   async purgeCustomers(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     for (const table of TABLES_WITHOUT_EVENTS) {

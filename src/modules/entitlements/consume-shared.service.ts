@@ -51,7 +51,7 @@ class AlreadyAnswered extends PlannedRollback {}
 
 /**
  * Consumes balances of many customers in one commit: a fixed number of statements, whatever the number of requests. Never waits
- * for a lock of a customer, and leaves out requests that need it or more statements.
+ * for a lock of a customer. Leaves out requests that would have to wait, or that need more statements.
  */
 @Injectable()
 export class ConsumeSharedService {
@@ -76,9 +76,10 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests in their order: those of known balances in one commit, which is one statement, and the others in another.
-   * @returns undefined for a request that must be answered in a commit of its balance alone: the balance is locked, outdated,
-   *   on a test clock, or its request may be refused with an error
+   * Answers requests in their order. Requests of {@link KnownBalances} share a commit, which is one statement; the others share a
+   * second commit.
+   * @returns undefined for a request that must be answered in a commit of its balance alone: the balance is locked, outdated, on
+   *   a test clock, or its request may be refused with an error
    */
   async answerAll(
     asked: readonly AskedConsumption[],
@@ -97,8 +98,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests of balances that are as this process has written them last. Leaves out those that reach a threshold,
-   * because its event needs statements of its own.
+   * Answers requests of balances that have not changed since this process wrote them. Leaves out balances that reach a threshold,
+   * because the event needs statements of its own.
    */
   private async consumeKnown(
     asked: readonly AskedBalance[],
@@ -147,7 +148,7 @@ export class ConsumeSharedService {
       for (const one of decided) this.remember(one);
       return answersOf(decided);
     } catch (error) {
-      // Alone, a request gets the error that is its own, and does not fail the others.
+      // One by one, each request gets its own error and does not fail the others.
       if (isOutage(error)) throw error;
       this.logger.warn({ err: error }, 'consumptions failed together, and are done one by one');
       return new Map();
@@ -159,8 +160,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Locks balances, decides, and writes the answers and what they count. Lock order: streams, then balances.
-   * @param isRepeated a repeated request is rare, so stored answers are looked up only after one was found
+   * Locks balances, decides their requests, and writes answers, usage and events. Lock order: streams, then balances.
+   * @param isRepeated true to read stored answers. Repeated requests are rare, so answers are read only after one was found.
    */
   private async consume(
     asked: readonly AskedBalance[],
@@ -196,13 +197,15 @@ export class ConsumeSharedService {
     return targets.flatMap((one, index) => {
       const balance = found[index];
       if (balance !== undefined) return { ...one, balance };
-      // Another entitlement may have this key since.
+      // Another entitlement may have got this key meanwhile.
       this.eventNames.delete(one.target.key);
       return [];
     });
   }
 
-  /** Decides the requests of a balance; null if its meter cannot count one of them, which is an error of its own. */
+  /**
+   * Decides the requests of a balance. Returns null if its meter cannot count one of them: that request is then refused alone.
+   */
   private async decideBalance(
     { asked, target, balance }: FoundBalance,
     now: Date,
@@ -230,8 +233,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Returns the names of the events of metered entitlements, by key; null for one that no meter counts. A name may be of an
-   * entitlement that was deleted since: its balance is then not locked.
+   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. If an entitlement was
+   * deleted after its name was cached, its balance is not locked.
    */
   private async eventNamesOf(
     asked: readonly AskedBalance[],

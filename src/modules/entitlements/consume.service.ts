@@ -11,13 +11,16 @@ import type { Consumption, ConsumptionRequest } from './domain/consumption';
 const MAX_BATCH_SIZE = 500;
 const MAX_SHARED_BATCH_SIZE = 200;
 
-/** Longest wait for callers that were just answered and ask again. */
+/** Longest wait for callers that were just answered and send another request. */
 const LONGEST_WAIT_MS = 2;
 
 /** Consumes metered entitlements. */
 @Injectable()
 export class ConsumeService {
-  /** Requests wait for their commit in memory, without a database connection: most share one with all others. */
+  /**
+   * Requests wait for their commit in memory, without a database connection. Most requests share one commit, whatever their
+   * balance.
+   */
   private readonly shared = new Batcher<AskedConsumption, Consumption | null>(
     async (asked) => {
       const outcomes = await this.consumeShared.answerAll(asked);

@@ -12,7 +12,7 @@ import { INTO_ANSWERS } from './consumptions.repository';
 
 /** Statements that consume balances of many customers. */
 
-/** Another balance of the customer counts by the same window, so that its usage would have to be written as well. */
+/** True if another balance of the customer has the same usage window, so that its usage would have to be written as well. */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -31,9 +31,10 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that are locked by another transaction
- * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window another process
- * began by a clock that is ahead, and balances whose events change more than the balance. The conditions on customer ids keep the cached plan from reading whole tables.
+ * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that are locked by another transaction or
+ * must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window another process
+ * began by a clock that is ahead, and balances for which an event would change more than the balance. The conditions on customer
+ * ids keep the cached plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */
@@ -64,11 +65,12 @@ export const LOCK = `
   FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
 
 /**
- * Writes decisions about locked balances. Answers and events whose key exists are not stored: the result tells how many were.
+ * Writes decisions about locked balances. Answers and events whose key exists are not stored. Returns the numbers of stored
+ * answers and events.
  *
- * Parameters: $1 the current time; for each answer $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer, as one JSON
- * list; for each balance $7 id, $8 usage, $9 plan usage, $10 notified thresholds; for each event $11 stream, $12 position, $13
- * key digest, $14 key, $15 properties, as one JSON list; $16 ids of the streams.
+ * Parameters: $1 the current time; for each answer $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer, as one JSON list;
+ * for each balance $7 id, $8 usage, $9 plan usage, $10 notified thresholds; for each event $11 stream, $12 position, $13 key
+ * digest, $14 key, $15 properties, as one JSON list; $16 ids of the streams.
  */
 export const WRITE = `
   WITH answered AS (
@@ -96,7 +98,9 @@ export const WRITE = `
   )}
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
-/** Events of consumptions of known balances: none, those of plain streams, or those of any streams. */
+/**
+ * Events that a statement counts for known balances: none, events of streams with a plain aggregation, or events of any streams.
+ */
 export type Counting = 'nothing' | 'plain' | 'any';
 
 const NEW_EVENTS = `
@@ -118,20 +122,21 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out balances and streams that are locked,
- * and those that have changed since {@link LOCK} read them, like their entitlement and the access of their customer. Returns the
- * numbers of the others, from 1. Fails if the key of an answer or event exists.
+ * Locks balances and writes decisions about them in one autocommitted statement. Leaves out balances that are locked, whose
+ * stream is locked, or that have changed since {@link LOCK} read them. The same holds for a change of the stream, the entitlement
+ * or the access of the customer. Returns the numbers of the written balances, from 1. Fails if the key of an answer or event
+ * exists.
  *
- * A row that changed after the snapshot of this statement has another version by the time that it is locked, and is skipped.
- * Each row is looked up by its key, whatever the sizes of the tables were when the plan was made. The function
- * `generate_subscripts` hides the number of balances from the planner: PostgreSQL would otherwise find that a plan for few
- * balances is cheaper, and plan each execution again, which takes longer than the statement.
+ * A row that changed after the snapshot of this statement has another version by the time it is locked, and is skipped. Each row
+ * is looked up by its key, whatever the sizes of the tables were when the plan was made. The function `generate_subscripts` hides
+ * the number of balances from the planner: PostgreSQL would otherwise find that a plan for few balances is cheaper, and plan each
+ * execution again, which takes longer than the statement.
  *
  * Parameters: $1 the current time; for each balance $2 its id, $3 its version, $4 customer, $5 version of the access, $6
- * entitlement, $7 its version, $8 usage, null if it stays, $9 plan usage; for each answer $10 the number of its balance, $11
- * key, $12 quantity, $13 answer, as one JSON list; if events are counted, for each balance $14 its stream or null, $15 version
- * and $16 last position of the stream, $17 number of events, $18 their total, $19 meter; for each event $20 the number of
- * its balance, $21 its number in the balance, $22 key digest, $23 key, $24 properties, as one JSON list.
+ * entitlement, $7 its version, $8 usage, null if it stays, $9 plan usage; for each answer $10 the number of its balance, $11 key,
+ * $12 quantity, $13 answer, as one JSON list; if events are counted, for each balance $14 its stream or null, $15 version and $16
+ * last position of the stream, $17 number of events, $18 their total, $19 meter; for each event $20 the number of its balance,
+ * $21 its number in the balance, $22 key digest, $23 key, $24 properties, as one JSON list.
  */
 const consumeKnownSql = (counting: Counting): string => {
   const isCounted = counting !== 'nothing';

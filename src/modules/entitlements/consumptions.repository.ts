@@ -92,7 +92,7 @@ export class ConsumptionsRepository {
     return found;
   }
 
-  /** Returns what was consumed of a balance since an instant. Reads all consumptions of the balance. */
+  /** Returns the quantity consumed of a balance since an instant. Reads all consumptions of the balance. */
   async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
     const parameters = [customerId, entitlementId, since];
     const [row] = await this.database.query<{ total: string }>(TOTAL_SINCE, parameters);
@@ -100,7 +100,7 @@ export class ConsumptionsRepository {
   }
 
   /**
-   * Stores answers for ever. Returns how many: a key with an answer keeps it.
+   * Stores answers for ever, except for keys that have an answer already. Returns how many were stored.
    * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
    */
   async store(decided: readonly DecidedConsumptions[], createdAt: Date): Promise<number> {

@@ -10,7 +10,10 @@ import { DecimalColumn } from './decimal-column';
 import type { BalanceRow, SourceView } from './domain/customer-entitlement';
 import type { Reset } from './domain/reset-window';
 
-/** Balance of one entitlement of one customer: the resolved allowance and its usage. A check reads this row alone. */
+/**
+ * Balance of one entitlement of one customer: the resolved allowance and its usage. A check reads this row, with the versions of
+ * its customer and its entitlement.
+ */
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])
 @Index('customer_entitlement_entitlement_id_index', ['entitlementId'])
@@ -42,7 +45,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @Column({ type: 'integer' }) readonly accessVersion!: number;
   /** Rules version of the entitlement at the recalculation. */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /** Instant at which the result expires; null: it holds until a version changes. */
+  /** Instant at which the result expires; null: the result holds until a version changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
   @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
   /** Quantity that subscriptions allow; null: no limit. */

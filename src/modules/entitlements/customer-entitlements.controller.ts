@@ -40,7 +40,7 @@ const customerId = new IdPipe('cus', customerNotFound);
 const entitlementKey = new KeyPipe();
 const grantId = new IdPipe('grant', grantNotFound);
 
-/** A customer whose test clock is being deleted can still be found. */
+/** Includes `testClockNotFound`, because a customer can still be found while its test clock is being deleted. */
 const READS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
 const CHANGES = [...READS, testClockAdvancing, testClockFailed];
 

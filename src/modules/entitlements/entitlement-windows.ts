@@ -7,13 +7,13 @@ import { type DueQueue, DueQueues } from '../test-clocks';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** Balances per commit: their customers' usage waits until it ends. */
+/** Balances per commit. New usage of their customers waits for this commit. */
 const MOST_PER_COMMIT = 10;
 
 /**
- * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold finds its
- * window without a check before. A renewal opens the windows of billing periods itself. Balances are also recalculated when
- * a grant or a grace period ends, so that later events meet the allowance of that time.
+ * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold is noticed even if no
+ * access check came before it. A renewal opens the windows of billing periods itself. Balances are also recalculated when a grant
+ * or a grace period ends, so that later events count against the new allowance.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {

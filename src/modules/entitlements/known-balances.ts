@@ -5,7 +5,7 @@ import {
   type ConsumptionWrite,
 } from './shared-consumptions.repository';
 
-/** About 2 kB each. */
+/** Maximum number of entries, of about 2 kB each. */
 const MAX_ENTRIES = 20_000;
 
 /** A balance as this process has written it last. */
@@ -17,15 +17,15 @@ export interface KnownBalance {
 }
 
 /**
- * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the
- * versions with the locked rows. But it costs a statement without effect, so a balance that other processes change is not used.
- * All are to be forgotten when the session of this process ends: a standby that takes over may lack the last commits.
+ * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the versions
+ * with the locked rows. But such a statement has no effect, so balances that other processes change are not used. All entries
+ * must be forgotten when the session of this process ends, because a standby that takes over may lack the last commits.
  */
 export class KnownBalances {
-  /** In the order of their last use. */
+  /** In the order of their last write. */
   private readonly entries = new Map<string, KnownBalance>();
 
-  /** Returns the balance if it has probably not changed since, and its conditions still hold. */
+  /** Returns the balance if it is still valid at `now`, and probably no other process has changed it. */
   findOwn(name: string, now: Date): KnownBalance | undefined {
     const entry = this.entries.get(name);
     return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
@@ -56,7 +56,10 @@ export class KnownBalances {
   }
 }
 
-/** Returns false after the next boundary, and before the instant of the read: the clock of the machine may have gone back. */
+/**
+ * Returns false after the next boundary. Returns false also before the time of the read, because the machine's clock may have
+ * gone back.
+ */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];
   return readAt <= now && ends.every((end) => end === null || now < end);

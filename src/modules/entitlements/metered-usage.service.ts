@@ -48,14 +48,14 @@ export class MeteredUsageService {
     return usageWindow;
   }
 
-  /** Closes a usage window unless another balance of the customer still counts by it. */
+  /** Closes a usage window unless another balance of the customer still uses it. */
   async close(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
     const period = spanOf(window);
     if (await this.windows.hasBalanceIn(customerId, meterId, period)) return;
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Outdates the cached state of the stream of a meter, because another balance counts by one of its windows. */
+  /** Outdates the cached state of the stream of a meter, because another balance now uses one of its windows. */
   async outdate(customerId: string, meterId: string): Promise<void> {
     await this.usage.outdate({ customerId, eventName: await this.eventNameOf(meterId) });
   }

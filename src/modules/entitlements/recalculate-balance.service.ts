@@ -36,7 +36,7 @@ import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
 
-/** Balance to recalculate, and the time by which it is. */
+/** Balance to recalculate, and the time of the recalculation. */
 interface RecalculationRequest {
   readonly customer: EntitledCustomer;
   readonly entitlement: BalanceRecord['entitlement'];
@@ -85,7 +85,7 @@ export class RecalculateBalanceService {
     const running = await this.grants.running(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    // An allowance that has grown covers usage that grants had covered until then. It stays covered when the allowance shrinks.
+    // A larger allowance covers usage that grants covered before. That usage stays covered when the allowance shrinks.
     const counter = withUsed(counterOf(before), before.used, allowance);
     const start = { counter, grants: running, ended: [] };
     const after =
@@ -129,7 +129,7 @@ export class RecalculateBalanceService {
     if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
   }
 
-  /** Returns the rule by which windows follow until now. A calendar window keeps its rule until another one applies. */
+  /** Returns the rule for windows that started before now. A calendar window keeps its rule until another rule applies. */
   private async formerRule(
     before: BalanceRow,
     { windowRule }: CustomerAllowance,
@@ -181,9 +181,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Starts another window. One that overlaps the former window counts the usage since its start, and keeps what grants and
-   * subscriptions covered of it.
-   * @param next the window, the end of the usage that it has by then (null: all of it), and the allowance of the former one
+   * Starts another window. If it overlaps the former window, it counts the usage since its own start, and usage that grants and
+   * subscriptions covered stays covered.
+   * @param next the new window; the instant up to which its usage counts (null: all of it); the allowance of the former window
    */
   private async replaceWindow(
     one: RecalculationRequest,

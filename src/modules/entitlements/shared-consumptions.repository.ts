@@ -32,11 +32,11 @@ export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
   readonly entitlementVersion: number;
-  /** Instant for which it was locked first. */
+  /** Time at which this process first locked the balance. */
   readonly readAt: Date;
 }
 
-/** Decided requests of a balance: their answers, and what the allowed ones count. */
+/** Decided requests of a balance: the answers, and the usage and events of the allowed requests. */
 export interface ConsumptionWrite {
   readonly balance: SharedBalance;
   /** Balance with its new usage; null if no request is allowed. */
@@ -76,8 +76,8 @@ export class SharedConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the current balance of each target, locked until the transaction ends with the stream of its meter; undefined for
-   * one that is to be consumed alone. Never waits.
+   * Locks the current balance of each target, and the stream of its meter, until the transaction ends. Returns undefined for a
+   * balance that must be consumed alone. Never waits.
    */
   async lock(
     targets: readonly SharedTarget[],
@@ -172,7 +172,7 @@ function answersOf(writes: readonly ConsumptionWrite[]) {
   );
 }
 
-/** Returns the events of the balances, with the number of their balance, and their own in it, from 1. */
+/** Returns the events of the balances, each with the number of its balance and its number within the balance, both from 1. */
 function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>
     stream === null
@@ -206,7 +206,7 @@ function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknow
   ];
 }
 
-/** Returns what a plain meter adds up; a meter that counts adds up nothing. */
+/** Returns the quantity that a `sum` meter adds; 0 for a `count` meter. */
 function countedTotal({ balance: { record, stream }, after }: ConsumptionWrite): string {
   const isSummed = after !== null && stream?.plainAggregation === 'sum';
   return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';

@@ -6,7 +6,7 @@ import type { Entitlement } from './domain/entitlement';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
 
-/** A subscription as a transaction found it and as it leaves it; `before` is null for a new one. */
+/** A subscription before and after its change in a transaction; `before` is null for a new subscription. */
 export interface SubscriptionChange {
   readonly before: Subscription | null;
   readonly after: Subscription;
@@ -22,12 +22,15 @@ export class SubscriptionBalancesService {
     private readonly recalculation: RecalculateBalanceService,
   ) {}
 
-  /** Locks the balances of the customers of these subscriptions, which the transaction goes on to change. */
+  /**
+   * Outdates the balances of the customers of these subscriptions, and so locks their access versions, before the transaction
+   * changes the subscriptions.
+   */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /** Outdates the balances of a deleted customer, so that checks answer that it is not found. */
+  /** Outdates the balances of a deleted customer, so that checks report the customer as not found. */
   async outdate({ id, testClockId }: EntitledCustomer): Promise<void> {
     await this.balances.invalidateCustomers([{ id, testClockId }]);
   }

@@ -44,7 +44,7 @@ export class FeaturesRepository {
     return this.database.select(FeatureEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
   }
 
-  /** Returns those of these features that a meter counts. */
+  /** Returns the given features that have a meter. */
   findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.database.select(
       FeatureEntity,
@@ -66,7 +66,7 @@ export class FeaturesRepository {
     return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
   }
 
-  /** Returns those of these features that exist, protected from deletion until the transaction ends. */
+  /** Returns the given features that exist, protected from deletion until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.find({
       where: { id: In([...ids]) },

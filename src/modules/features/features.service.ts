@@ -65,7 +65,6 @@ export class FeaturesService {
     return (await this.features.find(id)) ?? raise(entitlementNotFound(id));
   }
 
-  /** Returns the feature; null if there is none. */
   find(id: string): Promise<Feature | null> {
     return this.features.find(id);
   }
@@ -95,7 +94,7 @@ export class FeaturesService {
     return this.features.findAll(ids);
   }
 
-  /** Returns those of these features that a meter counts. */
+  /** Returns the given features that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }

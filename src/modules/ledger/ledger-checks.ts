@@ -12,7 +12,7 @@ import {
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
-/** Results of all checks, and the last completed comparison with a payment provider, if any. */
+/** Results of all checks, and the last comparison with a payment provider that ended, if any. */
 export interface Verification {
   readonly results: readonly CheckResult[];
   readonly lastReconciliation: LastReconciliation | null;

@@ -6,7 +6,7 @@ import type { PostedTransaction } from './domain/posted-transaction';
 /** Append-only: triggers refuse updates and deletions, and commits whose postings do not balance. */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
-// Of expressions, which entities cannot define: they end with the time of the id.
+// These indexes contain an expression, the time in the id, which entities cannot define.
 @Index('ledger_transaction_customer_time_index', { synchronize: false })
 @Index('ledger_transaction_currency_time_index', { synchronize: false })
 @Index('ledger_transaction_kind_time_index', { synchronize: false })

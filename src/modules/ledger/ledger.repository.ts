@@ -50,7 +50,7 @@ const WRONG_TOTALS = `
   GROUP BY account, currency HAVING sum(kept) <> sum(posted) OR sum(postings) <> 0
   ORDER BY 1 LIMIT $1`;
 
-/** `$2` is the id of the first transaction to check; the empty text is before all. */
+/** `$2` is the id of the first transaction to check; the empty text sorts before all ids. */
 const UNBALANCED = `
   SELECT id FROM ledger_transaction LEFT JOIN ledger_posting ON transaction_id = id
   WHERE id >= $2

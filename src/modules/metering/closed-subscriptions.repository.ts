@@ -66,7 +66,9 @@ export interface ClosedSubscription {
 export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Closes subscriptions: later changes of their usage need an invoice of their own. Late usage until now is billed. */
+  /**
+   * Closes subscriptions: later changes of their usage need an invoice of their own. Clears due times that were planned before.
+   */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
   ): Promise<void> {

@@ -21,7 +21,7 @@ export interface ReportResult extends AppendResult {
   readonly uncounted: readonly UncountedEvents[];
 }
 
-/** NDJSON requests at a time. Each uses a connection for as long as its client sends; further ones wait. */
+/** Maximum number of NDJSON requests at a time. Each uses a connection for as long as its client sends; further requests wait. */
 const MAX_STREAMS = 4;
 
 @Injectable()

@@ -32,7 +32,7 @@ export class MetersRepository {
     return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
-  /** Returns those of these event names that a meter counts, archived meters included. */
+  /** Returns the given event names that a meter counts, archived meters included. */
   async findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ name: string }>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',

@@ -94,7 +94,7 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns those of these event names that a meter counts. */
+  /** Returns the given event names that a meter counts. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }

@@ -5,7 +5,7 @@ import { paymentActionNotRequired } from './payments.errors';
 import { PaymentsService } from './payments.service';
 import { ProviderGateway } from './providers/provider-gateway';
 
-/** A confirmation that a payment waits for. */
+/** Confirmation by the customer that a payment waits for. */
 export interface RequiredAction {
   readonly paymentId: string;
   readonly provider: ProviderName;
@@ -13,7 +13,7 @@ export interface RequiredAction {
   readonly expiresAt: Date;
 }
 
-/** Reads what customers have to confirm. The secrets stay at the provider. */
+/** Reads the confirmations that payments require of their customers. Client secrets are read from the provider and not stored. */
 @Injectable()
 export class ClientActionsService {
   constructor(

@@ -47,8 +47,8 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. A written-off
-   * invoice is owed again before it is paid.
+   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. For a written-off
+   * invoice, posts the recovery of the write-off first.
    * @param invoice as it was before the payment
    */
   async keep(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
@@ -70,7 +70,7 @@ export class PaymentRecordsService {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
-  /** Records an outcome that contradicts the final one of a payment. */
+  /** Records an outcome that contradicts the final outcome of a payment. */
   async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
     const { id: paymentId, status, providerReference } = before;
     const reported = { paymentId, refundId: null, status, providerReference };
@@ -91,7 +91,10 @@ export class PaymentRecordsService {
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
 
-  /** Returns the time of the customer's test clock, or real time. Credits of the customer are ordered by it. */
+  /**
+   * Returns the time of the customer's test clock, or real time. Credits of the customer are consumed in the order of these
+   * times.
+   */
   async timeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
     return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);

@@ -79,8 +79,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
-   * moved, so disputes and used credit are ignored. Returns null if the payment does not hold the amount.
+   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has moved,
+   * so disputes and used credit are ignored. Returns null if less than the amount is left of the payment.
    */
   async reserveForProviderRefund(
     paymentId: string,
@@ -103,7 +103,7 @@ export class PaymentRefundsService {
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
-  /** The payment, locked: before its refunds, as everywhere. */
+  /** Locks a payment. Lock it before its refunds. */
   async lock(paymentId: string): Promise<Payment> {
     const payment = await this.payments.lock(paymentId);
     invariant(payment !== null, `The payment ${paymentId} is gone.`);
@@ -120,8 +120,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Frees a reserved amount of a locked payment and records the event, in the caller's transaction. A lost dispute takes the credit
-   * that becomes available.
+   * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. A loss from a dispute is
+   * recovered from the credit that becomes available.
    */
   async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
@@ -138,7 +138,7 @@ export class PaymentRefundsService {
     return this.credit.returnRefund(refundId, payment.id, payment.amountRefunded - amount);
   }
 
-  /** Takes credit of a locked payment that a refund made available, for a lost dispute. */
+  /** Recovers a loss from a dispute from credit of a locked payment that a refund made available. */
   async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
     if (isAllApplied(payment)) return;
     await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
@@ -159,7 +159,7 @@ export class PaymentRefundsService {
     return this.gateway.resumeRefund(await this.get(paymentId), refund);
   }
 
-  /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
+  /** Decides a refund that the sandbox left pending, and returns its outcome; null if the refund is not pending. */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
@@ -175,13 +175,13 @@ export class PaymentRefundsService {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const beyond = applied + (await this.refundedBeyondNotes(payment));
-    // What refunds took of other credit was counted as given back before.
+    // `beyond` counts credit from other sources as given back. Refunds have paid out `paidOut` of it.
     return used + (beyond > 0n ? beyond : 0n) - paidOut;
   }
 
   /**
-   * Returns the amount by which the refunds of an invoice exceed what credit notes and later invoices left to refund; below
-   * zero if so much can still be refunded. Locks the payments of the invoice if credit gave back a part of it.
+   * Returns the amount by which the refunds of an invoice exceed what credit notes and later invoices left to refund. Negative:
+   * the amount that can still be refunded. Locks the payments of the invoice if a part of it was given back as credit.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const most =

@@ -23,7 +23,8 @@ export class PaymentStartsService {
   ) {}
 
   /**
-   * Returns a lease of this process for payments that are about to be written, outside any transaction: it may wait for a session.
+   * Returns a lease of this process for payments that are about to be written. Must not be called in a transaction, because it
+   * may wait for a session.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async lease(): Promise<StartedLease> {
@@ -40,7 +41,7 @@ export class PaymentStartsService {
     return { id: newId('pay'), ...(await this.lease()) };
   }
 
-  /** Claims the idempotency key of the request for a started payment, first in the caller's transaction. */
+  /** Claims the idempotency key of the request for a started payment. Call it first in the transaction. */
   async claimKey({ id, lease }: StartedPayment): Promise<void> {
     await this.idempotency.claimFor(id, lease);
   }

@@ -46,7 +46,7 @@ const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
 
-/** The first reference stays, so that of two processes at once both confirm the same charge. */
+/** Keeps the first reference, so that two concurrent processes confirm the same charge. */
 const KEEP_REFERENCE = `
   UPDATE payment SET provider_reference = coalesce(provider_reference, $2)
   WHERE id = $1 AND due_at IS NOT NULL RETURNING provider_reference`;
@@ -81,7 +81,7 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1', [id]);
   }
 
-  /** The payment, locked until the transaction ends. */
+  /** Returns the payment, locked until the transaction ends. */
   lock(id: string): Promise<Payment | null> {
     this.database.requireTransaction();
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
@@ -107,7 +107,7 @@ export class PaymentsRepository {
     });
   }
 
-  /** The payments that paid parts of invoices, locked until the transaction ends. */
+  /** Returns the payments that paid parts of invoices, locked until the transaction ends. */
   lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR UPDATE`, [
@@ -120,7 +120,7 @@ export class PaymentsRepository {
     return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
   }
 
-  /** Returns those of the invoices with an automatic charge in progress. */
+  /** Returns the ids of the given invoices that have an automatic charge in progress. */
   async attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_IN_FLIGHT, [
       invoiceIds,
@@ -128,7 +128,7 @@ export class PaymentsRepository {
     return rows.map(({ invoice_id: id }) => id);
   }
 
-  /** Writes what an outcome may change. */
+  /** Writes the fields that an outcome can change. */
   async updateOutcome(payment: Payment): Promise<void> {
     const { status, providerReference, failureCode, dueAt, leasedBy, attempts } = payment;
     await this.database.update(PaymentEntity, payment.id, {
@@ -145,8 +145,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Commits the reference of a prepared charge. Returns the committed one, which may be that of another process; null if the
-   * payment is final.
+   * Commits the reference of a prepared charge. Returns the committed reference, which another process may have written; null if
+   * the payment is final.
    */
   async keepReference(id: string, reference: string): Promise<string | null> {
     const [row] = await this.database.query<{ provider_reference: string }>(KEEP_REFERENCE, [
@@ -157,8 +157,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Increments `providerAttempt`, which gives the next requests another key, once the provider said what became of the last
-   * one. Returns the payment; null if it is final, or another process was first.
+   * Increments `providerAttempt`, so that the next requests have another key. Call it only once the outcome of the last request
+   * is known. Returns the payment; null if it is final, or another process was first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
@@ -169,7 +169,7 @@ export class PaymentsRepository {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
-  /** Reserves an amount for a refund that was already made. Returns the payment; null if it does not hold the amount. */
+  /** Reserves an amount for a refund that was already made. Returns the payment; null if less than the amount is left of it. */
   reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
       id,
@@ -188,7 +188,7 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** Writes what the disputes about a payment changed. */
+  /** Writes the fields of a payment that disputes change. */
   async updateDisputed(payment: Payment): Promise<void> {
     const { id, amountLost, isDisputed, version, updatedAt } = payment;
     await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
@@ -201,7 +201,7 @@ export class PaymentsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the payments that a provider names by our id or by its own. */
+  /** Returns the payments with these ids, or with these ids at their provider. */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, REPORTED, [ids, references]);
   }

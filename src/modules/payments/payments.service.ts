@@ -25,7 +25,7 @@ export class PaymentsService {
     return this.payments.summarize(filter);
   }
 
-  /** Returns those of these invoices at which an automatic attempt is pending. */
+  /** Returns the ids of the given invoices that have an automatic charge in progress. */
   async attemptedNow(invoiceIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.payments.attemptedNow(invoiceIds));
   }

@@ -1,4 +1,4 @@
-/** Requests to providers that one process has in flight for one kind of object. */
+/** Maximum number of provider requests that one process has in flight for one kind of object. */
 const MOST_AT_ONCE = 5;
 
 /** Callbacks of the owner of the polled objects. */

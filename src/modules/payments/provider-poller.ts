@@ -19,7 +19,7 @@ import { pollLease, type Lease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
 
-/** Objects without a final outcome. */
+/** Repository of objects whose outcome is not final. */
 export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
@@ -32,7 +32,7 @@ export interface PolledRepository {
 /** Id of an object, with the end of its lease. */
 type Claimed = Omit<HeldLease, 'table'>;
 
-/** Use case that completes one of the objects. */
+/** Service that completes one object. */
 export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
 }
@@ -82,7 +82,7 @@ export abstract class ProviderPoller
     await this.idle();
   }
 
-  /** Claims as many objects as may be polled now. Each object that ends wakes the work again. */
+  /** Claims as many objects as may be polled now. Runs again as soon as one of them is done. */
   async runDue(): Promise<boolean> {
     await this.limiter.fill();
     return false;

@@ -14,13 +14,13 @@ import type { DisputedMoney } from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Money that went back of what paid an invoice, in minor units. */
+/** Money that was returned from the payments of an invoice, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Part of the rest that is not given back while a dispute is open. */
+  /** Part of the rest that is not refundable while a dispute is open. */
   readonly disputed: DisputedMoney;
 }
 
-/** Takes payments off invoices that are withdrawn: as money that comes too late, they are the customer's credit. */
+/** Detaches payments from voided invoices: like money that arrives too late, they become credit of the customer. */
 @Injectable()
 export class ReturnPaymentsService {
   constructor(
@@ -32,23 +32,23 @@ export class ReturnPaymentsService {
 
   /**
    * Returns the money of paid invoices that was refunded, is reserved for refunds, or was lost in disputes, by invoice id.
-   * Invoices without are absent. Locks the payments until the caller's transaction ends. Locks no credit, because refunds take
-   * credit only under these locks.
+   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Locks no credit, because
+   * refunds take credit only under these locks.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     return this.refundedOf(await this.payments.lockAppliedTo(invoiceIds));
   }
 
-  /** Returns the same without a lock. */
+  /** Returns what {@link lockRefunded} returns, without locks. */
   async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
   }
 
   /**
-   * Returns what went back of the money that paid an invoice, and what open disputes keep from being refunded. Locks the payments
-   * as {@link lockRefunded} does.
+   * Returns how much of the money that paid an invoice was refunded or lost, and how much open disputes keep from being refunded.
+   * Locks the payments as {@link lockRefunded} does.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -80,7 +80,7 @@ export class ReturnPaymentsService {
     return sums;
   }
 
-  /** Returns what went back of payments, besides the credit that they became. */
+  /** Returns the refunded and lost amounts of payments, without the parts that came from their credit. */
   private async returnedOfApplied(
     payments: readonly Payment[],
   ): Promise<readonly (ReturnedMoney & { readonly payment: Payment })[]> {
@@ -97,7 +97,7 @@ export class ReturnPaymentsService {
     });
   }
 
-  /** Takes the payments of an invoice off it, in the caller's transaction: their money becomes credit of the customer. */
+  /** Detaches the payments of an invoice from it, in the caller's transaction. Their money becomes credit of the customer. */
   async returnAsCredit(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo([invoiceId])) {
       const after = withoutInvoice(before, now);

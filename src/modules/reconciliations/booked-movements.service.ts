@@ -41,7 +41,7 @@ export class BookedMovementsService {
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
   }
 
-  /** Returns the ids of the payments that these refunds belong to, by the provider's id of the charge. */
+  /** Returns the ids of the payments of these refunds, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
     const payments = await this.payments.findReported([], references);

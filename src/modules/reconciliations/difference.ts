@@ -17,7 +17,7 @@ export interface BookedMovement {
   readonly id: string;
   /** The payment, or the payment of the refund. */
   readonly paymentId: string;
-  /** The provider's name for it; null: unknown. */
+  /** The provider's id of the charge or refund; null: unknown. */
   readonly reference: string | null;
   /** Minor units of `currency`. */
   readonly amount: bigint;
@@ -35,13 +35,13 @@ export interface Difference {
   readonly paymentId: string | null;
   /** null: the difference is about a charge, or the service does not know the refund. */
   readonly refundId: string | null;
-  /** The provider's name for the charge or refund. */
+  /** The provider's id of the charge or refund. */
   readonly providerReference: string | null;
   /** Minor units; null: nothing is booked. */
   readonly bookedAmount: bigint | null;
   readonly bookedCurrency: string | null;
   readonly bookedStatus: MovementState | null;
-  /** Minor units; null: the provider does not know it. */
+  /** Minor units; null: the provider does not know the charge or refund. */
   readonly providerAmount: bigint | null;
   readonly providerCurrency: string | null;
   readonly providerStatus: MovementState | null;

@@ -14,7 +14,7 @@ export class ListedMovementEntity implements ProviderMovement {
   readonly reconciliationId!: string;
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
-  /** Our id as the provider's metadata have it, which may be any text. */
+  /** Our id from the provider's metadata, which may contain any text. */
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly chargeReference!: string | null;

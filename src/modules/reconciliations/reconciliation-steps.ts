@@ -26,7 +26,7 @@ export interface ReconciliationStep {
   readonly result: StepProgress;
 }
 
-/** Two sides that seem to differ. */
+/** A booked object and a listed object that seem to differ. */
 interface Suspicion {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list it. */
@@ -37,7 +37,7 @@ interface Suspicion {
 
 const NOTHING = { next: null, charges: 0, refunds: 0, differences: 0 } as const;
 
-/** Does the steps of a run, outside any transaction. */
+/** Runs the steps of a reconciliation, outside any transaction. */
 @Injectable()
 export class ReconciliationSteps {
   constructor(
@@ -181,7 +181,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Returns the test for objects of this service. A refund that was made at the provider is of this service if its charge is.
+   * Returns a predicate for objects of this service. A refund that was made at the provider belongs to this service if its charge
+   * does.
    */
   private async ownership(
     kind: MovementKind,

@@ -9,7 +9,7 @@ const COMPARED_MS = 7 * DAY_MS;
 export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
 
-/** Why a run ends without a result. */
+/** Reasons for which a run fails. */
 export const RECONCILIATION_FAILURES = ['provider_unavailable'] as const;
 export type ReconciliationFailure = (typeof RECONCILIATION_FAILURES)[number];
 
@@ -28,7 +28,7 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** Differences that one run stores at most. */
+/** Number of differences at which a run ends early. */
 export const MOST_DIFFERENCES = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export interface Reconciliation {
   readonly differencesFound: number;
   /** True if the run ended early, because it found too many differences. */
   readonly isTruncated: boolean;
-  /** Principal that started it. */
+  /** Principal that started the run. */
   readonly actor: string;
   /** Time of the next step, or end of the lease of the process that runs it; null once the run has ended. */
   readonly dueAt: Date | null;
@@ -112,7 +112,7 @@ export interface StepProgress {
   readonly differences: number;
 }
 
-/** Unanswered steps after which a run fails: after about four hours. */
+/** Number of unanswered steps after which a run fails, in about four hours. */
 const MOST_ATTEMPTS = 12;
 
 /** Returns the run after a step. */

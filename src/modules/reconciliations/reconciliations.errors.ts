@@ -22,6 +22,6 @@ export const reconciliationRunning = defineProblem({
   }),
 });
 
-/** Returns the error for a period that ends before it begins. */
+/** Returns the error for a period whose start is not before its end. */
 export const emptyReconciliationPeriod = (): ProblemError =>
   validationFailed([{ pointer: '/from', code: 'contradiction', message: 'must be before `to`' }]);

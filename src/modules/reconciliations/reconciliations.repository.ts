@@ -10,7 +10,7 @@ const CLAIM_DUE = `
     FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
-/** Only one run of a provider begins at a time. The lock ends with the transaction. */
+/** Lets only one transaction at a time begin a run of a provider. The lock ends with the transaction. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 const NEWEST = 'WHERE provider = $1 ORDER BY id DESC LIMIT 1';
@@ -29,7 +29,7 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1', [id]);
   }
 
-  /** The run, locked until the transaction ends. */
+  /** Returns the run, locked until the transaction ends. */
   lock(id: string): Promise<Reconciliation | null> {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -58,7 +58,7 @@ export class ReconciliationsRepository {
     await this.database.update(ReconciliationEntity, reconciliation.id, reconciliation);
   }
 
-  /** Ids of runs whose next step is due, leased to the caller. */
+  /** Claims runs whose next step is due. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);

@@ -59,7 +59,7 @@ export class ReconciliationsService implements OnModuleInit {
     });
   }
 
-  /** Starts a run for each provider that was not compared for a day. */
+  /** Starts a run for each provider whose last run began at least a day ago. */
   async startDaily(): Promise<void> {
     for (const provider of LISTING_PROVIDERS) {
       if (this.provider.isEnabled(provider)) await this.startDailyOf(provider);

@@ -22,7 +22,7 @@ const NOTE_ABSENCE = `
 
 const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
 
-/** Succeeded refunds through a provider: of payments that have been sent to it. */
+/** Succeeded refunds of payments of a provider. */
 const SENT = `
   WHERE status = 'succeeded' AND created_at >= $2 AND created_at < $3
     AND (created_at, id) > ($4, $5)
@@ -70,7 +70,7 @@ export class RefundsRepository {
     return this.database.selectOne(RefundEntity, 'WHERE credit_note_id = $1', [creditNoteId]);
   }
 
-  /** The refund, locked until the transaction ends. */
+  /** Returns the refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -83,7 +83,7 @@ export class RefundsRepository {
     return refundQuery(filter).summarize(this.reports, { amount: 'amount' });
   }
 
-  /** Writes what an outcome may change. */
+  /** Writes the fields that an outcome can change. */
   async updateOutcome(refund: Refund): Promise<void> {
     const { status, failureCode, providerReference, dueAt, leasedBy, attempts } = refund;
     const { version, updatedAt } = refund;
@@ -117,7 +117,7 @@ export class RefundsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the refunds that a provider names by our id or by its own. */
+  /** Returns the refunds with these ids, or with these ids at their provider. */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
   }

@@ -35,12 +35,12 @@ import { SettleRefundService } from './settle-refund.service';
 /** A refund that is about to be written. */
 export interface StartedRefund {
   readonly id: string;
-  /** Right of this process to ask the provider. */
+  /** Lease under which this process asks the provider. */
   readonly lease: Lease;
   readonly now: Date;
 }
 
-/** A pending refund, and the payment with its reserve. */
+/** A pending refund, and its payment with the reserved amount. */
 export interface ReservedRefund {
   readonly refund: Refund;
   readonly payment: Payment;
@@ -99,7 +99,7 @@ export class RefundsService {
     return dueAt !== null || isAnswer(outcome);
   }
 
-  /** Sends a refund that the provider does not list again, once that is certain. */
+  /** Sends a refund again, once it is certain that the provider did not receive it. */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
     const isNext = after !== null && after.providerAttempt > before.providerAttempt;
@@ -192,7 +192,7 @@ export class RefundsService {
   /**
    * Records a refund that is missing in this database, with its outcome: it was made at the provider, or the database is a
    * restored backup. A refund that moved no money is not recorded.
-   * @returns false if the payment does not hold the amount: a pending refund of this service may have to end first
+   * @returns false if less than the amount is left of the payment: a pending refund of this service may have to end first
    */
   recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = unrecorded;
@@ -237,8 +237,8 @@ export class RefundsService {
   }
 
   /**
-   * Returns the refund that the key made, if any: the answer after the stored one has expired. Looked up before anything is
-   * reserved, because nothing may be left to reserve.
+   * Returns the refund that was created with the key, or null. It answers repeated requests after the stored answer has expired.
+   * Call it before the amount is reserved, because nothing may be left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {

@@ -45,8 +45,8 @@ export class SettleRefundService {
 
   /**
    * Books a failed or canceled refund as succeeded, in the caller's transaction.
-   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for one that succeeded
-   *   before and was returned: the books hold one transaction of each kind for a refund
+   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for a refund that succeeded
+   *   and was returned by the bank, because the ledger has one transaction of each kind per refund
    */
   async correct(discrepancy: Discrepancy, id: string): Promise<void> {
     const now = this.clock.now();
@@ -58,7 +58,7 @@ export class SettleRefundService {
     if ((await this.ledger.transactionsOf(id)).length > 0) {
       throw discrepancyNotApplicable(discrepancy);
     }
-    // The failure freed the reserve.
+    // The failure released the reserved amount.
     const payment = await this.payments.reserveMoved(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);

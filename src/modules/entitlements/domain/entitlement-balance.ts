@@ -20,13 +20,13 @@ export interface UsageCounter {
   readonly used: Rational;
   /** Part of `used` that was taken from grants which have expired or were voided. */
   readonly expiredGrantUsage: Rational;
-  /** Part of `used` covered by subscriptions. It stays covered when they allow less later. */
+  /** Part of `used` covered by subscriptions. It stays covered when subscriptions allow less later. */
   readonly planUsage: Rational;
   /** Thresholds whose events were recorded in this window, in percent. */
   readonly notifiedThresholds: readonly number[];
 }
 
-/** Balance of one entitlement of one customer: what decides on access, limit and remaining quantity. */
+/** Balance of one entitlement of one customer, from which access, limit and remaining quantity follow. */
 export interface EntitlementBalance {
   readonly type: EntitlementType;
   /** True if a subscription or a grant gives the entitlement. */
@@ -61,7 +61,7 @@ export function remainingOf(balance: EntitlementBalance): Rational | null {
   return greaterOf(subtract(limit, balance.counter.used), ZERO);
 }
 
-/** Decides whether the customer may use the entitlement now; for a metered one, whether it may use more. */
+/** Decides whether the customer may use the entitlement now; if it is metered, whether the customer may use more. */
 export function hasAccess(balance: EntitlementBalance): boolean {
   if (!balance.isEntitled) return false;
   switch (balance.type) {
@@ -112,8 +112,8 @@ export function newlyReached(
 
 /**
  * Returns the counter with a new total of usage. Expired grant usage counts first; subscriptions cover the rest up to their
- * allowance. If usage no longer counts, such as that of a voided event, expired grant usage is reduced as far as the remaining
- * usage fits the allowance.
+ * allowance. If usage no longer counts, such as that of a voided event, expired grant usage is reduced by that amount, but not
+ * below the usage beyond the allowance.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,

@@ -11,7 +11,7 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
-/** End of a window without an end, for callers that need one. No event can lie after it. */
+/** End used for a window without an end, where callers need an instant. No event can lie after it. */
 const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
@@ -37,9 +37,9 @@ export interface WindowRule {
 const MOST_APART_MS = 10_000;
 
 /**
- * Returns the time by which a balance is read and changed: not before its window, nor before the current billing period.
- * Another process may have begun them by a clock that is ahead (decision 165). One that is further ahead than clocks may be has
- * no effect, so that a balance recovers from a wrong clock.
+ * Returns the time by which a balance is read and changed: not before its window, nor before the current billing period. Another
+ * process, whose clock is ahead, may have begun them (decision 165). A start that is further ahead than two clocks may be apart
+ * has no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(

@@ -3,7 +3,10 @@ import type { InstantRange } from '../../../core/time';
 
 /** Source and time of a ledger transaction. */
 export interface PostingContext {
-  /** Id of the invoice, payment or refund that posts. A source posts each kind of transaction once. */
+  /**
+   * Id of the object that posts, such as an invoice, a payment, a refund or a dispute. A source posts each kind of transaction
+   * once.
+   */
   readonly sourceId: string;
   readonly customerId: string;
   /** Time of the change, on the clock of the customer. */
@@ -81,7 +84,7 @@ export interface CheckResult {
 
 export const MOST_OFFENDING = 100;
 
-/** Last comparison of the ledger with a payment provider, made by a higher module. */
+/** Last comparison of the ledger with a payment provider. A higher module makes it. */
 export interface LastReconciliation {
   readonly id: string;
   readonly provider: string;

@@ -8,7 +8,7 @@ import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
 
-/** Directory with the archived events. A file appears there under its name when it is complete and on disk. */
+/** Directory with the archived events. A file gets its name there once it is complete and on disk. */
 export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
@@ -40,7 +40,7 @@ export class ArchiveDirectory {
     return file;
   }
 
-  /** Returns true if the file is there with this content. */
+  /** Returns true if the file exists with this content. */
   async matches({
     name,
     bytes,

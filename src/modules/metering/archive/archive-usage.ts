@@ -16,7 +16,7 @@ import {
   type WrittenMonth,
 } from './usage-archive.repository';
 
-/** Events in a file, and so in the memory of the worker. */
+/** Maximum number of events in a file. The worker holds them in memory. */
 const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
@@ -35,9 +35,9 @@ export interface MonthToClose {
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
- * Writes events of months before the retention to files, month by month, in steps. A step locks the progress, so that one worker
- * archives at a time, and a step that is interrupted is repeated. Closed months do not change any more, so the repetition writes the
- * same file. Events are removed later (`RemoveArchivedUsage`).
+ * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress, so that one
+ * worker archives at a time. An interrupted step is repeated. It writes the same file, because closed months do not change.
+ * Events are removed later (`RemoveArchivedUsage`).
  */
 @Injectable()
 export class ArchiveUsage {
@@ -51,7 +51,7 @@ export class ArchiveUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** Does the next step in the caller's transaction, or returns the streams that the caller is to close. */
+  /** Runs the next step in the caller's transaction, or returns the streams that the caller must close. */
   async next(now: Date): Promise<ArchiveStep> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return 'none';
@@ -67,7 +67,7 @@ export class ArchiveUsage {
       return 'done';
     }
     const current = started(progress, keptFrom(now, usageArchive.retentionMonths), now);
-    // A backfill counts stored events: it must not find a part of a month.
+    // A backfill counts stored events. No month may be archived in part meanwhile.
     if (current === null || (await this.archive.isBackfilling())) return 'none';
     return this.find(current, now);
   }
@@ -91,7 +91,7 @@ export class ArchiveUsage {
       (open.get(customers.get(id) ?? '') ?? month.endAt) >= month.endAt;
     const ended = locked.filter(isOver);
     const closable = await this.archive.closable(ended, month, progress.beforeAt, EVENTS_PER_FILE);
-    // More may have been stored since the streams were found.
+    // More events may have been stored since the streams were found.
     const portion = portionOf(closable);
     const isCut = portion.length < closable.length;
     const nextStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
@@ -108,7 +108,7 @@ export class ArchiveUsage {
     });
   }
 
-  /** Looks for the next streams with events of the month. */
+  /** Finds the next streams with events of the month. */
   private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
@@ -183,7 +183,7 @@ export class ArchiveUsage {
   }
 }
 
-/** Returns the progress with a new search if one is due, the progress of a search that goes on, or null. */
+/** Returns the progress of the running search, or else of a new search if one is due; null if none is due. */
 function started(progress: ArchiveProgress, beforeAt: Date, now: Date): ArchiveProgress | null {
   const { endedAt } = progress;
   if (endedAt === null) return progress;

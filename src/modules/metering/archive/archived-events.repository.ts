@@ -4,7 +4,7 @@ import type { RecordedFile } from '../domain/archive-file';
 import { hourOf } from '../store/counted-sql';
 import type { StoredMonth } from './usage-archive.repository';
 
-/** Months that are written and still stored, oldest first. Another worker may hold some. */
+/** Written months whose events are still stored, oldest first. Skips months that another worker has locked. */
 const MONTHS = `
   SELECT stream_id AS "streamId", start_at AS "startAt", end_at AS "endAt", first_file AS "firstFile",
     last_file AS "lastFile"
@@ -16,8 +16,8 @@ const MONTHS = `
 const VERIFIED = 'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes events of months whose keys were recorded with their file. Keeps those of hours in which a registered window begins or
- * ends, because a void counts that window again, from whole hours and the events at its edges.
+ * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a registered window
+ * begins or ends: a void counts such a window again, from whole hours and the events at its edges.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -54,7 +54,9 @@ const REMOVED = `
 export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks months that were written by an instant and are not removed, the oldest first. Leaves out those that another worker has. */
+  /**
+   * Locks months that were written by an instant and are not removed, oldest first. Skips months that another worker has locked.
+   */
   claim(writtenBy: Date, most: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();
     return this.database.query<StoredMonth>(MONTHS, [writtenBy, most]);
@@ -65,7 +67,10 @@ export class ArchivedEventsRepository {
     await this.database.query(VERIFIED, [month, number, now]);
   }
 
-  /** Deletes stored events of these months, and marks the months as removed with the last of them. Returns how many were deleted. */
+  /**
+   * Deletes up to `most` stored events of these months. Marks the months as removed when no more are left. Returns the number of
+   * deleted events.
+   */
   async remove(months: readonly StoredMonth[], most: number, now: Date): Promise<number> {
     this.database.requireTransaction();
     const ids = months.map(({ streamId }) => streamId);

@@ -34,7 +34,7 @@ const PAGE = `
   ORDER BY month.start_at DESC, month.stream_id DESC
   LIMIT $5`;
 
-/** Archived months with events in an hour that a part of a range lies in: `range`, joined to the months that overlap it. */
+/** Archived months (`month`) that overlap a range (`range`) and have events in one of the hours that the range touches. */
 const WITH_HOURS_OF = `
   usage_archive_month AS month
   JOIN unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
@@ -46,13 +46,13 @@ const WITH_HOURS_OF = `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at
   ))`;
 
-/** End of the archived months of a stream, if an hour that a part of a range lies in has archived events. */
+/** End of the archived months of a stream, if an hour that a range touches has archived events. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
   FROM ${WITH_HOURS_OF} AND month.stream_id = $1
   LIMIT 1`;
 
-/** End of an archived month of a stream of this name that has archived events in an hour that a range lies in. */
+/** End of an archived month of a stream of this event name that has events in an hour that a range touches. */
 const MISSING_OF_NAME = `
   SELECT month.end_at AS "archivedBefore"
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -76,7 +76,7 @@ const OF_BILLED_PERIODS = `
   WHERE locked.closed_before > billed.period_start_at
   LIMIT 1`;
 
-/** With months that are closed but not written yet: their events will be archived. */
+/** Includes months that are closed but not written yet, because their events will be archived. */
 const CLOSED_OF_CUSTOMER = `
   SELECT max(month.end_at) AS "archivedBefore"
   FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
@@ -85,7 +85,7 @@ const CLOSED_OF_CUSTOMER = `
 const LAST_OF_NAME = `
   SELECT max(${archivedBefore('stream.id')}) AS "archivedBefore" FROM usage_stream AS stream WHERE event_name = $1`;
 
-/** Query for the archived months of a stream that an answer mentions. */
+/** Query for the archived months of a stream in a period. */
 export interface ArchivedQuery {
   readonly customerId: string;
   readonly eventName: string;
@@ -106,7 +106,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Finds archived months, and those that hold events needed for a part of a month. */
+/** Reads archived months, and finds those whose single events are needed. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -125,7 +125,7 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns archived months of a customer before a month of a stream, newest first.
+   * Returns archived months of a customer before a given month and stream, newest first.
    * @param eventName null: all
    */
   before(

@@ -70,7 +70,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the events of these ranges are stored. Whole hours need no events, because totals have them.
+   * Requires that the events of these ranges are stored. Whole hours need no events, because their totals are stored.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {

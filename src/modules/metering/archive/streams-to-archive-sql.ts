@@ -1,8 +1,9 @@
 import { archivedBefore } from './archived-sql';
 
 /**
- * Number of events of each stream in a month. Counts the streams in the order of their ids until there are more than $5 events, so the
- * count of a stream is complete as long as it and those before it have no more. OFFSET 0 keeps the lookups by index.
+ * Number of events of each stream in a month. Counts streams in the order of their ids until there are more than $5 events. So
+ * the count of a stream is complete if it and the streams before it have at most $5 events together. OFFSET 0 keeps the lookups
+ * by index.
  * @param streams FROM item with the column `id`
  */
 const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `
@@ -42,8 +43,8 @@ export const NEXT_STREAMS = `
 
 /**
  * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention, and has no late usage that is to be billed. That of a deleted customer never is. Closes these periods as a whole, so
- * that none is billed again from a part of its events.
+ * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. Closes these periods as a
+ * whole, so that none is billed again from a part of its events.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

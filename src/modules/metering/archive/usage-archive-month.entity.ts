@@ -20,15 +20,15 @@ export class UsageArchiveMonthEntity {
   /** Numbers of the first and the last file of the month with events of the stream. */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
-  /** Number of events, with voided ones. */
+  /** Number of events, voided ones included. */
   @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
   @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
-  /** As in the proof of the whole month. */
+  /** Digest of the keys of the events, as in the proof of the whole month. */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**
-   * Hours with events, counted from the start of the month. Null before the month is written, and for one that the previous release
-   * wrote: any of its hours may have events.
+   * Hours with events, counted from the start of the month. Null before the month is written, and in months that the previous
+   * release wrote: any hour may have events.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
   /** Time at which the last of the files was written; null before. */

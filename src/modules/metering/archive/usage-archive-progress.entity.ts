@@ -1,7 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 
-/** Progress of the archive: one row. The worker that has locked it archives. */
+/** Progress of the archive, a single row. Only the worker that has locked the row archives. */
 @Entity('usage_archive_progress')
 @Check(
   'usage_archive_progress_check',

@@ -13,7 +13,7 @@ const CREATE_PROGRESS = `
   VALUES (1, 'epoch', 0, '{}', 1, 'epoch')
   ON CONFLICT DO NOTHING`;
 
-/** Another worker that archives holds the lock. */
+/** Skips the row if another worker has locked it. */
 const LOCK_PROGRESS = 'WHERE id = 1 FOR UPDATE SKIP LOCKED';
 
 const ADVANCE = `
@@ -38,7 +38,7 @@ const INSERT_MONTHS = `
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
 
-/** By stream, then in the order of the digest of a proof. At most $5 events of each stream. */
+/** Sorted by stream, then like the keys in the digest of a proof. At most $5 events of each stream. */
 const EVENTS = `
   SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
     event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
@@ -89,7 +89,7 @@ export interface StreamToArchive {
   readonly customerId: string;
   /** Earliest month with events; null: none before the retention. */
   readonly month: Date | null;
-  /** Number of events of the month asked for. Complete for the first streams that have no more than the limit together. */
+  /** Number of events of the month asked for. Complete for the first streams, as far as they have at most the limit together. */
   readonly events: string | null;
 }
 
@@ -132,7 +132,7 @@ export interface WrittenMonth {
   readonly digest: string;
 }
 
-/** Stores the progress of the archive, and closes and records what is archived. */
+/** Stores the progress of the archive, its files, and the months that are closed. */
 @Injectable()
 export class UsageArchiveRepository {
   constructor(private readonly database: Database) {}
@@ -240,12 +240,12 @@ export class UsageArchiveRepository {
   async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
     await this.database.insert(UsageArchiveFileEntity, file);
     await this.database.query(INSERT_KEYS, [keyDigests]);
-    // Statements of ingest that were planned while the table was tiny would go on to read all of it.
+    // Otherwise ingest statements that were planned while the table was small would continue to read all of it.
     if (Number.isInteger(Math.log2(file.number)))
       await this.database.query('ANALYZE usage_archived_key');
   }
 
-  /** Returns files before one, the newest first. */
+  /** Returns the files before a given one, newest first. */
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
   }

@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 
-/** Key of an archived event. It stays used for ever. */
+/** Key of an archived event. Stored for ever, so that the key is not accepted again. */
 @Entity('usage_archived_key')
 export class UsageArchivedKeyEntity {
   /** As in `usage_event`. */

@@ -1,14 +1,14 @@
-/** A month of the events of one name of one customer that are archived. */
+/** Archived events of one stream in one month. */
 export interface ArchivedMonth {
   readonly customerId: string;
   readonly eventName: string;
   /** Start of the month, in UTC. */
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Number of events, with voided ones. */
+  /** Number of events, voided ones included. */
   readonly events: number;
   readonly voided: number;
-  /** As in the proof of the month. */
+  /** Digest of the keys of the events, as in the proof of the month. */
   readonly digest: string;
   /** Names of the files with the events. */
   readonly files: readonly string[];

@@ -3,15 +3,15 @@ import type { Period } from '../../../core/time';
 const HOUR_MS = 3_600_000;
 
 /**
- * A period, split into `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The two parts that are no whole
- * hours are its edges.
+ * A period, split into `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The first and the last part are its
+ * edges.
  */
 export interface SplitPeriod extends Period {
   readonly hoursStartAt: Date;
   readonly hoursEndAt: Date;
 }
 
-/** Splits a period at its first and last UTC hour boundary. Without a whole hour, all of it is edge. */
+/** Splits a period at its first and last UTC hour boundary. If the period contains no whole hour, all of it is an edge. */
 export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   const hoursStartMs = Math.ceil(startAt.getTime() / HOUR_MS) * HOUR_MS;
   const hoursEndMs = Math.floor(endAt.getTime() / HOUR_MS) * HOUR_MS;
@@ -24,7 +24,7 @@ export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   };
 }
 
-/** Returns a period without whole hours: all of it is edge. */
+/** Returns a period without whole hours: all of it is an edge. */
 export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
@@ -43,7 +43,7 @@ export function afterInstant({ startAt, endAt }: Period, instant: Date | null): 
   return { startAt: instant < endAt ? instant : endAt, endAt };
 }
 
-/** Returns true if the period is a whole UTC hour. Their totals are kept for every stream. */
+/** Returns true if the period is a whole UTC hour. Totals of whole hours are stored for every stream. */
 export function isHour({ startAt, endAt }: Period): boolean {
   return startAt.getTime() % HOUR_MS === 0 && endAt.getTime() - startAt.getTime() === HOUR_MS;
 }

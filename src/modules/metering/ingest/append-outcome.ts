@@ -10,7 +10,7 @@ export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
   readonly accepted: number;
-  /** The other events, in order. */
+  /** The events that were not stored, in order. */
   readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
 }
 

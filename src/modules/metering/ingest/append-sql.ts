@@ -19,7 +19,10 @@ const isUnarchived = (key: string): string => `
     (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))
       OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
 
-/** Events as parameters. `position` is the position in the stream if the event is stored; `refusal` why it is not. */
+/**
+ * Events as parameters. `position` is the position in the stream if the event is stored; `refusal` is the reason if it is
+ * refused.
+ */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
     unnest($3::bigint[], $4::int[], $5::uuid[], $6::text[], $7::bigint[], $8::timestamptz[], $9::text[]),
@@ -41,8 +44,8 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * Events in billed periods that a meter counts; the first part is mostly empty. A weighted sum holds values on, so such an
- * event is late for every later period that counts from before it.
+ * Events in billed periods that a meter counts; `billed` is empty for most requests. The value of a weighted sum carries over, so
+ * such an event is late for every later billed period that counts events from before it.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -86,7 +89,7 @@ const advancedStreams = (streamIds: string): string => `
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   )`;
 
-/** Like {@link advancedStreams}, for rows of `added` that are different streams, each with its new position. */
+/** Like {@link advancedStreams}, for one row of `added` per stream, with its new position. */
 export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added
@@ -126,8 +129,8 @@ export const storedEventParts = (
   ${ADD_TO_BUCKETS}`;
 
 /**
- * Condition: nothing refuses the event. A CASE, because PostgreSQL expects that IS NULL is true for 1 row of 200, would then expect
- * one event, and would look for the stream of each event in the whole list of streams.
+ * Condition: nothing refuses the event. Written as CASE: for IS NULL, PostgreSQL would estimate 1 row of 200, so one event, and
+ * would search the whole list of streams for each event.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 
@@ -145,7 +148,7 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** Returns the list if a stream could be locked, otherwise none: its elements are then not read. */
+/** Returns the list if a stream could be locked, otherwise null, so that its elements are not read. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */
@@ -160,15 +163,15 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Stores
- * nothing of the other streams, and with SKIP LOCKED nothing of those that another transaction has locked. If an event was not
- * stored, returns the former last position of each stream, null for those; then also the numbers of the streams whose version
- * is current. A stream that changed after the snapshot of this statement has another version by the time it is locked, and is
- * skipped.
+ * Fast path: stores and counts events of streams whose cached version is current. Does not try the events of other streams; with
+ * SKIP LOCKED, nor those of streams that another transaction has locked. If an event was not stored, returns the last position
+ * that each stream had before; null for a stream that was not tried. If a stream was not tried, returns also the numbers of the
+ * streams whose version is current. A stream that changed after the snapshot of this statement has another version by the time it
+ * is locked, and is skipped.
  *
  * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
- * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the
- * nth position after the last one of its stream.
+ * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the nth
+ * position after the last one of its stream.
  */
 const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (

@@ -15,7 +15,7 @@ import { NO_STREAM, StagedEvents, type StagedStream } from './staged-events';
 /** How far an event may be ahead of the time of its customer: clocks differ, and some clients report local time. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-/** Limits for a stream of 100,000 lines, which takes seconds and waits longer for locks than a single event. */
+/** Limits for a body of 100,000 lines, which takes seconds and waits longer for locks than a single event. */
 const LONG_WORK = { statementMs: 600_000, lockMs: 60_000 };
 
 const NO_EVENTS: AppendOutcome = { accepted: 0, notStored: [] };

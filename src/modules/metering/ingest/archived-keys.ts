@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
-/** The first archived events are removed 15 minutes after they were archived; until then their keys are found among the stored events. */
+/**
+ * How long a negative answer is cached: less than the 15 minutes after which the first archived events are removed. Until then
+ * their keys are found among the stored events.
+ */
 const NONE_FOR_MS = 60_000;
 
-/** Knows whether keys of events may belong to archived ones, so that the fast path looks for them only if so. */
+/** Caches whether events are archived, so that the fast path looks up archived keys only if there are any. */
 @Injectable()
 export class ArchivedKeys {
   private exist = false;
@@ -12,7 +15,7 @@ export class ArchivedKeys {
 
   constructor(private readonly database: Database) {}
 
-  /** Reads it at most once a minute, and never again after the first events were archived. */
+  /** Returns true once events are archived. Queries the database at most once a minute, and not again after that. */
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();
     if (this.exist || nowMs < this.noneUntilMs) return this.exist;

@@ -29,8 +29,8 @@ interface FastPathResult {
 type NotStored = AppendOutcome['notStored'];
 
 /**
- * Fast path of ingest: stores and counts events with one statement, based on cached stream state. It commits by itself, or with the
- * usage hooks if events may be in registered windows.
+ * Fast path of ingest: stores and counts events with one statement, based on cached stream state. It commits by itself, or with
+ * the usage hooks if events may be in registered windows.
  */
 @Injectable()
 export class FastPathAppend {
@@ -43,7 +43,7 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. Sets aside only the events of outdated streams, and with `skip` those of streams that
+   * Returns the outcome of each request. Does not try the events of outdated streams; with `skip`, nor those of streams that
    * another transaction has locked.
    */
   async append(

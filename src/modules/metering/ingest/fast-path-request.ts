@@ -30,7 +30,7 @@ export interface SplitRequest {
 
 /** Events of a request whose streams are all cached. */
 export class FastPathRequest {
-  /** Events of this part, in order; the request may have more. */
+  /** Events of this part, in order. The request that was split may have more. */
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
   /** Index in `streams` of the stream of each event. */
@@ -47,8 +47,9 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key occurs twice and there are several streams,
-   * everything is in the rest: the first occurrence in the request is to be stored, and its stream may be set aside.
+   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key occurs twice
+   * and there are several streams, all events are in the rest: the first occurrence must be stored, and the fast path may not try
+   * its stream.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */
@@ -187,7 +188,7 @@ export class FastPathBatch {
     return indexes;
   }
 
-  /** Returns the parameters of `ON_PARAMETERS.classify`. Parameter as in {@link notTried}. */
+  /** Returns the parameters of `ON_PARAMETERS.classify`. `positions` is as in {@link notTried}. */
   classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
     const ids: (string | undefined)[] = [];
     const wanted: bigint[] = [];
@@ -212,12 +213,12 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if the numbers of all streams of a request are among these. */
+  /** Returns true if `numbers` contains the numbers of all streams of a request. */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
 
-  /** Returns the streams whose numbers are not among these. */
+  /** Returns the streams whose numbers are not in `numbers`. */
   namesWithout(numbers: ReadonlySet<number>): readonly StreamName[] {
     return this.requests.flatMap(({ streams }, request) =>
       streams

@@ -18,7 +18,10 @@ import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
-/** Requests that wait for locked streams at a time, of single events and of lists. Each uses a connection. */
+/**
+ * Maximum number of requests that wait for locked streams at a time, for single events and for lists each. Each uses a
+ * connection.
+ */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
 /** Retries of a single event on the fast path, while its stream is locked, before it waits for the stream. */
@@ -27,7 +30,7 @@ const MAX_RETRIES = 2;
 /** Shards that streams are divided into on the fast path. Each is written by a connection of its own. */
 const SHARDS = 2;
 
-/** Single events never wait for lists. */
+/** Separate queues, so that single events never wait for lists. */
 interface Queues {
   readonly singles: WriteQueue;
   readonly lists: WriteQueue;
@@ -35,9 +38,9 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events of cached
- * streams take the fast path; those of a list in up to two parts. Events of a locked or outdated stream leave their group, so
- * that no request waits for the stream of another: a single event waits in a queue of its stream, the events of a list wait by
- * themselves.
+ * streams take the fast path; a list is split by shard, and by registered windows. Events of a locked or outdated stream leave
+ * their group, so that no request waits for the stream of another request. A single event then waits in a queue of its stream;
+ * the events of a list wait apart from other requests.
  */
 @Injectable()
 export class IngestBatcher {
@@ -140,7 +143,10 @@ export class IngestBatcher {
     return this.storingBusy;
   }
 
-  /** Stores lists on the fast path once their streams are free: mostly another process has locked them shortly. */
+  /**
+   * Waits for the streams of lists and stores the lists on the fast path. Usually another process has locked the streams for a
+   * short time only.
+   */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
       fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
@@ -148,10 +154,11 @@ export class IngestBatcher {
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     let stored: readonly FastPathOutcome[];
     try {
-      // The turn ends before the slow path, which takes one of its own.
+      // Frees its place in the limiter before the slow path, which takes a place of its own.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
-      // One stream that stays locked fails only its own lists. After a lost answer the events may be stored.
+      // Repeats each list alone, so that a stream that stays locked fails only its own lists. Not after an outage, because the
+      // events may be stored already.
       if (requests.length > 1 && !isOutage(error)) {
         await Promise.all(requests.map((one) => this.waitForStreams([one])));
       } else for (const { reject } of requests) reject(error);
@@ -168,7 +175,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores on the slow path what the fast path did not try. */
+  /** Stores the events that the fast path did not try on the slow path. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

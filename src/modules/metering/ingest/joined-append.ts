@@ -10,12 +10,12 @@ import {
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for modules above that store usage events together with rows of their own: a statement that locks the streams, then, in
- * the same transaction, one that stores the events; or both in one statement, if the caller knows the version and the last
- * position of streams that a former statement locked.
+ * SQL for higher modules that store usage events together with their own rows. Either one statement locks the streams and a later
+ * one, in the same transaction, stores the events. Or one statement does both, if the caller knows the version and the last
+ * position of the streams from an earlier lock.
  */
 
-/** Row of a usage window. */
+/** SQL expressions of a usage window. */
 export interface WindowSql {
   readonly meterId: string;
   readonly startAt: string;
@@ -25,8 +25,8 @@ export interface WindowSql {
 /**
  * Part `stream` of a statement: locks streams in ascending order of their ids, without waiting. `asked` is a part of the
  * statement with `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams that another
- * transaction has locked or has just changed, and event names for which a meter is being created: what the statement sees of
- * the bills and windows of a locked stream stays true until the transaction ends, because changes of them have a new version.
+ * transaction has locked or has just changed, and event names for which a meter is being created: the bills and windows of a
+ * locked stream stay as the statement sees them until the transaction ends, because a change of them would increment the version.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -53,16 +53,18 @@ export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql
   )`;
 
 /**
- * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none. Until
- * then, {@link isOnlyIn} stays true while the stream has its version: bills, windows and meters that are added increment it.
+ * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none.
+ * Until then, {@link isOnlyIn} stays true while the stream has its version: bills, windows and meters that are added increment
+ * it.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window, if it is the only one that counts the events of a locked `stream`, and each event adds
- * to the totals of its hour and of the window what is known beforehand; else null. Stays true while the stream has its version.
+ * Aggregation of the meter of a window, if it is the only one that counts the events of a locked `stream`, and each event adds an
+ * amount that is known beforehand to the totals of its hour and of the window; else null. Stays true while the stream has its
+ * version.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

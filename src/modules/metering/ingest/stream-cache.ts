@@ -23,9 +23,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads no streams of an event name whose ingest is locked for a new meter. The creation of a meter increments the versions
- * of the streams it sees. A stream committed after it looked keeps its version, so the fast path could store an event there
- * that the meter does not count.
+ * Reads no streams of an event name whose ingest is locked for a new meter. The creation of a meter increments the versions of
+ * the streams that it sees. A stream that is committed later keeps its version. If it were cached, the fast path could store an
+ * event that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -45,15 +45,15 @@ const READ = `
 const MAX_ENTRIES = 150_000;
 
 /**
- * Cache of stream state in this process: which events can be stored without a transaction. Only caches streams of existing
- * customers on real time. An outdated entry is harmless: the statement that uses it compares the version with the locked row.
- * If the session of this process ends, the cache is emptied: a standby that takes over may lack the last commits, and use the same
- * ids and versions for other streams.
+ * Cache of stream state in this process: which events can be stored without a transaction. Streams of deleted customers, and of
+ * customers on test clocks, are cached as never open, so their events take the slow path. An outdated entry is harmless: the
+ * statement that uses it compares the version with the locked row. If the session of this process ends, the cache is emptied: a
+ * standby that takes over may lack the last commits, and use the same ids and versions for other streams.
  */
 @Injectable()
 export class StreamCache {
   private young = new Map<string, CachedStream>();
-  /** Former young generation. An entry that is used moves to the young one; the others are dropped with the next. */
+  /** Former young generation. An entry that is used moves to the young generation. The others are dropped when that is full. */
   private old = new Map<string, CachedStream>();
 
   constructor(

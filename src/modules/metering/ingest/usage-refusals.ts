@@ -9,7 +9,7 @@ const MESSAGES = {
   idempotency_key_reused: 'The idempotency key was used before, for another event.',
 } as const;
 
-/** Reason why a well-formed event is not stored. The other events of its request are. */
+/** Reason why a well-formed event is not stored. The other events of its request are stored. */
 export type Refusal = keyof typeof MESSAGES;
 
 export function rejectionOf(index: number, refusal: Refusal): Rejection {

@@ -17,15 +17,15 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time that a shard stays with the requests that were taken over from it. Its next group would mostly meet the same
- * locked streams, and then lock them against these requests.
+ * Longest time that a shard waits for requests that `onNotTried` has taken over. Without the wait, its next group would mostly
+ * meet the same locked streams, or lock them before these requests do.
  */
 const LONGEST_HOLD_MS = 100;
 
 /** From this number of events on, storing them takes longer than a commit. */
 const EVENTS_WORTH_A_COMMIT = 500;
 
-/** Requests of a group that may wait for a lock until it times out, each for the whole lock timeout. */
+/** Number of lock timeouts after which the other requests of a failed group are rejected. */
 const MAX_TIMEOUTS = 2;
 
 /** A request that waits to be written. */
@@ -35,7 +35,7 @@ export interface QueuedRequest {
   readonly fastPath: FastPathRequest | null;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Number of times that the fast path did not try it. */
+  /** Number of times that the fast path did not try the request. */
   retries: number;
 }
 
@@ -86,14 +86,14 @@ export class WriteQueue {
   }
 
   add(request: QueuedRequest): void {
-    // A request from the fast path may have been assigned to one of more shards.
+    // The fast path may have divided the streams into more shards than this queue has.
     const shard = this.shards[(request.fastPath?.shard ?? 0) % this.shards.length];
     invariant(shard !== undefined, 'A write queue has a shard.');
     shard.queue.push(request);
     for (const listener of this.listeners) listener();
     if (this.isStarting || shard.isWriting) return;
     this.isStarting = true;
-    // The parts of a request are added one after the other.
+    // Starts in a microtask, because the parts of a request are added one after the other.
     this.scope.runInAsyncScope(() => queueMicrotask(() => this.start()));
   }
 
@@ -107,8 +107,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes all waiting requests of shards. Then waits shortly for about half as many again: otherwise, among clients that
-   * report in a loop, one event that arrives first gets a commit of its own and all others wait for it.
+   * Writes all waiting requests of shards. Then waits up to {@link MAX_WAIT_MS} for about half as many new requests. Otherwise,
+   * among clients that report in a loop, the first event that arrives would get a commit of its own, and all others would wait
+   * for it.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -140,7 +141,7 @@ export class WriteQueue {
     });
   }
 
-  /** Returns what `onNotTried` returned. */
+  /** Writes a group. Returns the results of `onNotTried`. */
   private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
     const takenOver: unknown[] = [];
     const failure = await this.tryToWrite(group, takenOver);

@@ -27,7 +27,7 @@ const CARRIED = `
   FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS carrying(stream_id, meter_id, start_at, number)
   ORDER BY number`;
 
-/** Returns the value that each window starts with: what its stream holds by then, over all groups. */
+/** Returns the value that each window starts with: the value of its stream at that time, over all groups. */
 export async function carriedInto(
   database: Database,
   windows: readonly CarryingWindow[],

@@ -26,7 +26,7 @@ export interface EventCount {
   readonly windows: readonly Period[];
 }
 
-/** Finds where one stored event is counted, and counts there again. */
+/** Finds the totals that count a stored event, and calculates them again. */
 @Injectable()
 export class EventCounts {
   constructor(

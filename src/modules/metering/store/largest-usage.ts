@@ -19,7 +19,7 @@ const RANK: Record<Aggregation, string> = {
   weighted_sum: 'held_ms + carried_over * $9::numeric',
 };
 
-/** Totals of one row: of the period, number 0, and the value held from before it, number 1. */
+/** Totals of a customer. Number 0 is the period; number 1 is the time before it, from which values carry over. */
 const TOTALS = `
   coalesce(sum(events) FILTER (WHERE number = 0), 0) AS events,
   coalesce(sum(total) FILTER (WHERE number = 0), 0) AS total,

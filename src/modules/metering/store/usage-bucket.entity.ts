@@ -2,7 +2,10 @@ import { Check, Column, Entity } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import { GroupKeyColumn, InstantKeyColumn, MeterKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** Running totals of a meter over an hour or a registered window. Columns that its aggregation does not read stay 0 or null. */
+/**
+ * Running totals of a meter over an hour or a registered window. Columns that the aggregation of the meter does not use stay 0 or
+ * null.
+ */
 @Entity('usage_bucket')
 @Check('usage_bucket_check', `"start_at" < "end_at" AND "events" >= 0 AND "distinct_values" >= 0`)
 export class UsageBucketEntity {
@@ -17,7 +20,7 @@ export class UsageBucketEntity {
   @Column({ type: 'numeric', nullable: true }) readonly latest!: string | null;
   @InstantColumn({ nullable: true }) readonly latestAt!: Date | null;
   @Column({ type: 'bigint', nullable: true }) readonly latestPosition!: string | null;
-  /** Sum of each value times the milliseconds from its event to the end. */
+  /** Sum of each value times the milliseconds from its event to the end of the bucket. */
   @Column({ type: 'numeric' }) readonly heldMs!: string;
   @Column({ type: 'bigint' }) readonly distinctValues!: string;
 }

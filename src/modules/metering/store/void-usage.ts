@@ -15,7 +15,7 @@ import { StoredEvents } from './stored-events';
 import { UsageStreams } from './usage-streams';
 import { WindowChanges } from './window-changes';
 
-/** Billed periods that count the event; a weighted sum holds its value in later periods too. */
+/** Billed periods that count the event. With a weighted sum, its value carries over into later periods. */
 const BILLED_WITH = `
   SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at
   FROM usage_billed
@@ -57,7 +57,7 @@ export class VoidUsage {
       if (found.voidedAt !== null) return found;
       await lockMeters(this.database, [found.eventName]);
       const { id: stream, closedBefore } = await this.streams.lockOne(found);
-      // Another transaction may have voided or archived it while this one waited for the stream.
+      // Another transaction may have voided or archived the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
       if (before.voidedAt !== null) return before;
       if (closedBefore !== null && before.timestamp < closedBefore) {

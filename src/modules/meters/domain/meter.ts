@@ -10,7 +10,7 @@ export type MeterStatus = (typeof METER_STATUSES)[number];
 /** Maximum number of meters of one event name. Every event is counted by all of them in the commit that stores it. */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
-/** Counts an event only where the property, as text, is one of the values. */
+/** An event passes the filter if the property, as text, is one of the values. */
 export interface MeterFilter {
   readonly property: string;
   readonly in: readonly string[];

@@ -9,16 +9,19 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Pause while the events are read for the first time under a number of this process. */
+/** How long charges wait before they check again, until this session has read the events of the provider once. */
 const FIRST_READ_MS = 10_000;
-/** Longest time for which renewals wait for events of a provider that does not list them. */
+/** Longest time that renewals wait, if the provider does not return its list of events. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
 /** Charges invoices that are collected automatically, unless charges must wait for events of the provider. */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /** The number of this process when it charged last, and since when it has that number; null before. */
+  /**
+   * Session in which this process checked last: its number, the time of its first check, and whether events were read since; null
+   * before the first check.
+   */
   private session: {
     readonly number: number | null;
     readonly since: Date;
@@ -35,8 +38,8 @@ export class AutomaticChargesService {
 
   /**
    * Returns how long automatic charges must wait, in milliseconds; 0: not at all. After downtime or a restored backup, the
-   * service must first read the events of the provider since then. A database is restored only while no session is connected,
-   * so each new number of this process starts with such a read.
+   * service must first read the events of the provider since then. A database is restored only while no process is connected. So
+   * charges wait for such a read whenever this process has a new session number.
    * @param isRealTime false for customers on a test clock, who do not wait because their money is not real
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -59,7 +62,7 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for events of the provider. After a restored backup, these may report payments for
+   * Returns true while renewals must wait for events of the provider. After a backup was restored, events may report payments of
    * invoices that are not in the backup. Such a payment becomes credit, which the repeated renewal uses.
    */
   async holdsRenewals(): Promise<boolean> {
@@ -68,7 +71,7 @@ export class AutomaticChargesService {
     return this.clock.now().getTime() - since.getTime() < RENEWALS_WAIT_MS;
   }
 
-  /** Returns true once the events were read and applied since this process took its number. */
+  /** Returns true once events were read and applied in the present session of this process. */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
     let { session } = this;

@@ -32,7 +32,7 @@ export class DiscrepancyEntity implements Discrepancy {
   @ReferenceColumn()
   readonly paymentId!: string;
   @ReferenceColumn({ nullable: true }) readonly refundId!: string | null;
-  /** The refund, or else the payment. */
+  /** Id of the refund, or of the payment if the report is about the payment itself. */
   @ReferenceColumn() readonly subjectId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly recordedStatus!: FinalStatus;
   @Column({ type: 'varchar', length: 20 }) readonly reportedStatus!: ReportedStatus;

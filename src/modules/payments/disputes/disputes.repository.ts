@@ -13,7 +13,7 @@ const REMOVE = 'DELETE FROM dispute WHERE customer_id = ANY ($1) RETURNING id';
 
 /** Sums of the disputes about a payment. */
 export interface DisputeTotals {
-  /** True if one of them forbids refunds. */
+  /** True if an undecided dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }
@@ -26,7 +26,7 @@ export class DisputesRepository {
     return this.database.selectOne(DisputeEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the dispute with the provider's name for it. The caller holds the lock of the payment. */
+  /** Returns the dispute with this id at its provider. The caller has locked the payment. */
   findByReference(provider: ProviderName, reference: string): Promise<Dispute | null> {
     this.database.requireTransaction();
     return this.database.selectOne(
@@ -40,7 +40,7 @@ export class DisputesRepository {
     await this.database.insert(DisputeEntity, dispute);
   }
 
-  /** Writes what a report may change. */
+  /** Writes the fields that a report of the provider can change. */
   async update({ id, ...dispute }: Dispute): Promise<void> {
     const { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt } = dispute;
     const { amountWithdrawn, amountReinstated, amountLost } = dispute;

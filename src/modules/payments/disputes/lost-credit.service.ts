@@ -9,20 +9,20 @@ import { lesser } from '../../../core/money';
 /** Fields of a payment that was lost in a dispute. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
 
-/** Money that an open dispute may take, in minor units, and a payment with such a dispute; null: none has one. */
+/** Money that open disputes may take back, in minor units, and the id of a payment with an open dispute; null: there is none. */
 export interface DisputedMoney {
   readonly disputedMinor: bigint;
   readonly disputedId: string | null;
 }
 
-/** Source of credit that became available, and when it did. */
+/** Object that made credit available, and the time at which it did. Used for the ledger transaction. */
 interface Freed {
   readonly sourceId: string;
   readonly occurredAt: Date;
 }
 
 /**
- * Takes credit for lost disputes. A loss is taken first from unused credit of its payment, also if the credit becomes available
+ * Recovers money that was lost in disputes from unused credit of the disputed payments, also from credit that becomes available
  * after the loss.
  */
 @Injectable()
@@ -44,7 +44,10 @@ export class LostCreditService {
     return payments.filter(({ amountLost }) => amountLost > 0n);
   }
 
-  /** Returns the same for one invoice, and how much credit of payments with an open dispute it used. */
+  /**
+   * Locks payments as {@link lockLost} does, for one invoice. Returns also how much credit of payments with open disputes the
+   * invoice used.
+   */
   async lockDisputed(
     invoice: Pick<Invoice, 'id' | 'credits'>,
   ): Promise<DisputedMoney & { readonly lost: readonly Payment[] }> {
@@ -70,8 +73,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes credit that a credit note gave for an invoice that was paid with credit of locked payments, up to the losses that no
-   * credit has covered yet.
+   * Takes credit that a credit note gave. Its invoice was paid with credit of the locked payments. Takes at most the losses of
+   * these payments that no credit has covered yet.
    */
   async takeOfNote(
     payments: readonly LostPayment[],
@@ -87,7 +90,7 @@ export class LostCreditService {
       const usedHere = invoice.credits
         .filter((one) => one.creditId === creditId)
         .reduce((sum, one) => sum + one.amountMinor, 0n);
-      // Earlier notes of the invoice took from the first payments.
+      // Earlier credit notes of the invoice took credit of the payments in the same sequence.
       const takenHere = lesser(taken, usedHere);
       taken -= takenHere;
       const most = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
@@ -96,7 +99,10 @@ export class LostCreditService {
     await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
   }
 
-  /** Locks the payments as {@link lockLost} does. Returns those whose credit was used, and the sources of that credit. */
+  /**
+   * Locks the payments as {@link lockLost} does. Returns the payments whose credit was used, and the source id of each used
+   * credit, by credit id.
+   */
   private async lockSources(invoices: readonly Pick<Invoice, 'id' | 'credits'>[]) {
     const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
     const sources = await this.credit.sourcesOf(used);

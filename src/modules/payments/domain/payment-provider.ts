@@ -5,8 +5,8 @@ export const PROVIDER_NAMES = ['sandbox', 'manual', 'stripe'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 /**
- * Effect of a failure on later charges of the same payment method. `soft`: may succeed later. `hard`: does not succeed until
- * the method or the amount changes. `customer`: the customer has to take part.
+ * Effect of a failure on later charges of the same payment method. `soft`: may succeed later. `hard`: does not succeed until the
+ * method or the amount changes. `customer`: the customer has to authenticate the charge.
  */
 export type FailureRetry = 'soft' | 'hard' | 'customer';
 
@@ -43,11 +43,11 @@ export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
   | FailedOutcome
-  /** The provider has taken the request and will know later. */
+  /** The provider has accepted the request; the outcome is not known yet. */
   | { readonly kind: 'pending'; readonly reference: string }
   /** The customer has to confirm the charge, e.g. by 3-D Secure. */
   | { readonly kind: 'requires_action'; readonly reference: string }
-  /** Given up before any money moved. */
+  /** Canceled before any money moved. */
   | { readonly kind: 'canceled'; readonly reference: string }
   | NotSentOutcome
   | UnknownOutcome;
@@ -58,7 +58,7 @@ export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
 }
 
-/** Returns false if the provider did not say what became of a request. */
+/** Returns false if the request was not sent, or its outcome is unknown. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
   return kind !== 'unknown' && kind !== 'not_sent';
 }
@@ -72,9 +72,9 @@ export interface ChargeRequest {
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The provider's name of the payment method. */
+  /** The provider's id of the payment method. */
   readonly token: string | null;
-  /** `on` if the customer takes part and can confirm the charge, `off` if the service collects by itself. */
+  /** `on` if the customer is present and can confirm the charge, `off` if the service collects automatically. */
   readonly session: 'on' | 'off';
 }
 
@@ -82,7 +82,7 @@ export interface ProviderRefundRequest {
   /** The same for every repetition of the same request. */
   readonly idempotencyKey: string;
   readonly refundId: string;
-  /** The provider's own name for the charge. */
+  /** The provider's id of the charge. */
   readonly chargeReference: string;
   readonly amount: bigint;
   readonly currency: string;
@@ -96,15 +96,15 @@ interface ProviderBase {
 }
 
 /**
- * A provider that charges with one request and keeps its keys forever: repeating a request returns its outcome. The same key
- * must never move money twice.
+ * A provider that charges with one request and stores idempotency keys for ever: repeating a request returns its outcome. The
+ * same key must never move money twice.
  */
 export interface DirectProvider extends ProviderBase {
   readonly flow: 'direct';
   charge(request: ChargeRequest): Promise<ProviderOutcome>;
 }
 
-/** A charge that was prepared, and whose money cannot move before it is confirmed. */
+/** A charge that was prepared. Its money cannot move before the charge is confirmed. */
 export interface PreparedCharge {
   readonly kind: 'prepared';
   readonly reference: string;
@@ -122,7 +122,7 @@ export interface MethodDetails {
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
-      /** The provider's name of the method, which may differ from the token. */
+      /** The provider's id of the method, which may differ from the token. */
       readonly token: string;
       readonly details: MethodDetails;
     }
@@ -138,7 +138,7 @@ export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | Unk
 export interface SetupRequest {
   readonly setupId: string;
   readonly customerId: string;
-  /** The provider's name for the customer. */
+  /** The provider's id of the customer. */
   readonly customerReference: string;
 }
 
@@ -178,13 +178,13 @@ export type ProviderDisputeState =
       readonly chargeReference: string;
       readonly reported: ReportedDispute;
     }
-  /** About a payment of another service, or unknown to the provider. */
+  /** The dispute is about a payment of another service, or the provider does not know it. */
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
 /** A charge whose payment is missing in this database, as the provider and the metadata of the charge describe it. */
 export interface UnrecordedCharge {
-  /** The provider's own name for the charge. */
+  /** The provider's id of the charge. */
   readonly reference: string;
   /** Our ids. */
   readonly paymentId: string;
@@ -193,7 +193,7 @@ export interface UnrecordedCharge {
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The provider's name of the payment method. */
+  /** The provider's id of the payment method. */
   readonly token: string | null;
   readonly createdAt: Date;
   readonly outcome: { readonly kind: 'succeeded' | 'pending'; readonly reference: string };
@@ -201,14 +201,14 @@ export interface UnrecordedCharge {
 
 export type UnrecordedChargeState =
   | { readonly kind: 'charge'; readonly charge: UnrecordedCharge }
-  /** It has not moved money and is not about to. */
+  /** The charge has not moved money and is not being processed. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
 /** A refund unknown to this database: made at the provider, or missing in a restored backup. */
 export interface UnrecordedRefund {
-  /** The provider's own name for the refund. */
+  /** The provider's id of the refund. */
   readonly reference: string;
   /** Our id; null for a refund that was made at the provider. */
   readonly refundId: string | null;
@@ -233,7 +233,7 @@ export type UnrecordedRefundState =
 /** Search for the charge of a payment. */
 export interface ChargeQuery {
   readonly paymentId: string;
-  /** The provider's name for the customer. */
+  /** The provider's id of the customer. */
   readonly customerReference: string;
   /** Real time of the first request with the present attempt number. */
   readonly sentAt: Date;
@@ -241,8 +241,8 @@ export interface ChargeQuery {
 
 /**
  * A provider that charges in two steps: the charge is prepared and its reference committed, then the charge is confirmed. A
- * prepared charge succeeds at most once, so the reference rules out a second charge, whatever the age of the key. An exception
- * of a method counts as `unknown`.
+ * prepared charge succeeds at most once, so the reference rules out a second charge, whatever the age of the key. If a method
+ * throws, its outcome counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
@@ -250,14 +250,14 @@ export interface PreparingProvider extends ProviderBase {
   readonly replayMs: number;
   /** Returns true if the provider can charge customers on test clocks: never where money is real. */
   readonly chargesTestClocks: boolean;
-  /** Returns true for text that has the form of a payment method. */
+  /** Returns true for text that has the form of a payment method's token. */
   isMethodToken(token: string): boolean;
   /** Returns the provider's id of a new customer, or null if it did not answer. */
   createCustomer(customerId: string): Promise<string | null>;
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
   /** Detaches a method from its customer for good. Repeating it has no further effect. */
   detach(token: string): Promise<DetachOutcome>;
-  /** Begins a setup. Returns the provider's id of it, or null if it did not answer. */
+  /** Begins a setup. Returns the provider's id of the setup, or null if the provider did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
   /** Cancels a setup. Returns its state, which may be a success. */

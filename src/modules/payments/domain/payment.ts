@@ -42,13 +42,15 @@ export interface Payment {
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
-  /** Name that the caller used. */
+  /** Id of the charged payment method, or the sandbox token that the caller sent; null: neither. */
   readonly paymentMethodId: string | null;
-  /** The provider's name of the payment method. A copy, because the method may change or be deleted. */
+  /** The provider's id of the payment method. A copy, because the method may change or be deleted. */
   readonly providerToken: string | null;
-  /** The provider's own name for the charge. */
+  /** The provider's id of the charge. */
   readonly providerReference: string | null;
-  /** Number in the keys of requests to the provider. Grows only after the provider said what became of the last request. */
+  /**
+   * Number in the idempotency keys of requests to the provider. Incremented only once the outcome of the last request is known.
+   */
   readonly providerAttempt: number;
   /** Real time of the first request with that number; null for payments of former versions. */
   readonly sentAt: Date | null;
@@ -225,7 +227,7 @@ export function withOutcome(
   }
 }
 
-/** Moves a planned poll that is too late to the limit. */
+/** Moves a poll that is planned after the limit to the limit. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,
@@ -250,7 +252,7 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
   });
 }
 
-/** Returns how much of a payment is no longer kept: refunds, pending ones included, and lost disputes. */
+/** Returns the part of a payment that was returned: refunds, pending ones included, and lost disputes. */
 export function returnedOf({
   amountRefunded,
   amountRefundPending,
@@ -292,8 +294,8 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides on a refund. The payment must have succeeded, without an open dispute; the amount must be at least 1 and at most
- * {@link refundableOf} it.
+ * Decides on a refund. The payment must have succeeded, without an open dispute; the amount must be at least 1 and at most what
+ * {@link refundableOf} returns.
  * @param requested minor units; null for all that can be refunded without other credit
  * @param usedMinor part that invoices used as credit, or that was credited
  * @param creditMinor other credit of the customer, which the refund may pay out too

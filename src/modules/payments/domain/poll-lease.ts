@@ -18,7 +18,7 @@ export function pollLease(realNow: Date, owner: number): Lease {
 
 /** Lease of a payment that is about to be written. */
 export interface StartedLease {
-  /** Right of this process to ask the provider. */
+  /** Lease under which this process asks the provider. */
   readonly lease: Lease;
   /** Real time of the start. */
   readonly startedAt: Date;
@@ -30,7 +30,7 @@ export interface PolledLease {
   readonly dueAt: Date | null;
 }
 
-/** Returns true if both are the same lease. A process may hold a later lease of the same object. */
+/** Compares leases by owner and end, because a process may have got a later lease of the same object. */
 export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
 }

@@ -10,7 +10,7 @@ export interface ProviderEvent {
   readonly objectId: string | null;
 }
 
-/** Some listed events, the newest first. */
+/** A page of listed events, newest first. */
 export interface ProviderEventPage {
   readonly events: readonly ProviderEvent[];
   /** Id after which the next page begins; null at the end. */

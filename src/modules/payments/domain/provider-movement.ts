@@ -12,11 +12,11 @@ export type MovementState = (typeof MOVEMENT_STATES)[number];
 /** A charge or refund as a provider lists it. */
 export interface ProviderMovement {
   readonly kind: MovementKind;
-  /** The provider's name for it. */
+  /** The provider's id of the charge or refund. */
   readonly reference: string;
   /** Our id of the payment or refund; null if it was made at the provider. */
   readonly subjectId: string | null;
-  /** The provider's name for the charge that a refund gives back; null for a charge. */
+  /** The provider's id of the charge that a refund gives back; null for a charge. */
   readonly chargeReference: string | null;
   /** Minor units of `currency`. */
   readonly amount: bigint;
@@ -33,10 +33,10 @@ export interface MovementPage {
 
 export interface MovementQuery {
   readonly kind: MovementKind;
-  /** Period `[from, to)` in which they were made, on the provider's clock. */
+  /** Period `[from, to)` in which the charges or refunds were made, on the provider's clock. */
   readonly from: Date;
   readonly to: Date;
-  /** `next` of the page before; null for the first page. */
+  /** `next` of the previous page; null for the first page. */
   readonly after: string | null;
 }
 

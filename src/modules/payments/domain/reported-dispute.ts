@@ -3,7 +3,7 @@ export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
 /** A dispute as its provider reports it. Amounts are minor units of the payment's currency. */
 export interface ReportedDispute {
-  /** The provider's own name for the dispute. */
+  /** The provider's id of the dispute. */
   readonly providerReference: string;
   readonly status: DisputeStatus;
   /** The provider's code for the reason of the dispute. */

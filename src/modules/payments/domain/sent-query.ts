@@ -6,7 +6,7 @@ export interface SentQuery {
   /** Period `[from, to)`, in real time. */
   readonly from: Date;
   readonly to: Date;
-  /** Last row of the page before; null for the first page. */
+  /** Last row of the previous page; null for the first page. */
   readonly after: { readonly at: Date; readonly id: string } | null;
   readonly limit: number;
 }

@@ -70,7 +70,7 @@ export class AttachMethodsService {
     return id;
   }
 
-  /** Returns the provider's name for a customer, who is made there first if necessary. */
+  /** Returns the provider's id of a customer. Creates the customer at the provider if needed. */
   private async customerReference(
     provider: PreparingProvider,
     customerId: string,

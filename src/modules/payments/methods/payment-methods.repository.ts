@@ -12,7 +12,7 @@ const CLAIM_DUE = `
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
-/** The condition is the fencing token: another process may have taken over. */
+/** The condition on `due_at` is the fencing token: another process may have taken over. */
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 
@@ -30,7 +30,7 @@ const CHARGED = `
 
 const REMOVE = 'DELETE FROM payment_method WHERE customer_id = ANY ($1) RETURNING id';
 
-/** Deleted methods are found only for their detachment. */
+/** Stores payment methods. Only the queries about detachment return deleted methods. */
 @Injectable()
 export class PaymentMethodsRepository {
   readonly table = 'payment_method';
@@ -46,7 +46,7 @@ export class PaymentMethodsRepository {
     return this.database.selectOne(PaymentMethodEntity, tail, [id, customerId]);
   }
 
-  /** Locks a method that exists, until the transaction ends: after its customer, before its subscriptions. */
+  /** Locks a method that is not deleted, until the transaction ends. Lock it after its customer and before its subscriptions. */
   lock(id: string): Promise<PaymentMethod | null> {
     return this.database.selectOne(
       PaymentMethodEntity,
@@ -61,7 +61,7 @@ export class PaymentMethodsRepository {
     return rows.length > 0;
   }
 
-  /** Locks the default of a locked customer until the transaction ends. */
+  /** Locks the default method of a locked customer until the transaction ends. */
   lockDefault(customerId: string): Promise<PaymentMethod | null> {
     return this.database.selectOne(
       PaymentMethodEntity,
@@ -83,7 +83,7 @@ export class PaymentMethodsRepository {
     return pageById(query, request);
   }
 
-  /** Writes what may change of a method. */
+  /** Writes the fields of a method that can change. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;
@@ -105,7 +105,7 @@ export class PaymentMethodsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns a deleted method that is not detached yet; null if it is. */
+  /** Returns a deleted method that is not detached yet; null otherwise. */
   findToDetach(id: string): Promise<PaymentMethod | null> {
     const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);

@@ -196,7 +196,7 @@ export class PaymentMethodsService {
         throw paymentMethodRequired(customerId);
       return { provider: fallback, paymentMethodId, providerToken: null };
     }
-    // Only tokens of the sandbox are public.
+    // A request without a provider can name only a sandbox token.
     const charging = provider ?? 'sandbox';
     if (!this.gateway.accepts(charging, paymentMethodId)) {
       if (paymentMethodId !== null && provider === null && !this.gateway.isEnabled(charging))
@@ -206,7 +206,7 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** Locks a method of a locked customer: a payment may make it unusable meanwhile. */
+  /** Locks a method of a locked customer, because a concurrent payment may make the method unusable. */
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));

@@ -6,7 +6,7 @@ import type { ProviderName } from '../domain/payment-provider';
 @Entity('provider_cursor')
 export class ProviderCursorEntity {
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
-  /** All events until then are stored. */
+  /** All events up to this time are stored. */
   @InstantColumn() readonly readUntil!: Date;
   /** When to list again. */
   @InstantColumn() readonly dueAt!: Date;

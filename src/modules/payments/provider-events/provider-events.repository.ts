@@ -10,8 +10,7 @@ const KEEP = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * An event whose object cannot be applied so often, in about 50 minutes, is tried once an hour from then on, and no longer
- * keeps automatic charges waiting.
+ * After this many failed attempts, in about 50 minutes, an event is tried once an hour and no longer delays automatic charges.
  */
 const FREQUENT_ATTEMPTS = 20;
 
@@ -38,7 +37,7 @@ const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
   ON CONFLICT (provider) DO NOTHING`;
 
-/** Begins a listing, or continues the one that did not end. */
+/** Begins a listing, or continues one that has not ended. */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
   WHERE provider = $1 AND due_at <= $2
@@ -59,7 +58,7 @@ const BEGIN_AGAIN = `
 const LIST_SOON = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
-/** Holds once events were read after an instant, and what that found is applied. Also where they were never read. */
+/** True if the events up to `$2` were read and those found are processed, or if the events of the provider were never read. */
 const HAS_READ = `
   SELECT NOT EXISTS (
     SELECT FROM provider_cursor AS cursor
@@ -70,7 +69,7 @@ const HAS_READ = `
           AND event.received_at <= cursor.read_until)))
     AS has_read`;
 
-/** Holds while events were not read for some time, or events that were read late wait for their work. */
+/** True if the events were last read before `$2`, or if an event that arrived more than `$3` ms late is not processed yet. */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
     OR EXISTS (
@@ -91,7 +90,7 @@ export interface KnownEvent {
 
 /** A list of events that is being read, page by page. */
 export interface EventListing {
-  /** All events until then are stored. */
+  /** All events up to this time are stored. */
   readonly readUntil: Date;
   /** When the listing began. */
   readonly listingAt: Date;
@@ -99,7 +98,7 @@ export interface EventListing {
   readonly pageAfter: string | null;
 }
 
-/** Stores notifications of providers, and the position in their lists of events. */
+/** Stores notifications of providers, and how far their lists of events were read. */
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
@@ -115,7 +114,7 @@ export class ProviderEventsRepository {
     await this.database.query(KEEP, parameters);
   }
 
-  /** Ids of events to work on, leased to the caller. */
+  /** Claims due events. Returns their ids, leased to the caller. */
   async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
@@ -133,8 +132,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if events of a provider may be missing: they were last read longer ago than `maxAgeMs`, or events of such a
-   * late read are not processed yet. False if they were never read.
+   * Returns true if events of a provider may be missing: they were last read more than `maxAgeMs` ago, or events that arrived
+   * that late are not processed yet. False if events were never read.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
@@ -169,7 +168,7 @@ export class ProviderEventsRepository {
     await this.database.query(END_LISTING, [provider, listingAt]);
   }
 
-  /** Makes the cursor due, for a listing from its first page. */
+  /** Drops the listing and makes the cursor due, so that the next listing starts at its first page. */
   async beginAgain(provider: ProviderName, { listingAt }: EventListing, now: Date): Promise<void> {
     await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
   }

@@ -11,9 +11,9 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Events can be listed a little later than they are made, and the provider has another clock. */
+/** Added to the listed period: the provider may list events late, and its clock may differ from ours. */
 const OVERLAP_MS = 5 * MINUTE_MS;
-/** Longer than a provider lists events, so that a listed event is not new again. */
+/** How long events are stored: longer than the provider lists them, so that no listed event is stored a second time. */
 const KEPT_MS = 40 * DAY_MS;
 const REMOVED_AT_ONCE = 1_000;
 

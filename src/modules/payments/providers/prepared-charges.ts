@@ -12,7 +12,7 @@ import { PaymentMethodsRepository } from '../methods/payment-methods.repository'
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
-/** Polls without an answer after which a lost reference is looked up instead of requested again. */
+/** Number of polls without an answer after which a lost reference is searched for, instead of repeating the request. */
 const MOST_REPLAYS = 2;
 
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
@@ -65,8 +65,8 @@ export class PreparedCharges {
   }
 
   /**
-   * Goes on without a committed reference. While the provider replays the key, the request is repeated; then the charge is
-   * looked up, and prepared again only if there is none. What was prepared twice is confirmed once.
+   * Continues a payment without a committed reference. Repeats the request while the provider replays its key. Later it finds the
+   * charge at the provider, and prepares a charge only if there is none. If two charges were prepared, only one is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -111,7 +111,7 @@ async function giveUp(provider: PreparingProvider, reference: string): Promise<P
   return outcome.kind === 'canceled' ? METHOD_UNUSABLE : outcome;
 }
 
-/** A charge that is only prepared is confirmed with the next poll, which knows its reference. */
+/** Returns `unknown` for a charge that is only prepared, because the next poll confirms it. */
 function unknownIfPrepared(
   seen: Awaited<ReturnType<PreparingProvider['retrieve']>>,
 ): ProviderOutcome {

@@ -2,7 +2,7 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** A customer as a provider knows it. */
+/** The provider's id of a customer. */
 @Entity('provider_customer')
 export class ProviderCustomerEntity {
   @ForeignKey('CustomerEntity', { name: 'provider_customer_customer_id_fkey' })

@@ -4,7 +4,7 @@ import type { ProviderName } from '../domain/payment-provider';
 
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
-/** The first reference stays, so that two requests at once use the same customer. */
+/** Keeps the first reference, so that two concurrent requests use the same customer of the provider. */
 const KEEP = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
   VALUES ($1, $2, $3, $4)
@@ -13,7 +13,7 @@ const KEEP = `
 
 const REMOVE = 'DELETE FROM provider_customer WHERE customer_id = ANY ($1)';
 
-/** Names that providers gave to our customers. */
+/** Stores the providers' ids of our customers. */
 @Injectable()
 export class ProviderCustomersRepository {
   constructor(private readonly database: Database) {}

@@ -32,20 +32,20 @@ import { StripeProvider } from './stripe/stripe.provider';
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
 
-/** Setup of a payment method as its provider knows it. */
+/** Setup of a payment method that was begun at a provider. */
 interface BegunSetup {
   readonly provider: ProviderName;
   readonly providerReference: string;
 }
 
-/** Two such calls, one after the other, end well within the lease of the process that asks (`pollLease`). */
+/** Time limit of a call. Two consecutive calls end well within the lease of the polling process (`pollLease`). */
 const CALL_DEADLINE_MS = 30_000;
 
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * Calls providers: never inside a transaction, always with a key derived from our id. A call that throws has an unknown outcome,
- * not a failed one.
+ * Calls providers: never inside a transaction, always with a key derived from our id. If a call throws, its outcome is unknown,
+ * not failed.
  */
 @Injectable()
 export class ProviderGateway {
@@ -103,7 +103,7 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns what the customer of a payment has to confirm, or null.
+   * Returns the data with which the customer confirms a payment; null if there is nothing to confirm.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
@@ -112,7 +112,7 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns what the customer needs for a setup, or null if it does not wait for the customer.
+   * Returns the data with which the customer completes a setup, or null if the setup does not wait for the customer.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
@@ -159,7 +159,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a refund that is not known here. */
+  /** Reads a refund that is not in this database. */
   readUnrecordedRefund(name: ProviderName, reference: string): Promise<UnrecordedRefundState> {
     return this.call<UnrecordedRefundState>(name, async (provider) =>
       provider.flow === 'direct'
@@ -196,7 +196,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Decides a charge that the sandbox left pending, and returns its outcome; null when there is none. */
+  /** Decides a charge that the sandbox left pending, and returns its outcome; null if the charge is not pending. */
   settleSandboxCharge(
     paymentId: string,
     failureCode: string | null,
@@ -204,7 +204,7 @@ export class ProviderGateway {
     return this.sandbox.settle(directKey(paymentId), failureCode);
   }
 
-  /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
+  /** Decides a refund that the sandbox left pending, and returns its outcome; null if the refund is not pending. */
   settleSandboxRefund(
     refundId: string,
     failureCode: string | null,

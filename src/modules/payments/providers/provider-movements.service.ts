@@ -11,7 +11,7 @@ import type {
 import { ProviderGateway } from './provider-gateway';
 import { StripeMovements } from './stripe/stripe-movements';
 
-/** Reads what providers charged and refunded: never inside a transaction. */
+/** Reads charges and refunds from providers. Must not be called in a transaction. */
 @Injectable()
 export class ProviderMovementsService {
   private readonly providers: Readonly<Record<ListingProvider, ProviderMovements>>;

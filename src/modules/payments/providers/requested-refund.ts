@@ -11,9 +11,9 @@ export interface RequestedRefund {
   readonly id: string;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
-  /** The provider's own name for the refund. */
+  /** The provider's id of the refund. */
   readonly providerReference: string | null;
-  /** Number in the key of the request. Grows only after the provider said what became of the last one. */
+  /** Number in the idempotency key of the request. Incremented only after the provider has not listed the refund for an hour. */
   readonly providerAttempt: number;
   /** Real time of the request with that number; null: sent when the refund was created. */
   readonly sentAt: Date | null;
@@ -27,7 +27,7 @@ export interface RequestedRefund {
 /** State of a refund at its provider; `absent` if the provider does not list it. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** Polls without an answer after which the refunds are listed instead of requested again. */
+/** Number of polls without an answer after which the refunds are listed, instead of repeating the request. */
 const MOST_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
@@ -50,9 +50,9 @@ export function refundRequest(
 }
 
 /**
- * Asks the provider about a refund. Without a reference, the request is repeated while the provider replays its key; afterwards
- * the refunds of the charge are listed. If one of them lacks our id, it may be this refund or one made at the provider, so the
- * result stays unknown.
+ * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key. Later it lists
+ * the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result stays
+ * unknown.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

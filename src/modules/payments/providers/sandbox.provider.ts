@@ -36,8 +36,8 @@ const SETTLE = `
   WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
- * Simulated gateway for development and tests. Like a real one it stores its own state, in its own table and commits: it
- * survives a crash of the engine between two commits, and recognizes repeated keys.
+ * Simulated gateway for development and tests. Like a real gateway, it stores its state in its own table, in its own commits. The
+ * state survives a crash of the engine between two commits, and repeated keys are recognized.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {
@@ -101,7 +101,7 @@ export class SandboxProvider implements DirectProvider {
   }
 }
 
-/** The sandbox's reference remembers the token, so that a refund behaves as the charge's token says. */
+/** Contains the token, because a refund behaves as the token of its charge says. */
 function referenceOf(token: SandboxToken, key: string): string {
   return `${token}/${key}`;
 }

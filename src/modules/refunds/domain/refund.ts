@@ -12,7 +12,7 @@ export const REFUND_SOURCES = ['api', 'provider'] as const;
 /** `api`: a request to this service. `provider`: an operator made the refund at the provider. */
 export type RefundSource = (typeof REFUND_SOURCES)[number];
 
-/** Money of a payment given back. */
+/** Repayment of a payment, in full or in part. */
 export interface Refund {
   readonly id: string;
   readonly version: number;
@@ -32,9 +32,12 @@ export interface Refund {
   /** Key of the client, unique among the keys of the actor, also after the stored answer has expired. */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
-  /** The provider's own name for the refund. */
+  /** The provider's id of the refund. */
   readonly providerReference: string | null;
-  /** Number in the key of the request to the provider. Grows only after the provider did not list the refund. */
+  /**
+   * Number in the idempotency key of the request to the provider. Incremented only after the provider has not listed the refund
+   * for an hour.
+   */
   readonly providerAttempt: number;
   /** Real time of the request with that number; null: sent when the refund was created. */
   readonly sentAt: Date | null;
@@ -43,7 +46,7 @@ export interface Refund {
   readonly metadata: Metadata;
   /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none, or a process without a number. */
+  /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
@@ -116,7 +119,7 @@ export interface RefundFilter {
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
   pending: ['succeeded', 'failed', 'canceled'],
-  // Banks return refunds, days later.
+  // A bank may return a refund days after it succeeded.
   succeeded: ['failed'],
   failed: [],
   canceled: [],
@@ -214,7 +217,7 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
   );
 }
 
-/** The database keeps metadata without the order of its keys. */
+/** Sorts the keys, because the database does not keep their order. */
 function canonicalJson(metadata: Metadata): string {
   return JSON.stringify(metadata, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -228,7 +231,7 @@ export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**
  * Returns the limit that the refunds of a payment exceed, or null. Counts all refunds of the payment, so that several small
- * ones cannot exceed it. In a currency without a limit, nothing may be refunded.
+ * refunds cannot exceed the limit. In a currency without a limit, nothing may be refunded.
  */
 export function exceededLimit(
   limits: RefundLimits,

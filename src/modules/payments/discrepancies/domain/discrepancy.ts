@@ -19,7 +19,7 @@ export interface Discrepancy {
   readonly refundId: string | null;
   readonly recordedStatus: FinalStatus;
   readonly reportedStatus: ReportedStatus;
-  /** The provider's name for the charge or refund that it reports as succeeded. */
+  /** The provider's id of the charge or refund that it reports as succeeded. */
   readonly providerReference: string | null;
   /** The reason of a reported failure. */
   readonly failureCode: string | null;
@@ -43,7 +43,7 @@ interface Reported {
   readonly paymentId: string;
   readonly refundId: string | null;
   readonly status: string;
-  /** null: unknown, or never given. */
+  /** The provider's id of the charge or refund that is recorded; null: none is recorded. */
   readonly providerReference: string | null;
 }
 

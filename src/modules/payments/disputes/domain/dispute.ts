@@ -88,7 +88,9 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   return { after: { ...next, version: before.version + 1, updatedAt: now }, money };
 }
 
-/** Returns true if a report was read before the decision that is already recorded. */
+/**
+ * Returns true for an undecided report about a dispute that is recorded as won or lost. Such a report is older than the decision.
+ */
 export function isOutdated(
   reported: Pick<Dispute, 'status'>,
   { status }: Pick<Dispute, 'status'>,
@@ -96,7 +98,7 @@ export function isOutdated(
   return (status === 'won' || status === 'lost') && !isDecided(reported);
 }
 
-/** Returns true once the dispute is decided. A provider may still reopen it. */
+/** Returns true once the dispute is decided or closed. A closed inquiry may still become a dispute. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
 }

@@ -36,7 +36,7 @@ import { PaymentMethodSetupsRepository } from './payment-method-setups.repositor
 /** Setup that a caller asks for. */
 export interface NewSetup {
   readonly provider: SetupProvider;
-  /** Null: where the customer has no usable default. */
+  /** True if the method becomes the default; null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 
@@ -117,7 +117,7 @@ export class PaymentMethodSetupsService {
   /** Asks the provider about a setup, outside any transaction. Cancels an overdue one. */
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);
-    // A provider that does not know it, for example after a change of the key, never answers.
+    // A setup that the provider does not know, e.g. after the API key changed, stays `unknown` for ever.
     if (state.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
     const isGivenUp = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
     return isGivenUp ? this.gateway.cancelSetup(setup) : state;

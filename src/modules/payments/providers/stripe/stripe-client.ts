@@ -7,9 +7,12 @@ import { RequestPace } from './request-pace';
 import type { StripeFailure } from './stripe-errors';
 import { failureOf } from './stripe-outcomes';
 
-/** Twice this, because the SDK sends a request again once after a reset connection, ends within the time limit of a call. */
+/**
+ * Timeout of one HTTP request. The SDK repeats a request once after a reset connection, and both end within the time limit of a
+ * call.
+ */
 const TIMEOUT_MS = 12_000;
-/** Stripe allows 25 for each endpoint. */
+/** Limit for each endpoint. Stripe allows 25. */
 const REQUESTS_PER_SECOND = 20;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -18,7 +21,7 @@ export type StripeResult<Answer> =
   | { readonly answer: Answer; readonly failure: null }
   | { readonly answer: null; readonly failure: StripeFailure };
 
-/** Failure of a request that was not sent, because too many others wait. */
+/** Failure of a request that was not sent, because too many requests wait. */
 const TOO_MANY: StripeFailure = {
   status: 429,
   type: null,
@@ -49,8 +52,8 @@ export class StripeClient {
   }
 
   /**
-   * Sends a request in its turn.
-   * @throws {Error} for an error that is not Stripe's
+   * Sends a request as soon as the rate limit allows it.
+   * @throws {Error} for an error that does not come from the Stripe SDK
    */
   async ask<Answer>(
     endpoint: string,

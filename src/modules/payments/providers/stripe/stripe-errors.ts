@@ -14,11 +14,11 @@ export interface Decline {
   readonly adviceCode: string | null;
 }
 
-/** Fields of a failed request that decide. */
+/** Fields of a failed request that determine its outcome. */
 export interface StripeFailure extends Decline {
   /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** Stripe's type, as `card_error`. */
+  /** Stripe's error type, such as `card_error`. */
   readonly type: string | null;
   /** Parameter that the error is about. */
   readonly parameter: string | null;
@@ -100,8 +100,8 @@ const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
 
 /**
- * Returns the outcome of a failed request. Only a certain refusal is `failed` or `not_sent`; everything else is `unknown`, and
- * is looked up.
+ * Returns the outcome of a failed request. Only a certain refusal is `failed` or `not_sent`. Any other failure is `unknown`, and
+ * a poll reads the outcome later.
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
@@ -119,7 +119,7 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   if (parameter === 'currency') return AMOUNT_NOT_CHARGEABLE;
   if (code !== null && METHOD_CODES.has(code)) return METHOD_UNUSABLE;
   const isMissing = code === 'resource_missing';
-  // Without a code for a method that was detached, or is that of another customer.
+  // Stripe sends no code if the method was detached, or belongs to another customer.
   if (parameter === 'payment_method' && (isMissing || code === null)) return METHOD_UNUSABLE;
   if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
   return notSent('misconfigured');

@@ -38,7 +38,7 @@ export class StripeWebhooks implements ProviderEvents {
 
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null {
     const signedAt = /(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1];
-    // The SDK refuses signatures that are too old, but none of the future.
+    // The SDK refuses signatures that are too old, but not those from the future.
     const aheadS = Number(signedAt ?? Number.NaN) - at.getTime() / SECOND_MS;
     if (!(aheadS <= TOLERANCE_S)) return null;
     const event = this.client.verifiedEvent(raw, signature, TOLERANCE_S, at);
@@ -73,12 +73,12 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
   };
 }
 
-/** Another service with the same account may use the same names in its metadata. */
+/** Checks the form of an id, because another service with the same account may use the same metadata keys. */
 function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
-/** Returns Stripe's id of an object, unless it is longer than any is. */
+/** Returns Stripe's id of an object; null if there is none, or it does not fit into the column. */
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
   const { id } = object;
@@ -86,8 +86,8 @@ function referenceOf(object: unknown): string | null {
 }
 
 /**
- * Returns our id of the payment, refund or setup in the metadata of an object. A dispute, and a refund that was made at Stripe, do not
- * name the payment by our id: returns Stripe's, by which they are read.
+ * Returns our id of the payment, refund or setup in the metadata of an object. A dispute, and a refund that was made at Stripe,
+ * have no id of ours. Returns Stripe's id of these, with which they are read.
  */
 function subjectOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);

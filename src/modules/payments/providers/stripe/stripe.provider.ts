@@ -31,7 +31,7 @@ import {
 } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
-/** Stripe keeps keys for at least 24 hours. */
+/** Stripe stores idempotency keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
 /** Largest difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
@@ -60,7 +60,8 @@ export class StripeProvider implements PreparingProvider {
   async createCustomer(customerId: string): Promise<string | null> {
     const metadata = { environment: this.client.environment, customer_id: customerId };
     const { answer } = await this.client.ask('customers', (sdk) =>
-      // No key: Stripe would repeat an error for a day. Of several customers the first stored one counts.
+      // Sent without a key, because Stripe would replay an error for a day. If several customers are created, the first stored
+      // one is used.
       sdk.customers.create({ metadata }),
     );
     return answer?.id ?? null;
@@ -88,7 +89,7 @@ export class StripeProvider implements PreparingProvider {
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
   }
 
-  /** Stripe refuses to detach a method that has no customer any more, and gives that no code. */
+  /** Returns true if the method has no customer any more. Stripe then refuses to detach it, without an error code. */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
     const { answer } = await this.client.ask('payment_methods/retrieve', (sdk) =>
@@ -127,7 +128,7 @@ export class StripeProvider implements PreparingProvider {
       sdk.setupIntents.cancel(reference),
     );
     if (answer !== null) return stateOfSetup(answer);
-    // It succeeded or was canceled meanwhile.
+    // The setup succeeded or was canceled meanwhile.
     const isOther = failure.code === 'setup_intent_unexpected_state';
     return isOther ? this.retrieveSetup(reference) : { kind: 'unknown' };
   }
@@ -202,8 +203,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Finds the intent of a payment in the list of the customer, because the search of Stripe lags behind. Ignores canceled
-   * intents.
+   * Finds the intent of a payment in the list of the customer's intents, because Stripe's search index lags behind. Ignores
+   * canceled intents.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {

@@ -15,10 +15,10 @@ export interface PaymentMethodSetup {
   readonly version: number;
   readonly customerId: string;
   readonly provider: SetupProvider;
-  /** The provider's own name for the setup. */
+  /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True if the method becomes the default; null: becomes it if the customer has no usable default. */
+  /** True if the method becomes the default; null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
   /** The payment method, once the setup succeeded. */
   readonly paymentMethodId: string | null;
@@ -56,7 +56,7 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
   return isTerminal(SETUP_TRANSITIONS, status);
 }
 
-/** Time that the customer has: as long as for a payment. */
+/** Time that the customer has to finish a setup, the same as for confirming a payment. */
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
@@ -124,7 +124,7 @@ export function applyProviderState(
   }
 }
 
-/** Plans the next poll, at the latest when the setup is given up. */
+/** Plans the next poll, at the latest when the setup expires. */
 function planned(
   setup: PaymentMethodSetup,
   now: Date,
