@@ -65,10 +65,7 @@ export class CouponContextsService {
       );
       const lasting = await this.withinMonths(terms, request);
       const again = againOf({ request, corrected });
-      const inOrder = inPeriod([...again, ...lasting], taken).sort((one, other) =>
-        one.redemption.id < other.redemption.id ? -1 : 1,
-      );
-      found.set(request, await this.contextsOf(inOrder, taken));
+      found.set(request, await this.contextsOf(inPeriod([...again, ...lasting], taken), taken));
     }
     return (request) => found.get(request) ?? [];
   }
@@ -96,8 +93,7 @@ export class CouponContextsService {
       const again = redemptionIdsOf({ request, corrected })
         .filter((id) => !terms.some(({ redemption }) => redemption.id === id))
         .flatMap((id) => usedUp.get(id) ?? []);
-      const inOrder = inPeriod([...again, ...lasting], taken);
-      ofDrafts.set(request, await this.contextsOf(inOrder, taken));
+      ofDrafts.set(request, await this.contextsOf(inPeriod([...again, ...lasting], taken), taken));
     }
     return (request) => ofDrafts.get(request) ?? [];
   }
@@ -185,14 +181,17 @@ function redemptionIdsOf({
   return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
 }
 
-/** Leaves out percentages with duration `once` that other billing periods used: discounts returned to them apply only there. */
+/**
+ * Sorts coupons by their redemption, so that those of one instant always apply in the same order. Leaves out percentages with
+ * duration `once` that other billing periods used: discounts returned to them apply only there.
+ */
 function inPeriod(
   terms: readonly RedeemedTerms[],
   taken: ReadonlyMap<string, TakenDiscount>,
 ): RedeemedTerms[] {
-  return terms.filter(
-    (one) => !isUsedPercentage(one) || taken.get(one.redemption.id)?.isDiscounted === true,
-  );
+  return terms
+    .filter((one) => !isUsedPercentage(one) || taken.get(one.redemption.id)?.isDiscounted === true)
+    .sort((one, other) => (one.redemption.id < other.redemption.id ? -1 : 1));
 }
 
 export function takesEachPeriod({ coupon }: Pick<RedeemedTerms, 'coupon'>): boolean {

@@ -128,7 +128,7 @@ function pageOf<Row>(
 
 /** @throws {ProblemError} `invalid_cursor` */
 function parseCursor(cursor: string): readonly [Date, string] {
-  const [, ms, number] = /^(-?\d{1,14})\.(\d{1,9})$/.exec(cursor) ?? [];
+  const [, ms, number] = /^(-?\d{1,14})\.(\d{1,18})$/.exec(cursor) ?? [];
   if (ms === undefined || number === undefined) throw invalidCursor();
   return [new Date(Number(ms)), number];
 }
