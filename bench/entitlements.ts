@@ -16,7 +16,7 @@ interface Created {
   readonly id: string;
 }
 
-/** Creates a customer of a plan with a metered allowance, with a number of events stored in the current period. */
+/** Creates a plan with a metered allowance. The returned function creates a customer of it with a number of stored events. */
 async function seed(url: string): Promise<(events: number) => Promise<string>> {
   const meter = await post<Created>(`${url}/v1/meters`, {
     key: 'calls',

@@ -20,9 +20,9 @@ const AMOUNT = 1_000_000_000;
 /** Rate of reads and of refunds. A machine that cannot sustain it without load needs a lower rate. */
 const REQUESTS_PER_SECOND = Number(process.env['ISOLATION_RATE'] ?? 20);
 const READINESS_EVERY_MS = 200;
-/** At these rates a 99th percentile needs more requests than the seconds of the other benchmarks give. */
+/** Multiplies `--seconds`: at these rates, the seconds of other benchmarks give too few requests for a 99th percentile. */
 const PHASE_TIMES_SECONDS = 5;
-/** Only loads whose name contains it. */
+/** Runs only the loads whose name contains this text. */
 const ONLY = process.env['ISOLATION_LOAD'];
 /** Each round measures six phases, and fills and empties queues between them. */
 const MOST_ROUNDS = 3;

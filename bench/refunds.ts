@@ -21,7 +21,7 @@ export async function benchmarkRefunds(
   const service = await startService(database, settings);
   const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
   const player = startWorker<PlayerJob, number>('statement-player.ts');
-  // Runs to the end: replayed rows carry its lease, and the service takes over the work of a process that has ended.
+  // The recorder runs to the end: replayed rows have its lease, and the service takes over the work of ended processes.
   const recorder = await startRecorder(database);
   try {
     const payments = await seed(service.url);

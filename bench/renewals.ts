@@ -22,12 +22,12 @@ const FEW = MANY / 10;
 const WORKERS = 2;
 const FAR_AHEAD = '2040-01-01T00:00:00.000Z';
 const LEAST_PER_SECOND = 500;
-/** At most 1.2 times the cost. */
+/** 1 / 1.2: a renewal among many may cost at most 1.2 times as much as among few. */
 const LEAST_OF_FEW = 0.83;
 const MOST_MIB = 512;
 const MOST_KB = 9;
 
-/** The few and the many renew on different days of the month. */
+/** Days of the month: a run of few renewals and a run of many have different ones. */
 const DAYS = { few: '01', many: '15' } as const;
 type Run = keyof typeof DAYS;
 
@@ -45,7 +45,7 @@ interface Round {
   readonly few: Measured;
   readonly many: Measured;
   readonly ceiling: number;
-  /** Stored for each renewal, with indexes. */
+  /** Kilobytes stored for each renewal, with indexes. */
   readonly storedKb: number;
 }
 

@@ -16,7 +16,7 @@ const BATCHES = 40;
 const REQUESTS = 20;
 const MOST_ON_CLOCK = 1_000;
 
-/** Figures of one size, in milliseconds or as a part; lower is better. */
+/** Figures of one size, in milliseconds or as a fraction; lower is better. */
 type Figures = Readonly<Record<string, number>>;
 
 interface Sized {
@@ -24,8 +24,9 @@ interface Sized {
   readonly figures: Figures;
 }
 
-/** Largest exponent of a figure between the smallest and the largest size, and largest part of the claims. */
+/** Largest exponents of figures between the smallest and the largest size. */
 const TARGETS: Readonly<Record<string, number>> = { 'renewals: CPU ms per invoice': 1.05 };
+/** Largest fraction of the time of all statements that claims take. */
 const MOST_CLAIM_PART = 0.05;
 
 /**
@@ -168,7 +169,7 @@ async function measureDeletion(
   return { 'deletion: ms per customer': (performance.now() - startedAt) / ids.length };
 }
 
-/** Returns the power of the size that a figure grows with: 0 if it stays, 1 if it doubles with the size. */
+/** Returns the exponent of the growth of a figure: 0 if the figure stays the same, 1 if it doubles when the size doubles. */
 function exponentOf(sized: readonly Sized[], name: string): number | null {
   const [small, large] = [sized[0], sized.at(-1)];
   if (small === undefined || large === undefined || small === large) return null;

@@ -8,7 +8,10 @@ import type { TemporaryDatabase } from './support/temporary-database';
 import type { SenderJob, UsageShape } from './support/usage';
 
 const CUSTOMERS = 200_000;
-/** Customers with an allowance. More than report usage: PostgreSQL would read a table of few windows as a whole for each lookup. */
+/**
+ * Customers with an allowance. There are more than report usage, because PostgreSQL would scan a table with few windows for
+ * each lookup.
+ */
 const ENTITLED = 1_000;
 const LIST = 1_000;
 const EVENTS = 40_000;
@@ -119,7 +122,7 @@ const SIDES = {
   few: { customers: 200, eventName: NAMES.one, processes: [0] },
   some: { customers: 20_000, eventName: NAMES.one, processes: [0] },
   many: { customers: CUSTOMERS, eventName: NAMES.one, processes: [0] },
-  /** To a process that knows none of the customers: each event is the first one of its customer. */
+  /** Sent to a process that has cached none of the customers: each event is the first one of its customer. */
   first: { customers: CUSTOMERS, eventName: NAMES.one, processes: [1] },
   meters: { customers: 200, eventName: NAMES.ten, processes: [0] },
   entitled: { customers: 200, eventName: NAMES.entitled, processes: [0] },

@@ -126,7 +126,7 @@ async function batches(
   return { benchmark, unit: 'events/s', ...rates, target };
 }
 
-/** The same customers, whose events are reported as they happen. */
+/** Returns the bench with events of the last minutes, as customers report them when they happen. */
 function recent(bench: Bench): Bench {
   const startMs = Date.now() - RECENT_MS;
   return { ...bench, shape: { ...bench.shape, startMs, lengthMs: RECENT_MS } };
@@ -248,7 +248,7 @@ async function withService<Result>(
   }
 }
 
-/** The cost of an event depends on its meters: one counts requests, and one sums bytes by region. */
+/** Creates the meters, on which the cost of an event depends: one counts requests, and one sums bytes by region. */
 async function createMeters(url: string): Promise<void> {
   await post(`${url}/v1/meters`, {
     key: 'requests',

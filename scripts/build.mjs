@@ -1,9 +1,9 @@
 /**
- * Compiles the service to dist/, and builds the console of studio/ to dist/studio, each when anything that goes into it has
- * changed since its last build, so that `npm start` can always begin with this. `--force` builds both from nothing.
- * Fails when one of the builds fails.
+ * Compiles the service to dist/, and builds the console of studio/ to dist/studio. Skips a build whose sources have not changed
+ * since the last one, so that `npm start` can always run this first. `--force` builds both from nothing. Fails when one of the
+ * builds fails.
  *
- * Needs no dependency, and reads no file but the stamps of the last builds when nothing has changed.
+ * Needs no dependency. When nothing has changed, it reads the stamps of the last builds and no other file.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Node 20.11 brought it; src/supported-node.ts looks at the rest.
+// Node has it since 20.11; src/supported-node.ts checks the exact version.
 if (import.meta.dirname === undefined) {
   console.error(
     `This is Node ${process.versions.node}, but the billing engine needs Node 20.19 or newer.`,
@@ -36,7 +36,7 @@ const isForced = process.argv.includes('--force');
 
 const LONGEST_BUILD_MS = 300_000;
 
-/** Paths, relative to the root, of files of the top level and of folders. */
+/** Returns paths, relative to the root, of files at the top level and in folders. */
 function filesOf(isTopLevel, folders, isSource) {
   const inFolder = (folder) =>
     existsSync(join(root, folder))
@@ -51,7 +51,7 @@ function filesOf(isTopLevel, folders, isSource) {
  * @typedef {object} Target
  * @property {() => string[]} sources paths, relative to the root and sorted, that decide what the build contains
  * @property {string} stampFile
- * @property {string} sourceFolder is missing where dist/ was built elsewhere
+ * @property {string} sourceFolder does not exist if dist/ was built elsewhere
  * @property {string} entry a file that every build has
  * @property {string} tool script that builds
  * @property {string[]} toolArguments
@@ -75,7 +75,7 @@ const service = {
   toolArguments: ['-p', 'tsconfig.build.json'],
   withoutTool: 'TypeScript is not installed',
   isOptional: false,
-  // Also the compiler's record of its last run, so that the next one compiles everything.
+  // Also deletes the compiler's record of its last run, so that the next run compiles everything.
   clear: () => {
     for (const name of readdirSync(dist)) {
       const path = join(dist, name);
@@ -137,7 +137,7 @@ function isFresh(target, paths) {
   const stamp = readStamp(target);
   if (stamp.stats === statsOf(paths)) return true;
   if (stamp.content !== contentOf(paths)) return false;
-  // Copied, or changed and changed back. A dist/ that is not ours to write is as good.
+  // The files were copied, or changed and changed back. Without the right to write to dist/, the build is used as well.
   try {
     writeStamp(target, { ...stamp, stats: statsOf(paths) });
   } catch {
@@ -150,7 +150,7 @@ function writeStamp({ stampFile }, stamp) {
   writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
-/** Two services that are started at once build one after the other, and the second finds everything fresh. */
+/** Locks dist/: of two services that start at once, the second waits for the build of the first, and then skips its own. */
 async function lock() {
   mkdirSync(dist, { recursive: true });
   const deadline = performance.now() + LONGEST_BUILD_MS;
@@ -162,7 +162,7 @@ async function lock() {
   }
 }
 
-/** A link with the process number as its target: made together with its content, unlike a file. */
+/** Creates a symbolic link whose target is the process id. Unlike a file, it has its content from the beginning. */
 function tryLock() {
   try {
     symlinkSync(String(process.pid), lockFile);
@@ -173,7 +173,7 @@ function tryLock() {
   try {
     process.kill(Number(readlinkSync(lockFile)), 0);
   } catch (error) {
-    // The builder was killed. (ENOENT: it has finished; EPERM: it is at work for another user.)
+    // The builder was killed. (ENOENT: it has finished; EPERM: it is running as another user.)
     if (error.code === 'ESRCH') rmSync(lockFile, { force: true });
   }
   return false;
@@ -184,9 +184,9 @@ async function build(target) {
   const paths = target.sources();
   if (!isForced && isFresh(target, paths)) return 0;
   const stamp = { files: digest(paths), stats: statsOf(paths), content: contentOf(paths) };
-  // What was compiled from a file that is gone must go too.
+  // Deletes what was compiled from files that no longer exist.
   if (isForced || readStamp(target).files !== stamp.files) target.clear();
-  // A failed build has changed dist/ as well: until the next one succeeds, nothing vouches for it.
+  // A failed build also changes dist/, so it must not count as fresh until a build has succeeded.
   rmSync(target.stampFile, { force: true });
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [target.tool, ...target.toolArguments], {
@@ -202,12 +202,12 @@ async function build(target) {
 }
 
 function needsBuild(target) {
-  // Where dist/ was built elsewhere, its sources need not be here.
+  // If dist/ was built elsewhere, its sources may be missing here.
   if (!existsSync(target.sourceFolder)) return !target.isOptional && !existsSync(target.entry);
   return isForced || !isFresh(target, target.sources());
 }
 
-/** Returns true when the tool is there; otherwise prints what that means. */
+/** Returns true if the tool is installed; otherwise prints what follows. */
 function canBuild({ tool, entry, withoutTool, isOptional }) {
   if (existsSync(tool)) return true;
   if (existsSync(entry)) {

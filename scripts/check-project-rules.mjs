@@ -1,13 +1,13 @@
 /**
- * Negative controls of the linter: each ban of scripts/lint/project-rules.mjs refuses the code it is for, under the path it
- * is for, with the configuration of the repository; and so do the published rules the habits rest on.
+ * Runs the negative controls of the linter with the configuration of the repository: each rule of
+ * scripts/lint/project-rules.mjs, and each published rule in `RELIED_ON`, must refuse its example.
  */
 import { resolve } from 'node:path';
 import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { PROJECT_RULES, RELIED_ON } from './lint/project-rules.mjs';
 
-// The code of a control is in no project, so the rules that ask the type checker have to be left out.
+// The code of a control is in no TypeScript project, so rules that need types are disabled.
 const eslint = new ESLint({
   cwd: resolve(import.meta.dirname, '..'),
   overrideConfig: [

@@ -1,6 +1,7 @@
 /**
- * Checks the structure of `src` and of `studio/src`, tests excluded: the lines of a file, the dependencies of a class, and
- * within each of the two one type for each name. `npm run structure`. Proves first, on source text of its own, that each limit can be exceeded.
+ * Checks the structure of `src` and of `studio/src`, without tests: `npm run structure`. Limits the lines of a file and the
+ * dependencies of a class. Within each of the two folders, a name belongs to one type. Proves first, on source text of its own,
+ * that each check can fail.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

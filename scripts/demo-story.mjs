@@ -317,7 +317,7 @@ async function startReceiver() {
   return server;
 }
 
-/** An endpoint that works, and one that fails; they receive what happens afterwards. */
+/** Creates an endpoint that works, and one that fails. They receive events from now on. */
 async function createEndpoints(port) {
   const events = ['refund.*', 'credit_note.*', 'subscription.*', 'invoice.*'];
   const works = await post('webhooks/endpoints', {
@@ -470,7 +470,7 @@ export async function tellStory() {
     await caughtUp(inRealTime);
     step('a year in real time');
     await createEndpoints(receiver.address().port);
-    // Before the changes, which credit parts of what was paid: no refund gives that back again.
+    // Runs before the changes: they credit parts of payments, and credited parts cannot be refunded.
     await refundAndCredit();
     await changeSubscriptions(inRealTime, plans);
     await createOneOffInvoices(inRealTime);

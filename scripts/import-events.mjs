@@ -1,9 +1,9 @@
 /**
  * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as
- * `POST /v1/usage-events` takes it; blank lines are skipped. Goes on where the last run of the same file stopped, and
- * may be run again at any time: an event that is stored already counts as a duplicate. What was refused stands in
- * FILE.rejected with the number of its line; so does a line longer than 1 MiB, which is not sent. A file may grow between
- * two runs. Exit code 1 when something was refused or the service gave no answer.
+ * `POST /v1/usage-events` takes it; blank lines are skipped. Continues where the last run of the same file
+ * stopped, and may be run again at any time: an event that is stored already counts as a duplicate. Writes rejected lines to
+ * FILE.rejected with their numbers, and also lines longer than 1 MiB, which are not sent. A file may grow between two runs.
+ * Exit code 1 when a line was rejected or the service did not answer.
  */
 import { createHash } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const USAGE =
 
 const MOST_LINES = 100_000;
 const LARGEST_PORTION_BYTES = 32 * 1_048_576;
-/** As the service has it. */
+/** The same limit as in the service. */
 const LONGEST_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
 const LONGEST_ANSWER_MS = 15 * 60_000;
@@ -27,7 +27,7 @@ const LINE_FEED = 0x0a;
 const FEED = Buffer.from([LINE_FEED]);
 const NOTHING = Buffer.alloc(0);
 
-/** The import cannot go on; the message is for the person at the terminal. */
+/** The import cannot continue; the message is for the person at the terminal. */
 class ImportError extends Error {}
 
 function readArguments() {
@@ -57,8 +57,8 @@ async function headOf(handle, size) {
 }
 
 /**
- * How far an earlier run of this file came; from the start if it is another file, or was, or if the line that was the last
- * has grown since: half of it was sent.
+ * Returns the position and counts of an earlier run of this file. Returns the start of the file if the file was replaced, or if
+ * the last line of that run has grown since, because only a part of the line was sent.
  */
 async function readState(path, handle, size) {
   const head = await headOf(handle, size);
@@ -77,15 +77,15 @@ async function isBetweenLines(handle, place, size) {
   return buffer[0] === LINE_FEED;
 }
 
-/** In one step: a run that is killed leaves the state of before or the one of after. */
+/** Writes the state in one step: a run that is killed leaves the old state or the new one. */
 async function writeState(path, state) {
   await writeFile(`${path}.new`, `${JSON.stringify(state)}\n`);
   await rename(`${path}.new`, path);
 }
 
 /**
- * Portions of whole lines from a place in the file on, of no more lines and bytes than a request may have. A line that is
- * too long is not kept in memory: it goes as a blank one, so that the others keep their places.
+ * Yields portions of whole lines from a position in the file on, each within the limits of a request. A line that is too long
+ * is not kept in memory: a blank line is sent in its place, so that the other lines keep their indexes.
  */
 async function* portionsFrom(handle, start, mostLines) {
   let portion = newPortion();
@@ -117,7 +117,7 @@ async function* piecesFrom(handle, start) {
   }
 }
 
-/** `bytes` is how many of the file it stands for; `tooLong` are places of lines. */
+/** `bytes`: bytes of the file that the portion covers. `tooLong`: indexes of lines that are too long. */
 const newPortion = () => ({ parts: [], bytes: 0, lines: 0, tooLong: [] });
 const newLine = () => ({ parts: [], bytes: 0 });
 
@@ -134,7 +134,7 @@ function addLine(portion, line, end) {
   portion.lines += 1;
 }
 
-/** The answer to a portion; a service that is away or busy is asked again for a while. */
+/** Sends a portion and returns the answer. Retries for a while if the service does not answer or is busy. */
 async function send(url, portion) {
   for (const pauseMs of [...PAUSES_MS, null]) {
     const outcome = await sendOnce(url, portion);
@@ -159,7 +159,7 @@ async function sendOnce(url, portion) {
     });
     const text = await response.text();
     if (response.ok) return { answer: JSON.parse(text) };
-    // 408: what was sent got stuck on the way.
+    // 408: the request stalled on the way.
     if (response.status >= 500 || response.status === 408)
       return { reason: `status ${response.status}` };
     throw new ImportError(`The service answered ${response.status}: ${text}`);

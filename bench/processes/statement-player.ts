@@ -18,7 +18,7 @@ export interface PlayerJob {
   readonly payments: readonly string[];
 }
 
-/** Returns the second part of a TypeID, which starts with its time of creation and sorts by it. */
+/** Matches a TypeID: its prefix, and its suffix, which begins with the time of creation and sorts by it. */
 const ID = /\b([a-z]+_)([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
 const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1);
@@ -80,7 +80,7 @@ function statementWith(
 
 function replacedIn(value: unknown, replacement: (text: string) => string): unknown {
   if (typeof value === 'string') return replacement(value);
-  // A list in binary form. Its texts are replaced by texts of their length.
+  // A list in binary form. Its texts are replaced by texts of the same length.
   if (value instanceof Uint8Array) {
     return Buffer.from(replacement(Buffer.from(value).toString('latin1')), 'latin1');
   }

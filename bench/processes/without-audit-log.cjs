@@ -1,12 +1,12 @@
 /**
- * Makes a service write no audit log: the rows of `auditSql` are not inserted, everything else of the statement is. Loaded
- * before everything else by `NODE_OPTIONS=--require`.
+ * Makes a service write no audit log: the rows of `auditSql` are not inserted; the rest of the statement runs. Loaded before
+ * everything else by `NODE_OPTIONS=--require`.
  */
 const { Client } = require('pg');
 
 const AUDIT = /entry AS \([\s\S]*?ON CONFLICT DO NOTHING\),[\s\S]*?UNBOUNDED FOLLOWING\)\)/;
 const original = Client.prototype.query;
-/** The statement without the audit log, by its text. Parameters must be named, or their types would be unknown. */
+/** Statements without the audit log, by their text. They must still use all parameters: their types would be unknown. */
 const shortened = new Map();
 
 function withoutAudit(text) {

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { post } from './service';
 
-/** One delivery in so many has failed. */
+/** One delivery in this many has failed. */
 const FAILED_ONE_IN = 100;
 
 /**

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/** Starts processes that run jobs. What is measured, its ceiling and the load generator never share an event loop. */
+/** Process that runs jobs. What is measured, its ceiling and the load generator never share an event loop. */
 export interface Worker<Job, Result> {
   ask(job: Job): Promise<Result>;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export async function endChildren(): Promise<void> {
   await Promise.all([...children].map((child) => once(child, 'exit')));
 }
 
-/** Ends the children when this process ends for any reason. */
+/** Makes sure that the child is killed when this process exits. */
 export function keepTrackOf(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));

@@ -58,7 +58,7 @@ const OWN_VALUES: Readonly<Record<string, string>> = {
 
 /**
  * Copies all rows of the template customers, with ids of their own, so that copies from `first` to `last` exist. The ids of a
- * copy begin with its number where ids have their time. Triggers and foreign keys are not checked: a copy of consistent rows
+ * copy begin with its number instead of a time. Triggers and foreign keys are not checked: a copy of consistent rows
  * is consistent.
  */
 export async function copyCustomers(client: Client, first: number, last: number): Promise<void> {

@@ -14,7 +14,7 @@ interface Parameter {
   };
 }
 
-/** Values of filters that no schema lists: of a row in the middle of the table. */
+/** Queries for values of filters that the schema does not list. The value of a row in the middle of the table is used. */
 const SAMPLES: Readonly<Record<string, string>> = {
   customer_id: 'SELECT id FROM customer',
   subscription_id: 'SELECT id FROM subscription',
@@ -31,7 +31,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
 /** A currency that all rows have, and one that none has. */
 const CURRENCIES = ['EUR', 'JPY'];
 
-/** Texts to search for, each from a row in the middle of a table. */
+/** Queries for texts to search for, by name. The text of a row in the middle of the table is used. */
 const SEARCHED: Readonly<Record<string, string>> = {
   'three letters of a name': `SELECT left(name, 3) AS id FROM customer`,
   'a name': 'SELECT name AS id FROM customer',
@@ -41,7 +41,7 @@ const SEARCHED: Readonly<Record<string, string>> = {
   'what nothing matches': `SELECT 'qqqqq' AS id FROM customer`,
 };
 
-/** Returns the requests that try the search, by a name. */
+/** Returns requests of the search, each with a name. */
 export async function searchQueries(
   client: Client,
 ): Promise<readonly (readonly [name: string, path: string])[]> {
@@ -53,7 +53,7 @@ export async function searchQueries(
   return found;
 }
 
-/** Returns the requests that try each list: without a filter, and with each filter, by a name without ids. */
+/** Returns requests of each list, without a filter and with each filter. Each has a name without ids. */
 export async function listQueries(
   client: Client,
 ): Promise<readonly (readonly [name: string, path: string])[]> {

@@ -16,14 +16,14 @@ export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
   readonly figures: readonly number[];
-  /** Values of the same rounds, in the same order; none if the target applies to the figure alone. */
+  /** Values of the same rounds, in the same order; null if the target applies to the figure alone. */
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
     | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
     | { readonly kind: 'figure'; readonly atMost: number }
-    /** Information beside another finding that has a target. */
+    /** No target: information in addition to another finding. */
     | null;
 }
 

@@ -31,7 +31,7 @@ export function serviceEnvironment(database: TemporaryDatabase, port: number): N
   };
 }
 
-/** With which Node runs a service, as `npm start` does. */
+/** Options of Node for a service, as in `npm start`. */
 export const SERVICE_NODE_OPTIONS = ['--max-semi-space-size=32'];
 
 /** Starts the compiled service as a process of its own, and waits until it is ready. */

@@ -20,7 +20,7 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
-/** Returns a key. All have one length, because a list in binary form states the lengths of its elements. */
+/** Returns a key. All keys have the same length, because a list in binary form states the lengths of its elements. */
 export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
   `${purpose}-${String(number).padStart(12, '0')}`;
 

@@ -131,7 +131,7 @@ export class SourceCode {
   }
 }
 
-/** The object of `EVENTS.created` is not followed: the member alone is meant. */
+/** Returns true for `EVENTS` in `EVENTS.created`: only the member is referenced, not the whole object. */
 function isPartOfMember(identifier: ts.Identifier): boolean {
   const { parent } = identifier;
   return ts.isPropertyAccessExpression(parent) && parent.expression === identifier;

@@ -1,13 +1,13 @@
 /**
- * Bans of this code base that no published rule knows: each a selector over the syntax tree, where it holds, why, and
- * code it must refuse. `npm run lint` checks that it does, so that a selector cannot go blind unnoticed.
+ * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files it applies to, a
+ * message, and code that it must refuse. `npm run lint` checks that it does, so that no selector stops matching unnoticed.
  */
 
 const RULES_OF_MONEY = ['src/core/**/*.ts', 'src/modules/**/*.ts'];
 const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
 const TESTS = [...SPECS, 'test/**/*.ts'];
 
-/** The one place that pauses between two looks at something, and gives up after a while. */
+/** The only file that may pause between two checks of a condition. It gives up after a time limit. */
 const WAITS_FOR_A_CONDITION = 'test/support/until.ts';
 
 const CORE_FOREIGNERS = String.raw`/^(node:|@nestjs\u002F|@nestjs$|typeorm)/`;
@@ -224,7 +224,7 @@ export const projectConfig = Object.entries(PROJECT_RULES).map(
   }),
 );
 
-/** Published rules the habits rest on: code they must refuse, so that a change of settings cannot switch them off. */
+/** Published rules that the project relies on, with code that they must refuse: a change of settings cannot disable them. */
 export const RELIED_ON = {
   '@typescript-eslint/no-explicit-any': 'export const value: any = 1;',
   '@typescript-eslint/no-non-null-assertion': 'export const value = maybe!.length;',

@@ -10,15 +10,15 @@ import { router } from './routes';
 import { loadSettings } from './settings';
 
 const FRESH_MS = 10_000;
-/** Refusals of a code or a password, with the status 401 as well. */
+/** Error codes for a wrong code or password. They have status 401 too, but do not mean that the session has ended. */
 const WRONG_INPUT: readonly string[] = ['second_factor_failed', 'sign_in_failed'];
 
-/** Handles what any request can be refused with: a session that has ended, or another one begun in this browser. */
+/** Handles refusals that any request can get: the session has ended, or another one has begun in this browser. */
 function onRefusal(error: unknown): void {
   if (!(error instanceof RequestFailed)) return;
   const isOver = error.status === 401 && !WRONG_INPUT.includes(error.problem?.code ?? '');
   if (isOver) client.setQueryData(currentSession.queryKey, null);
-  // The token for changes is that of a former session. What was typed stays, and can be sent with the present one.
+  // The CSRF token is of a former session. Input stays on the page, and can be sent again with the current token.
   if (error.problem?.code === 'cross_site_request') void readAgain(client);
 }
 

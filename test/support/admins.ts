@@ -5,7 +5,7 @@ import { bearing, BOOTSTRAP_KEY } from './keys';
 import type { TestApp } from './test-app';
 
 export const PASSWORD = 'correct horse battery staple';
-/** Hash of the password, at the floor of OWASP. */
+/** Hash of {@link PASSWORD}, with the minimum cost of OWASP. */
 export const PASSWORD_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY';
 

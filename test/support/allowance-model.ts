@@ -65,7 +65,7 @@ export class AllowanceModel {
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
-  /** Usage when it was last covered. */
+  /** Usage at the last split into plan usage and grant usage. */
   private counted = 0;
   /** Allowed consumptions without a meter. */
   private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
@@ -104,7 +104,7 @@ export class AllowanceModel {
     });
   }
 
-  /** The first instant after another at which a grant expires or the window ends. */
+  /** Returns the first instant after the given one at which a grant expires or the window ends. */
   nextBoundary(after: number): number {
     const ends = [this.window?.endAt ?? Infinity, ...this.running.map(expiryOf)];
     return Math.min(...ends.filter((at) => at > after));
@@ -226,7 +226,7 @@ export class AllowanceModel {
 
   /**
    * Starts another window. Grants keep what rolls over, or everything after a window without an end. A window that overlaps
-   * the former one counts the usage since its start; what covered it stays.
+   * the former one counts the usage since its start, and keeps how much of it the plan and grants covered.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);

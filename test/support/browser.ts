@@ -38,7 +38,7 @@ export interface PageFaults {
   readonly found: string[];
 }
 
-/** Enough for a page to render an answer, and to ask for what it names. */
+/** Enough frames for a page to render an answer and to send the requests that follow from it. */
 const QUIET_FRAMES = 4;
 
 const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) =>

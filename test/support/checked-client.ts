@@ -12,7 +12,7 @@ export function checkedClient(url: string): TestAgent {
   const check = (request: supertest.Test): void => {
     void request.agent(connections);
     const fault = new Error();
-    // From the line of the test. It is formatted only when the fault is thrown.
+    // The stack begins at the line of the test. It is formatted only if the fault is thrown.
     Error.captureStackTrace(fault, check);
     withoutStack(() => {
       void request.expect(({ status, headers, body }: supertest.Response) => {

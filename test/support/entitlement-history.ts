@@ -211,7 +211,7 @@ export class PairedHistory {
   private async voidEvent(by: number): Promise<void> {
     const index = by % Math.max(this.model.events.length, 1);
     const event = this.model.events[index];
-    // A consumption has a key of the engine's own.
+    // The engine chose the key of a consumption, so its event is not voided here.
     if (event === undefined || this.checked.eventKeys[index] === undefined) return;
     this.model.voidEvent(event);
     await this.both(({ eventKeys }) =>
@@ -308,7 +308,7 @@ export class PairedHistory {
     await this.check();
   }
 
-  /** A window that never resets can start where one did that ended since, so that the start alone does not identify it. */
+  /** Includes the end of the window: a window that never resets can start at the same instant as one that has ended. */
   private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
     const rows = await this.checked.story.engine.database.query<{ notified: string }>(
       `SELECT concat_ws(' ', type, object->>'percent', object->>'period_start', object->>'resets_at') AS notified

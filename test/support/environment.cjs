@@ -2,8 +2,8 @@
  * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same modules.
  *
  * Jest otherwise makes a context for each file. Then nothing that V8 learned while it ran one file serves the next, each
- * access to a global takes a detour, and memory grows with each file. Here a file begins with what the last one could
- * have changed put back: the environment variables, timers, mocks, and what Jest itself keeps among the globals.
+ * access to a global takes a detour, and memory grows with each file. Here, everything that
+ * a file could have changed is restored after it: environment variables, timers, mocks, and globals of Jest itself.
  *
  * With `--coverage` and in watch mode each file has a context, as by default.
  */
@@ -21,7 +21,7 @@ const { TestEnvironment } = createRequire(config)('jest-environment-node');
 const { ModernFakeTimers } = createRequire(environment)('@jest/fake-timers');
 const { ModuleMocker } = createRequire(environment)('jest-mock');
 
-/** Symbols with which Jest keeps among the globals what belongs to one file. */
+/** Symbols of globals in which Jest stores data of one file. */
 const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_\w+)$/;
 
 /**
@@ -32,8 +32,8 @@ const storages = new Set();
 const { run } = AsyncLocalStorage.prototype;
 
 /**
- * Heap above which a file ends with a garbage collection. Jest replaces a worker that has 1 GB (`workerIdleMemoryLimit`), although
- * two thirds of that are garbage that V8 would collect later; the new worker loads and optimizes all modules again.
+ * Heap above which a file ends with a garbage collection. Jest replaces a worker that has 1 GB (`workerIdleMemoryLimit`),
+ * although two thirds of that are garbage that V8 would collect later; the new worker loads and optimizes all modules again.
  */
 const MOST_HEAP_BYTES = 700e6;
 setFlagsFromString('--expose-gc');
@@ -92,7 +92,7 @@ class WorkerEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** Only parsed in, to explain an error of syntax: scripts run in this context. */
+  /** Returns a context in which Jest only parses, to explain a syntax error. Scripts run in the context of the worker. */
   getVmContext() {
     return this.#context;
   }

@@ -11,7 +11,7 @@ const { Script } = require('node:vm');
 
 const packages = resolve(__dirname, '../../node_modules');
 const cache = join(packages, '.cache/run-ts');
-/** Fewer additions are not worth writing all again. */
+/** Fewest additions for which the whole file is written again. */
 const WORTH_WRITING = 50;
 const OPENING = '(function (exports, require, module, __filename, __dirname) { ';
 
@@ -24,7 +24,7 @@ function read(name, encoding = 'utf8') {
   }
 }
 
-/** Keeps the whole content or none: other processes read it meanwhile. Without the right to write, nothing is kept. */
+/** Writes the content in one step, because other processes may read it. Without the right to write, nothing is kept. */
 function keep(name, content) {
   const file = join(cache, name);
   const unfinished = `${file}.${process.pid}`;
@@ -67,7 +67,7 @@ function keepScripts() {
   const added = new Map();
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (content, filename, format) {
-    // Node gives only scripts that it compiles itself an `import()`.
+    // `import()` works only in scripts that Node compiles itself.
     if (/\bimport\(/.test(content)) return compile.call(this, content, filename, format);
     const source = content.replace(/^#!.*/, '');
     const digest = hash('sha1', source);
@@ -106,7 +106,7 @@ function requireOf(module) {
   });
 }
 
-/** A file of scripts has one line of JSON that tells the place of each, and then their code. */
+/** Reads a file of scripts: one line of JSON with the position of each, then their code. */
 function readScripts(name) {
   const file = read(name, null);
   if (file === null) return { places: {}, code: Buffer.alloc(0) };

@@ -32,7 +32,7 @@ export class OpenIdServer {
     readonly issuer: string,
   ) {}
 
-  /** @param callback where the provider may lead browsers back to */
+  /** @param callback URL to which the provider may redirect browsers */
   static async start(callback: string): Promise<OpenIdServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 
-/** Taken if the repository has no release tag. Replace it, with each release, by the commit of that release. */
+/** Commit to use if the repository has no release tag. Update it at each release. */
 const RECORDED = '9dabb58d2ab4785675de01932082c9c9a1774e78';
 
 /** Source code of the previous release. It runs with the packages of this one. */
@@ -20,7 +20,7 @@ export function previousRelease(): PreviousRelease {
   const name = tag ?? RECORDED;
   const commit = git(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])?.trim();
   if (commit === undefined) return { name, directory: null };
-  // Below the root, so that it finds the packages.
+  // Below the root, so that Node resolves packages from this repository.
   const directory = join(ROOT, 'dist/previous-release', commit);
   if (!existsSync(directory)) checkOut(commit, directory);
   return { name, directory };

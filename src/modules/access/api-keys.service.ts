@@ -94,7 +94,7 @@ export class ApiKeysService {
     return this.keys.page(request);
   }
 
-  /** Returns true if a key can be used. */
+  /** Returns true if there is a key that is neither revoked nor expired. */
   anyUsable(): Promise<boolean> {
     return this.keys.anyUsable(this.clock.now());
   }
@@ -128,7 +128,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives a key a new secret. The present one works until the overlap ends.
+   * Gives a key a new secret. The former secret works until the overlap ends.
    * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `api_key_rolling`, `scope_not_held`
    */
   roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {

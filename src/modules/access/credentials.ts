@@ -14,8 +14,8 @@ import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
 import { CustomerTokensRepository } from './customer-tokens.repository';
 
 /**
- * Time for which a verified credential is not read again. A revocation takes effect in every process within it, and
- * needs no notification that could get lost.
+ * Time for which a verified credential is cached. A revocation takes effect in every process within this time, without a
+ * notification that could get lost.
  */
 const FRESH_MS = 750;
 const MOST_CACHED = 10_000;
@@ -78,7 +78,10 @@ export class Credentials {
     }
   }
 
-  /** Returns the holder of a customer token, which ends with the API key or the admin that issued it, and has no scope that its issuer lost. */
+  /**
+   * Returns the holder of a customer token. The token ends with the API key or the admin that issued it, and has no scope that
+   * its issuer has lost.
+   */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
     if (row === null) return null;
@@ -87,7 +90,7 @@ export class Credentials {
       ? await this.admins.find(row.created_by)
       : null;
     const held = new Set(admin === null ? row.issuer_scopes : scopesOfRole(admin.role));
-    // A caller without a credential has no scopes to lose.
+    // The issuer had no credential (`AUTH=open`), so it has no scopes to lose.
     const isFree = admin === null && row.issuer_scopes === null;
     const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
     return {

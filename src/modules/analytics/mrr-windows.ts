@@ -16,7 +16,7 @@ export interface MrrWindow {
   readonly counts: Readonly<Record<MrrChangeKind, number>>;
 }
 
-/** How a change changes the number of subscriptions that earn. */
+/** Effect of each kind of change on the number of subscriptions with recurring revenue. */
 const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
   new: 1,
   reactivation: 1,

@@ -21,14 +21,14 @@ const SUMS = `
   ${late(0, 30)} AS "days1To30", ${late(30, 60)} AS "days31To60",
   ${late(60, 90)} AS "days61To90", ${late(90, null)} AS "over90Days"`;
 
-/** Amounts owed now. Customers on test clocks owe nothing in real time. */
+/** Amounts owed now, without customers on test clocks. */
 const OPEN_NOW = `
   WITH open AS (
     SELECT customer_id, currency, due_at, amount_due - amount_paid - amount_credited AS owed
     FROM invoice WHERE status = 'open' AND test_clock_id IS NULL
       AND amount_due > amount_paid + amount_credited)`;
 
-/** Postings to receivables, by the invoice that they are about. The customer is here to be filtered before the join. */
+/** Postings to receivables with the invoice that each changes. Has the customer, so that a filter applies before the join. */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
     FROM ledger_posting
@@ -37,10 +37,10 @@ const POSTED = `
       LEFT JOIN credit_note ON credit_note.id = source_id
     WHERE account = 'accounts_receivable'`;
 
-/** The subscription of an invoice, or the invoice: credit of a later invoice lowers those of its subscription. */
+/** The subscription of an invoice, because credit of a later invoice lowers any of its invoices; without one, the invoice. */
 const DEBT = 'coalesce(subscription_id, invoice.id)';
 
-/** Both sides of a check: what each subscription, or invoice without one, owes now, as stored and as posted. */
+/** Both sides of a check: amounts that each subscription, or invoice without one, owes now, as stored and as posted. */
 export const OWED_STORED = `
   SELECT ${DEBT} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
@@ -48,12 +48,12 @@ export const OWED_POSTED = `
   SELECT ${DEBT} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
-/** Subscriptions of which credit lowered invoices at $1 or later. */
+/** Subscriptions whose invoices were lowered by credit at $1 or later. */
 const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
-/** All credit of these subscriptions. The part that was recovered lowered uncollectible invoices. */
+/** All credit that lowered open invoices of these subscriptions. Recoveries cancel the part for uncollectible invoices. */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
       SELECT -sum(amount_minor) FROM ledger_transaction AS part JOIN ledger_posting ON transaction_id = part.id
@@ -61,7 +61,7 @@ const CREDITS = `
   FROM invoice JOIN ledger_transaction AS posted ON source_id = invoice.id AND kind = 'credit_applied'
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
-/** All invoices of these subscriptions that were lowered, by more than credit notes. */
+/** Credited invoices of these subscriptions, with the amount that was credited in addition to credit notes. */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
     (amount_credited - coalesce((SELECT sum(to_receivable) FROM credit_note
@@ -84,7 +84,7 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   credit_note: ['credit_note'],
   write_off: ['invoice'],
   void: ['invoice', 'payment', 'credit_note'],
-  // It posts what its own invoice owes.
+  // Posts to the receivable of the invoice that it finalizes.
   invoice_finalized: [],
   // Its source is the negative invoice, not those that it lowered.
   credit_applied: [],
@@ -95,7 +95,7 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   dispute_lost: [],
 };
 
-/** Postings at $1 or later to receivables of invoices finalized before, the other way round. */
+/** Postings at $1 or later to receivables of invoices finalized before, with the sign reversed. */
 function postedLater(source: ReceivableSource): string {
   const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
   const invoiceId = source === 'invoice' ? 'id' : 'invoice_id';
@@ -108,8 +108,8 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1: those owed now of the invoices finalized before, less the postings since. The posting of a credit does
- * not name the invoices that it lowered: $2 and $3 have them, with the amounts.
+ * Amounts owed at $1: amounts owed now of the invoices finalized before, less the postings since. The posting of a credit does
+ * not name the invoices that it lowered, so $2 has their ids and $3 the amounts.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -139,7 +139,7 @@ const byCustomer = (open: string, most: string): string => `
   FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${most}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
-/** Instant of a report, and the way to read it. */
+/** Instant of a report, and how its amounts are computed. */
 export interface ReceivablesQuery {
   readonly at: Date;
   /** True: amounts owed now. False: amounts owed now, less the postings since `at`. */

@@ -3,7 +3,7 @@ import type { Period } from '../../core/time';
 import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
-/** The plan that the subscription has now for which a source posted. */
+/** Current plan of the subscription that the source of a transaction belongs to. */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
     WHEN 'inv' THEN (SELECT subscription_id FROM invoice WHERE invoice.id = source_id)
@@ -33,7 +33,7 @@ const sumOf = (account: string, sign: '' | '-'): string =>
 const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
-/** Sums by window, of the groups of each currency that earned most in the whole period. */
+/** Sums by window. Has the groups of each currency with the most revenue in the whole period. */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
     SELECT currency, width_bucket(occurred_at, $1::timestamptz[]) AS number, ${key} AS key, account, amount_minor

@@ -13,10 +13,10 @@ import { SealsRepository } from './seals.repository';
 
 const SEALS_PER_READ = 100;
 
-/** More seals than there can be. */
+/** Greater than the number of any seal. */
 const NO_SUCH_NUMBER = 2n ** 40n;
 
-/** A seal, and what is wrong with it. */
+/** A seal with its fault; null: none. */
 export interface CheckedSeal {
   readonly number: bigint;
   /** Null if the database cannot read it. */
@@ -24,9 +24,9 @@ export interface CheckedSeal {
   readonly fault: SealFault | null;
 }
 
-/** Changes that one seal can cover. */
+/** Range of changes that one seal can cover. */
 interface SealableChanges {
-  /** Position of the last one. */
+  /** Position of the last change. */
   readonly to: bigint;
   /** Null if the database can read none of them. */
   readonly content: SealedChanges | null;
@@ -60,15 +60,15 @@ export class AuditChain {
     }
   }
 
-  /** Returns the seal with a number, or the start of the chain. No seal continues an unreadable one. */
+  /** Returns the seal with a number, or the start of the chain. For an unreadable seal, returns an end that no seal continues. */
   async endAt(number: bigint): Promise<ChainEnd> {
     const found = await this.read(async () => (await this.seals.withNumber(number)) ?? CHAIN_START);
     return found ?? { number, to: -1n, hash: '' };
   }
 
   /**
-   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, it is the last readable one
-   * with the number of the last one, so that the next seal covers their changes again.
+   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the last
+   * readable seal with the number of the last seal, so that the next seal covers the changes of the unreadable seals again.
    */
   async end(): Promise<ChainEnd> {
     const last = await this.read(async () => (await this.seals.last()) ?? CHAIN_START);
@@ -86,8 +86,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of changes after `from`, up to `to` at most, of which all are readable, or none. An unreadable
-   * change is a range of its own, so that its seal covers no other change.
+   * Returns a range of changes after `from`, up to `to` at most: as long as possible with readable changes only, or else with
+   * unreadable changes only. So the seal over unreadable changes covers no readable one.
    */
   async sealable(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.content(from, to);
@@ -105,7 +105,7 @@ export class AuditChain {
     return { to: end, content: null };
   }
 
-  /** Returns the next seals, or null instead of the next one. */
+  /** Returns the next seals; if the database cannot read them, only the next one, or null for an unreadable one. */
   private async after(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await unlessUnreadable(this.database, () =>
       this.seals.after(number, SEALS_PER_READ),
@@ -117,7 +117,7 @@ export class AuditChain {
     return this.read(() => this.seals.content(from, to));
   }
 
-  /** Finds the number of the last seal by bisection, for a seal that cannot be read. */
+  /** Determines the number of the last seal by bisection, because that seal cannot be read. */
   private async lastNumber(): Promise<bigint> {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {

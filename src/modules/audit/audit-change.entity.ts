@@ -8,7 +8,7 @@ import { ReferenceColumn } from '../../platform/database';
   'audit_change_pack_check',
   `num_nulls("pack_position", "pack_place") = CASE WHEN "changes" IS NULL THEN 0 ELSE 2 END`,
 )
-// Of one column, so that equal entries are stored once.
+// One column only, so that the index stores equal ids of entries once.
 @Index('audit_change_entry_index', ['entryId'])
 @Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {

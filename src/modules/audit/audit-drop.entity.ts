@@ -12,7 +12,7 @@ export class AuditDropEntity {
   @PrimaryColumn({ type: 'char', length: 7 }) readonly month!: string;
   @Column({ type: 'bigint' }) readonly entryCount!: string;
   @Column({ type: 'bigint' }) readonly changeCount!: string;
-  /** Last seal without remaining changes, and the position where it ends; 0 if each seal has some. */
+  /** Last seal without remaining changes, and the position where it ends; 0 if each seal has remaining changes. */
   @Column({ type: 'bigint' }) readonly throughSeal!: string;
   @Column({ type: 'bigint' }) readonly throughPosition!: string;
   /** SHA-256 over the hashes of dropped changes after that position. */

@@ -4,10 +4,10 @@ import type { AuditDrop } from './domain/audit-drop';
 import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
-/** Dropping a partition waits for readers and writers, and they wait behind it; so it gives up soon and is tried again. */
+/** A drop waits for readers and writers, and later ones wait for the drop. So it gives up soon and is retried. */
 const LONGEST_WAIT_MS = 200;
 
-/** Months with a partition of both tables. Those of other months are in the default partitions. */
+/** Months with a partition of both tables. Rows of other months are in the default partitions. */
 const MONTHS = `
   SELECT right(child.relname, 7) AS month
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
@@ -42,7 +42,7 @@ interface DropRow {
 const COLUMNS =
   'month, entry_count, change_count, through_seal, through_position, kept_digest, dropped_at';
 
-/** How much a month holds. */
+/** Number of rows of a month, and its last position. */
 interface MonthRange {
   /** Last position of its changes; null without any. */
   readonly last: bigint | null;
@@ -50,7 +50,7 @@ interface MonthRange {
   readonly entryCount: bigint;
 }
 
-/** Drops partitions of the audit log, and records it. */
+/** Drops partitions of the audit log, and records each drop. */
 @Injectable()
 export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
@@ -73,7 +73,7 @@ export class AuditDropsRepository {
     };
   }
 
-  /** Returns the first position of the changes that are left without this month, or null. */
+  /** Returns the first position of the changes of all other months, or null if they have none. */
   async firstPositionWithout(month: string): Promise<bigint | null> {
     const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
       `audit_change_${month}`,

@@ -41,7 +41,7 @@ const MATCHES = `
   AND ($3::timestamptz IS NULL OR entry.created_at >= $3)
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
-/** The subquery is left out without an object, because PostgreSQL would read all its rows in a condition with `OR`. */
+/** Has no subquery unless the filter names an object: in a condition with `OR`, PostgreSQL would read all its rows. */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
   WHERE ${MATCHES}
@@ -52,7 +52,7 @@ const pageSql = ({ objectId }: AuditFilter): string => `
 const CHANGE =
   'change.position, change.action, change.object_id, change.pack_position, change.pack_place';
 
-/** @param values column with the values of changes that are stored alone */
+/** @param values column with the values of changes that are not packed */
 const changesOfEntries = (values: string): string => `
   SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
   FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -63,7 +63,7 @@ const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
-/** @param values column with the values of changes that are stored alone */
+/** @param values column with the values of changes that are not packed */
 const changesAfter = (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
   JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at

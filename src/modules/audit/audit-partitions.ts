@@ -34,8 +34,9 @@ export class AuditPartitions implements OnModuleInit {
   }
 
   /**
-   * Creates the partitions before the first entry, which would otherwise put its month into the default partition, from which
-   * the retention drops nothing. Also in processes without due work, and for commands: they may write first.
+   * Creates the partitions before the first entry is written. Otherwise the rows of its month would go into the default
+   * partition, from which the retention drops nothing. Also runs in processes without background work and in commands, because
+   * they may write first.
    */
   private async createFirst(): Promise<void> {
     try {

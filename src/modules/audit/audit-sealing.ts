@@ -18,9 +18,9 @@ interface Mark {
 }
 
 /**
- * Seals changes once no open transaction can add an earlier one. A change takes its position in a transaction that already has
- * a number, because it has locked or inserted the changed row. So positions before the mark are final when all transactions
- * before the mark have ended. Writers never wait for a seal. Unreadable changes get a seal that says so.
+ * Seals changes once no open transaction can add a change with a lower position. A transaction has a number before its changes
+ * get their positions, because it has locked or inserted the changed rows. So the positions up to the mark are final when all
+ * transactions before the mark have ended. Writers never wait for a seal. Unreadable changes get a seal that says so.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -63,8 +63,8 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * Reads the last position before the next transaction number, so that each change up to the position is of a transaction
-   * with a lower number.
+   * Reads first the last position, then the next transaction number, so that each change up to the position belongs to a
+   * transaction with a lower number.
    */
   private async takeMark(): Promise<Mark> {
     const position = await this.seals.lastPosition();

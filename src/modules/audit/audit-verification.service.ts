@@ -28,7 +28,7 @@ interface DroppedSeals {
 
 const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [] };
 
-/** Checks beside those of the seals. */
+/** Checks in addition to those of the seals. */
 export type AuditCheck =
   | 'unsealed_changes'
   | 'empty_entries'

@@ -87,7 +87,7 @@ export class SealsRepository {
     return row === undefined ? CHAIN_START : toSeal(row);
   }
 
-  /** Returns the number of seals up to one, and of the changes that they cover. */
+  /** Returns how many seals there are up to a number, and how many changes they cover. */
   async countsThrough(
     number: bigint,
   ): Promise<{ readonly seals: number; readonly changes: number }> {

@@ -35,13 +35,13 @@ const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
-/** Searched text of a customer, as the index of trigrams has it. */
+/** Searched text of a customer. The trigram index has the same expression. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
 /** Order of names: upper and lower case are the same. Expression of an index. */
 const NAME_ORDER = 'lower(name)';
 
-/** Invoices of which an amount is to be paid. A higher module owns the table, but a page is one statement. */
+/** Invoices with an amount still to be paid. A higher module owns the table, but a page is read with one statement. */
 const OWED = {
   table: 'invoice',
   column: 'customer_id',

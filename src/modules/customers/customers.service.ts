@@ -97,7 +97,7 @@ export class CustomersService {
     return this.customers.idsOn(testClockId);
   }
 
-  /** Returns the customers without a test clock that are not deleted. */
+  /** Returns the ids of customers that have no test clock and are not deleted. */
   async inRealTime(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const clocks = await this.customers.testClocksOf(ids);
     return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
@@ -158,7 +158,7 @@ export class CustomersService {
   }
 
   /**
-   * Deletes a customer and returns it: it is no longer found and its external id is free. The row stays, because history
+   * Deletes a customer and returns it. Reads no longer return it, and its external id is free. The row stays, because history
    * refers to it.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */

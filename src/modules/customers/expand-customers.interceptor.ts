@@ -22,6 +22,6 @@ class ExpandCustomersInterceptor extends ExpandInterceptor {
   }
 }
 
-/** Lets a list show the customer within each item. Its module imports that of customers. */
+/** Lets a list show the customer within each item. The module of the controller must import `CustomersModule`. */
 export const ExpandsCustomers = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandCustomersInterceptor));

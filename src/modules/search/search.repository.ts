@@ -8,11 +8,11 @@ interface SearchSource {
   readonly title: string;
   readonly detail?: string;
   readonly customerId?: string;
-  /** Text that words are searched in, as the index of the table has it. */
+  /** SQL expression of the text in which words are searched, the same as in the trigram index. */
   readonly text?: string;
 }
 
-/** Matches of a table that are ranked. A query with more is too short to rank all of them. */
+/** Most matches of a table that are ranked. A query with more matches is too short for a useful ranking. */
 const MOST_RANKED = 1_000;
 
 const CUSTOMER_NAME = 'customer.name';
@@ -142,8 +142,8 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects whose text contains every part. First those whose title or detail is the text, then those where one
-   * begins with it, then all others, by title.
+   * Returns objects whose text contains every part. First objects whose title or detail equals the text, then objects
+   * whose title or detail begins with the text, then all others; each by title.
    * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(

@@ -9,7 +9,7 @@ import { SecondFactorsService } from './second-factors.service';
 import { type CurrentSession, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
-/** Admin who sends a code, and its address. */
+/** Session and IP address that a code comes from. */
 interface CodeSender {
   readonly current: CurrentSession;
   readonly address: string;
@@ -69,7 +69,7 @@ export class OwnSecondFactorService {
     work: () => Promise<Result>,
   ): Promise<Result> {
     return this.database.transaction(async () => {
-      // A password that was set meanwhile has ended the session, which must not be kept.
+      // If a new password has ended the session meanwhile, it must stay ended.
       const owner = await this.admins.lock(session.adminId);
       if (!isActive(session, owner ?? undefined, this.clock.now())) {
         throw unauthenticated('session_ended');

@@ -45,7 +45,7 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Makes the session valid with the present `sessions_valid_from` of its admin. */
+  /** Sets `valid_from` to the current `sessions_valid_from` of the admin, so that the session stays valid. */
   async keep(id: string): Promise<void> {
     await this.database.query(KEEP, [id]);
   }

@@ -21,7 +21,7 @@ import { sessionNotFound } from './sessions.errors';
 import { sessionCreated, sessionEnded } from './sessions.events';
 import { SessionsRepository } from './sessions.repository';
 
-/** A session that lasts, with its admin. */
+/** An active session with its admin. */
 export interface CurrentSession {
   readonly session: Session;
   readonly admin: AdminAccount;

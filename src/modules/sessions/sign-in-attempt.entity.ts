@@ -4,7 +4,7 @@ import { InstantColumn } from '../../platform/database';
 @Entity('sign_in_attempt')
 @Index('sign_in_attempt_last_index', ['lastTriedAt'])
 export class SignInAttemptEntity {
-  /** `account:` with the SHA-256 of the email, which may not exist, `address:`, or `openid:` with the state. */
+  /** `account:` and the SHA-256 of an email, known or not; `address:` and an IP address; or `openid:` and a state. */
   @PrimaryColumn({ type: 'varchar', length: 100, collation: 'C' }) readonly key!: string;
   /** Attempts of the last 15 minutes, at most five, oldest first. */
   @Column({ type: 'timestamptz', array: true }) readonly triedAt!: readonly Date[];

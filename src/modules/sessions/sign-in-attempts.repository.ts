@@ -5,7 +5,7 @@ import { Database } from '../../platform/database';
 const MOST_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
-/** Adds an attempt unless there are enough in the window. The lock of the row makes it exact for concurrent attempts. */
+/** Adds an attempt unless the window has {@link MOST_ATTEMPTS}. The row lock makes this exact for concurrent attempts. */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
   VALUES ($1, ARRAY[$2::timestamptz], $2)
@@ -43,12 +43,12 @@ export class SignInAttemptsRepository {
     return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
   }
 
-  /** Records a key that may be used once. Returns false if it was used before, at least within the last 15 minutes. */
+  /** Records a key that may be used once. Returns false if the key was used before. Keys are kept for at least 15 minutes. */
   async claim(key: string, now: Date): Promise<boolean> {
     return (await this.database.query(CLAIM, [key, now])).length > 0;
   }
 
-  /** Takes the last attempt back. */
+  /** Removes the last attempt from the count. */
   async removeLast(key: string): Promise<void> {
     await this.database.query(REMOVE_LAST, [key]);
   }
@@ -57,7 +57,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes counts of attempts older than the limit looks back. Returns how many. */
+  /** Deletes the rows of keys without an attempt in the window. Returns how many. */
   async deleteOld(now: Date, most: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, most])).length;

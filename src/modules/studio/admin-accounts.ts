@@ -4,11 +4,11 @@ import { type AdminAccount, emailKeyOf, toAccount } from './domain/studio-admin'
 import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
-/** Hash that no password is known for, at the floor of OWASP. Checked where no admin has a hash that can be. */
+/** Hash of no known password, with the minimum cost of OWASP. Checked if no admin has a hash that can be checked. */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
 
-/** Accounts of admins for the modules above, without their password hashes. */
+/** Accounts of admins for modules of higher layers, without password hashes. */
 @Injectable()
 export class AdminAccounts {
   constructor(

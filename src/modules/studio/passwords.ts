@@ -10,7 +10,7 @@ import { tooManySignIns } from './studio.errors';
 
 /** Half of Node's worker threads, so that reading files and resolving names does not wait for passwords. */
 const AT_ONCE = 2;
-/** Checks that wait for their turn: a few seconds of work. */
+/** Largest number of checks that wait for their turn: a few seconds of work. */
 const MOST_WAITING = 32;
 const BUSY_SECONDS = 2;
 
@@ -22,7 +22,7 @@ const derive = {
         cost: 2 ** rest.costLog2,
         blockSize: rest.blockSize,
         parallelization: rest.parallelization,
-        // Node counts some more than the 128 N r bytes of RFC 7914.
+        // Node needs somewhat more than the 128 N r bytes of RFC 7914.
         maxmem: 2 * scryptBytes({ salt, hash, ...rest }) + 2 ** 20,
       };
       scrypt(password, salt, hash.length, options, (error, key) => {
@@ -32,7 +32,7 @@ const derive = {
     }),
 };
 
-/** Parameters of argon2id at the floor of OWASP: 19 MiB in two passes. The library makes argon2id by default. */
+/** Minimum cost of argon2id by OWASP: 19 MiB in two passes. The library uses argon2id by default. */
 const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;

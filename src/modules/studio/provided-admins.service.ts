@@ -21,7 +21,7 @@ import { StudioService } from './studio.service';
 export interface ProvidedPerson {
   readonly email: string;
   readonly name: string;
-  /** Null where the provider does not decide it. */
+  /** Null if the provider does not assign roles. */
   readonly role: AdminRole | null;
 }
 
@@ -57,7 +57,7 @@ export class ProvidedAdmins {
       const isTaken =
         error instanceof ProblemError && error.definition === studioAdminEmailTaken.definition;
       if (!isTaken) throw error;
-      // A second sign-in at the same time has created it.
+      // A concurrent sign-in has created the account.
       return this.accountOf(person, false);
     }
   }

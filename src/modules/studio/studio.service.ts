@@ -25,7 +25,7 @@ import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 
-/** Caller of a change of admins. It can give, or take over, only the roles whose scopes it holds itself. */
+/** Caller that creates or changes admins: only with roles whose scopes the caller has. */
 type AdminEditor = Pick<Principal, 'scopes'>;
 
 @Injectable()

@@ -14,7 +14,7 @@ import { type TestClockLease, TestClocksRepository } from './test-clocks.reposit
 /** Name of the due work that continues interrupted deletions. */
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
-/** Longest time that a request purges customers, shorter than a stop waits. The background work does the rest. */
+/** Longest time that a request purges customers; a shutdown waits longer. Background work purges the rest. */
 const LONGEST_REQUEST_MS = 10_000;
 
 const UNLEASED: TestClockLease = { endsAt: null, owner: null };
@@ -49,7 +49,7 @@ export class DeleteTestClockService implements OnModuleInit {
   async delete(id: string): Promise<void> {
     const lease = await this.lease(this.clock.now());
     await this.database.transaction(async () => {
-      // Commands that use the clock end before, because they hold its lock.
+      // Waits for commands that use the clock, because they hold its lock.
       const clock = await this.clocks.lock(id, 'move');
       if (clock === null) throw testClockNotFound(id);
       const now = this.clock.now();

@@ -9,7 +9,7 @@ import { type DueRow, DueRowsRepository, type DueTable, nextDueOnSql } from './d
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
-/** Rows of a claim, if the queue names no other number. */
+/** Rows of a claim, unless the queue sets another number. */
 const MOST_AT_ONCE = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -83,7 +83,7 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, mostAtOnce),
     );
-    // A row that was committed before the claim is not older than the time of its work.
+    // Reads the clock again: a row that was written after the first reading must not be processed at an earlier time.
     await this.run(queue, rows, this.clock.now(), (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });

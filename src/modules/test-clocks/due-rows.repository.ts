@@ -37,7 +37,7 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WHERE test_clock_id = $1 AND ${dueColumn} <= $2 AND ${UNLEASED}
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
-/** Query for when the next row falls due on a test clock. A postponed row fell due before all other rows that are left. */
+/** Query for when the next row falls due on a test clock. Postponed rows fell due before the rest. */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
     SELECT min(${dueColumn}) AS due_at FROM ${table}
@@ -78,8 +78,8 @@ export class DueRowsRepository {
 
   /**
    * Returns when the next work of each job falls due on a test clock; null where nothing is planned. It is one prepared
-   * statement, because planning the queries takes 20 times as long as running them. Unlike other statements that search rows
-   * (decision 22) it may be: it serves test clocks alone, and a plan for small tables lasts until the next ANALYZE.
+   * statement, because planning the queries takes 20 times as long as running them. Other statements that search rows must not
+   * be prepared (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
    */
   async nextDueOn<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

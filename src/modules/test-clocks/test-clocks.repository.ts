@@ -28,7 +28,7 @@ const CLAIM_DELETED = `
   RETURNING id`;
 
 export interface TestClockLease {
-  /** Null if anybody may take it. */
+  /** Null if any process may take the lease. */
   readonly endsAt: Date | null;
   /** Number of the process. */
   readonly owner: number | null;

@@ -37,7 +37,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Registers the leases of dead processes: the next call continues an advance, and background work a deletion. */
+  /** Lets leases of dead processes end: the next call then continues an advance, and background work a deletion. */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandoned.register({ ...leases, work: DELETION_WORK });

@@ -2,7 +2,7 @@ import type { ChangeRequest } from './client';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Returns a shell command that sends the request with an API key of its reader. */
+/** Returns a shell command that sends the request with the API key of the person who runs it. */
 export function toCurl({ method, path, body, idempotencyKey }: ChangeRequest): string {
   const parts = [
     `curl -X ${method} ${quoted(location.origin + path)}`,

@@ -36,7 +36,7 @@ export type Parameters = Readonly<Record<string, string | number>>;
 
 type AnswerOf<Body> = Promise<{ data?: Body; response: Response }>;
 
-/** Sends a GET to a path that the types of the client do not know: they need one that is written out. */
+/** Sends a GET to a path in a variable: the types of the client accept literal paths only. */
 function getAny<Body>(path: string, init: object): AnswerOf<Body> {
   const get = api.GET as unknown as (path: string, init: object) => AnswerOf<Body>;
   return get(path, init);
@@ -56,13 +56,13 @@ export interface Summary {
   readonly currencies: readonly Readonly<Record<string, string | number | null>>[];
 }
 
-/** Reads the count and the sums of all rows that the filters leave. */
+/** Reads the count and the sums of all rows that match the filters. */
 export function readSummary(path: ListPath, query: Parameters): Promise<Summary> {
   return read(getAny<Summary>(`${path}/summary`, { params: { query } }));
 }
 
 /**
- * Downloads every row that the filters leave, as CSV.
+ * Downloads every row that matches the filters, as CSV.
  * @throws {RequestFailed} for an error response
  */
 export async function downloadCsv(path: string, query: Parameters, name: string): Promise<void> {

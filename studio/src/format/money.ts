@@ -46,7 +46,7 @@ export function parseMoney(text: string, currency: string): number | null {
   return Number.isSafeInteger(minor) ? minor : null;
 }
 
-/** Returns the same of an amount that a minus sign may stand before, as before the total of an invoice that credits. */
+/** Like {@link parseMoney}, but accepts a minus sign, as in the total of an invoice that credits. */
 export function parseSignedMoney(text: string, currency: string): number | null {
   const unsigned = text.replace(/^\s*[-\u2212]\s*/, '');
   const minor = parseMoney(unsigned, currency);

@@ -18,7 +18,7 @@ const number = new Intl.NumberFormat();
 
 type OptionalText = string | null | undefined;
 
-/** Returns the date in UTC, which is named in the heading of its column. */
+/** Returns the date in UTC. The heading of the column names the time zone. */
 export function showDay(text: OptionalText): string {
   return isNone(text) ? NONE : day.format(new Date(text));
 }

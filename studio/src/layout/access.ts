@@ -7,8 +7,8 @@ import { currentSession } from './session';
 export type Scope = Exclude<CurrentSession['scopes'][number], '*'>;
 
 /**
- * Returns a function that tells whether the session has a scope. It decides what the console offers; the API decides what
- * is done.
+ * Returns a function that returns true if the session has a scope. The console hides actions that need other scopes; the API
+ * refuses them.
  */
 export function useAccess(): (scope: Scope | undefined) => boolean {
   const isOpen = serviceSettings().auth === 'open';

@@ -39,7 +39,7 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  // Screen readers and the keyboard continue in the page that was opened.
+  // Moves the focus to the opened page, for screen readers and the keyboard.
   useEffect(
     () =>
       router.subscribe('onResolved', ({ pathChanged, fromLocation }) => {
@@ -125,7 +125,7 @@ function Account({ session }: { readonly session: CurrentSession }): ReactNode {
       showOnly(cache, null);
     };
     send({ method: 'DELETE', path: '/v1/session' }).then(leave, (error: unknown) => {
-      // The session has ended already, or it is another one: then the page is loaded again with that one.
+      // 401: the session has ended already. Otherwise another session may have begun; the page is loaded again to show it.
       if (error instanceof RequestFailed && error.status === 401) leave();
       else window.location.reload();
     });

@@ -18,14 +18,14 @@ export const currentSession = queryOptions({
   },
 });
 
-/** Starts or ends a session, and forgets what another admin has seen. */
+/** Starts or ends a session, and removes cached data, which another admin may have read. */
 export function showOnly(cache: QueryClient, session: CurrentSession | null): void {
   const [own] = currentSession.queryKey;
   cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
   cache.setQueryData(currentSession.queryKey, session);
 }
 
-/** Reads the session again after another began in this browser. Forgets what a former admin has seen. */
+/** Reads the session again after another began in this browser. Resets cached data that a former admin has read. */
 export async function readAgain(cache: QueryClient): Promise<void> {
   const former = cache.getQueryData(currentSession.queryKey);
   const session = await cache.query({ ...currentSession, staleTime: 0 });

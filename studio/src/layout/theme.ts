@@ -7,7 +7,7 @@ function stored(): Theme | null {
     const text = localStorage.getItem(KEY);
     return text === 'light' || text === 'dark' ? text : null;
   } catch {
-    return null; // The browser keeps nothing for this page.
+    return null; // The browser allows this page no storage.
   }
 }
 

@@ -59,7 +59,7 @@ const NOUNS = ['delivery', 'deliveries'] as const;
 
 type RetriedStatus = Schemas['RetryDeliveriesDto']['status'][number];
 
-/** Resends the deliveries that the filters leave: the failed ones, unless the filters name a status. */
+/** Resends the deliveries that match the filters: the failed ones, unless the filters name a status. */
 function ResendAll({
   filters: { status = 'failed', ...filters },
   endpointId,

@@ -17,7 +17,7 @@ const REAL_TIME = { test_clock_id: 'none' } as const;
 
 interface TileProps {
   readonly title: string;
-  /** Null while it is not known. */
+  /** Null while it is loading. */
   readonly count: string | null;
   readonly detail: string | null;
   readonly isFine: boolean;
@@ -71,7 +71,7 @@ function SummaryTile({ title, path, to, filters, query, sum }: SummaryTileProps)
   );
 }
 
-/** Counts the rows of a list that has no summary, up to a page. */
+/** Counts the rows of a list that has no summary, at most those of one page. */
 function CountTile({
   title,
   path,

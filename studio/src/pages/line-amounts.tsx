@@ -9,7 +9,7 @@ export interface LineAmounts {
   /** Lines with an amount, before tax in minor units. */
   readonly lines: readonly { readonly invoice_line_id: string; readonly amount: number }[];
   readonly total: number;
-  /** False while a text is no amount of its line, or all are empty. */
+  /** False while a text is not a valid amount of its line, or all texts are empty. */
   readonly isValid: boolean;
   readonly fields: ReactNode;
 }

@@ -101,7 +101,7 @@ export function ActionDialog<Answer>({
       void cache.invalidateQueries();
       toast(done(answer));
       onClose();
-      // Afterwards, so that it can open the next dialog.
+      // Called last, so that it can open the next dialog.
       onDone?.(answer);
     },
   });

@@ -47,7 +47,7 @@ export function TextInput(props: TextInputProps): ReactNode {
 
 export interface SelectInputProps extends FieldProps {
   readonly options: readonly (readonly [value: string, label: string])[];
-  /** Hides the label from sight, where the place says what it is. */
+  /** Hides the label visually, where the context shows what the field is. */
   readonly isInline?: boolean;
 }
 

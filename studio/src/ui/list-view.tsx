@@ -34,7 +34,7 @@ export interface ListViewProps<Path extends ListPath> {
   readonly empty: ReactNode;
   /** Objects to show within each row. */
   readonly expand?: 'customer' | 'customer,plan';
-  /** Actions on the rows that the filters leave. */
+  /** Actions on the rows that match the filters. */
   readonly actions?: (values: FilterValues) => ReactNode;
 }
 

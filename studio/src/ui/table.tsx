@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly sort?: string;
 }
 
-/** The order of a list: the name of one, for a descending order after a minus. */
+/** The order of a list: its name, after a minus for descending order. */
 export interface Sorting {
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
@@ -116,7 +116,7 @@ export function SmallTable<Row>({
 }
 
 const ROW_PIXELS = 36;
-/** With it, a screen of 1,000 pixels has at most 52 rows in the document. */
+/** Rows drawn above and below the screen. A screen of 1,000 pixels then has at most 52 rows in the document. */
 const ROWS_BEYOND_SCREEN = 8;
 const ROWS_LEFT_BEFORE_NEXT_PAGE = 30;
 const PAGE_LIMIT = 100;

@@ -59,7 +59,7 @@ export class AddedUsage {
     return { period, taxes, exemption, coupons: inOrder };
   }
 
-  /** A bill without a line was on an invoice that may have been voided since, and regenerated with other coupons and taxes. */
+  /** Returns the terms of a bill without a line. Its invoice may have been regenerated with other coupons and taxes. */
   private termsNow(kept: BillTerms | null): BillTerms | null {
     let invoice = this.invoices.find((one) => one === kept?.invoice);
     if (kept === null || invoice === undefined) return kept;
@@ -70,7 +70,7 @@ export class AddedUsage {
     return charges.length === 0 ? { ...again, taxes: kept.taxes } : again;
   }
 
-  /** A percentage that lasts once and was used on another invoice of the period has what returned of it. */
+  /** A percentage with duration `once` that another invoice of the period used can take off what returned to it. */
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
     if (isUsed || mayBegin(redemption, period, this.monthsFrom)) return true;
     return redemption.terms.duration === 'once' && mayDiscount(redemption, period);
@@ -106,7 +106,7 @@ export function takeAdded(
   });
 }
 
-/** Gives discounts of usage that is taken back to their coupons, in the periods in which they were taken. */
+/** Returns the discounts of corrected usage to their coupons, in the periods in which they were taken. */
 export function returnCorrected(returned: readonly Off[]): void {
   for (const { redemption, period, amount } of returned) {
     redemption.uses.push({ ...useOf(period), returned: amount });
@@ -118,7 +118,7 @@ export function returnCorrected(returned: readonly Off[]): void {
   }
 }
 
-/** A use by a correction. Its invoice follows when it is made. */
+/** Returns a use of a coupon by a correction. Its invoice is set once it exists. */
 function useOf(period: number): Redemption['uses'][number] {
   const amounts = { taken: 0n, returned: 0n, ofRest: 0n };
   return {

@@ -25,7 +25,7 @@ export type MeteredEvent = {
  * independent of the SQL totals. Ignores events outside the period and those without the value that the aggregation reads.
  *
  * - `count`: the events.
- * - `sum`: of their values.
+ * - `sum`: the sum of their values.
  * - `max`: the greatest value, also when all are below zero.
  * - `unique`: how many different keys.
  * - `latest`: the value that happened last; of two at one instant, the one accepted last.

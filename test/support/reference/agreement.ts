@@ -146,7 +146,7 @@ function statedOf({ lines, exemption }: ReferenceInvoice): Exemption {
   return found.includes('exempt') ? 'exempt' : 'none';
 }
 
-/** The tax of each rate, where it is any. */
+/** Returns the tax of each rate that is not zero. */
 function taxesOf(lines: readonly BilledLine[]): readonly string[] {
   const taxes = lines.flatMap((line) => line.taxes);
   return TAX_RATES.flatMap((_, rate) => {

@@ -84,7 +84,8 @@ export class Collection {
   }
 
   /**
-   * Checks void and written-off invoices once more, and charges what is due; without a card, or for an unpaid subscription, that waits.
+   * Updates the subscriptions of void and written-off invoices, and charges the invoices that are due. Without a card, or for an
+   * unpaid subscription, nothing is charged, and no further charge is planned.
    */
   run(now: number): void {
     const isPlanned = (one: ReferenceInvoice): boolean =>
@@ -124,7 +125,7 @@ export class Collection {
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 
-  /** A credit note left nothing to pay; the subscription follows a moment later. */
+  /** Marks an invoice paid that a credit note left without an amount due. Its subscription is updated by the next `run`. */
   credited(invoice: ReferenceInvoice, now: number): void {
     invoice.status = 'paid';
     invoice.chargeAt = now;
@@ -173,7 +174,7 @@ export class Collection {
     this.owed.firstPayments.paymentEnded(invoice);
   }
 
-  /** Keeps for the customer what the invoice does not need any more. */
+  /** Applies a payment to its invoice. The amount that the invoice does not owe any more becomes credit of the customer. */
   private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
     payment.applied = least(payment.amount, owedOf(invoice));
     invoice.paid += payment.applied;
@@ -214,7 +215,7 @@ export class Collection {
     }
   }
 
-  /** The payment that ended may have delayed an attempt, which follows now. */
+  /** Plans an attempt now if the payment that ended has delayed it. */
   private tryAgain(invoice: ReferenceInvoice): void {
     if (!isOpen(invoice) || invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
     invoice.chargeAt ??= this.owed.now;
@@ -259,7 +260,7 @@ function isReserved(invoice: ReferenceInvoice): boolean {
   return isOpen(invoice) && owedOf(invoice) <= invoice.pending;
 }
 
-/** Not before the first attempt was possible. */
+/** Returns true if an invoice can become overdue: not before its first attempt was possible. */
 function isOverdue(invoice: ReferenceInvoice): boolean {
   const { overdueAt, chargeAt, attempts, pending } = invoice;
   const isWaiting = overdueAt === null && pending === 0n;

@@ -48,7 +48,7 @@ export class Corrections {
     return null;
   }
 
-  /** Coupons that ended with the subscription discount what it billed before. */
+  /** Regenerates a void invoice. Coupons that ended with the subscription discount it again. */
   regenerate(place: number): string | null {
     const { subscription, reason } = this.owner.invoice(place);
     const { redemptions } = this.owner.subscription(subscription);

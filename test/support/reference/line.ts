@@ -181,7 +181,7 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
 /** For usage that is taken back: discounts return in the periods of its bills. */
 export const OF_BILLS = 'of bills';
 
-/** Returns true if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */
+/** Returns true if a discount returns to its coupon. The rest of a coupon whose subscription has ended takes nothing back. */
 function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
   if (period === OF_BILLS) {
     return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;

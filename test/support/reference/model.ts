@@ -288,7 +288,7 @@ export class Reference {
     }
   }
 
-  /** Does the next due thing of each subscription. */
+  /** Does the next due work of each subscription. */
   private fallDueOnce(): void {
     const due = this.subscriptions.filter((one) => dueOf(one) <= this.now);
     due.sort((one, other) => dueOf(one) - dueOf(other));

@@ -3,9 +3,9 @@ import { type BilledLine, type LineTax, netOf } from './line';
 import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
- * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Charges have the
- * rates of the customer, credits those of the lines they take back, added usage those of its bill. Returns the tax on top of the amounts. No customer of
- * the model has inclusive and exclusive rates at once.
+ * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Returns the tax on top
+ * of the amounts. Charges have the rates of the customer, credits those of the lines they take back, and added usage those of
+ * its bill. No customer of the model has inclusive and exclusive rates at once.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
   const rates = [...new Set([...taxes, ...lines.flatMap((line) => ratesOf(line, taxes))])];

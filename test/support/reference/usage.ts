@@ -73,7 +73,7 @@ export class Usage {
     this.fresh = [];
   }
 
-  /** Returns true if such a bill would have no lines. */
+  /** Returns true if {@link bill} would return no lines. */
   isNothing(...bill: Parameters<typeof billedOf>): boolean {
     const [, price, , , part] = bill;
     const rated = this.rate(billedOf(...bill));

@@ -53,7 +53,7 @@ export class Account {
     return `${prefix}_${randomBytes(12).toString('hex')}`;
   }
 
-  /** Records an event with a snapshot of the object, and gives it to the webhooks. */
+  /** Records an event with a snapshot of the object, and sends it to the webhooks. */
   record(type: Stripe.Event.Type, object: object, previous?: object): void {
     const event = {
       id: this.newId('evt'),

@@ -10,8 +10,8 @@ const DISPUTE_FEE = 1500;
 const DAYS_TO_ANSWER = 7;
 
 /**
- * Opens a dispute, over the whole charge by default. A chargeback withdraws the money at once; an inquiry only asks; the return of a
- * debit cannot be contested and is lost at once.
+ * Opens a dispute, over the whole charge by default. A chargeback withdraws the money at once; an inquiry does not; the return
+ * of a debit cannot be contested and is lost at once.
  */
 export function openDispute(
   account: Account,

@@ -18,7 +18,7 @@ import { type BankBehaviour } from './test-methods';
 import { Webhooks } from './webhooks';
 
 export interface StripeDoubleOptions {
-  /** Clock to follow, such as that of the test application. The system's by default. */
+  /** Returns the time, for example of the test application. By default the system time. */
   readonly now?: () => Date;
   /** Live mode where it begins with `sk_live_`. */
   readonly secretKey?: string;
@@ -66,7 +66,7 @@ export class StripeDouble {
     });
   }
 
-  /** Moves the account's clock forward and does what is due by then. With 0, only the latter. */
+  /** Moves the account's clock forward and does the work that is due by then. With 0, the clock stays. */
   advanceMs(milliseconds: number): void {
     this.offsetMs += milliseconds;
     this.account.runDue();

@@ -6,7 +6,7 @@ export interface Decline {
   readonly message: string;
 }
 
-/** How the bank treats a payment method. A test can change it with `bank.set`. */
+/** How the bank treats a payment method. A test can change it with `StripeDouble.setBank`. */
 export interface BankBehaviour {
   /** Refuses to save the method for a customer, as Stripe's cards that are always declined do. */
   readonly attach?: Decline;

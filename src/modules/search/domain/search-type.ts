@@ -41,7 +41,7 @@ export type SearchQuery =
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
-/** Reads the text of a query. */
+/** Parses the text of a query. */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < SHORTEST_QUERY || !/[\p{L}\p{N}\p{So}]/u.test(text)) return { kind: 'nothing' };

@@ -5,7 +5,7 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
-  /** Domains of their emails, in lower case. */
+  /** Email domains of people who may sign in, in lower case. */
   readonly allowedDomains: readonly string[];
   /** Claim that lists the groups of a person. Null: the role is not taken from the provider. */
   readonly roleClaim: string | null;
@@ -16,7 +16,7 @@ export interface OpenIdPolicy {
 export interface OpenIdIdentity {
   readonly email: string;
   readonly name: string;
-  /** Null where the provider does not decide it. */
+  /** Null if the provider does not assign roles. */
   readonly role: AdminRole | null;
 }
 
@@ -26,7 +26,7 @@ const LONGEST_EMAIL = 254;
 const LONGEST_NAME = 200;
 const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
 
-/** Returns the identity of the person, or the reason why it may not sign in. */
+/** Returns the identity of the person, or the reason why the person may not sign in. */
 export function identityOf(
   claims: PersonClaims,
   policy: OpenIdPolicy,

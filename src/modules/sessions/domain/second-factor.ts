@@ -47,9 +47,7 @@ export function isEnabled(
   return factor !== null && factor.enabledAt !== null;
 }
 
-/**
- * Returns the factor after the proof was used, or null if the proof is wrong or was used before.
- */
+/** Returns the factor after the proof was used, or null if the proof is wrong or was used before. */
 export function afterProof(
   factor: SecondFactor,
   proof: SecondFactorProof,
@@ -62,7 +60,7 @@ export function afterProof(
   }
   const { step } = proof;
   if (step === null || (factor.lastStep !== null && step <= factor.lastStep)) return null;
-  // Nothing that the API shows changes.
+  // The version stays, because the API does not show the step.
   return { ...factor, lastStep: step };
 }
 

@@ -7,22 +7,22 @@ export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** `sessionsValidFrom` of the admin when the password was checked. */
+  /** `sessionsValidFrom` of the admin at sign-in, or when the session was last kept (`SessionsService.keep`). */
   readonly validFrom: Date;
   readonly method: SignInMethod;
-  /** Address that signed in. */
+  /** IP address that signed in. */
   readonly address: string;
   /** User agent that signed in; empty if it sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
-  /** To within a minute. */
+  /** Written at most once a minute. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
   /** Time of the sign-out or revocation. */
   readonly endedAt: Date | null;
 }
 
-/** A session, and whether it lasts. */
+/** A session with its state. */
 export interface SessionState {
   readonly id: string;
   readonly session: Session;
@@ -47,7 +47,7 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 
 /**
  * Returns true while the session is valid. It ends when the admin is deactivated, and when `sessionsValidFrom` of the admin
- * differs from the value at sign-in, as after a new password.
+ * changes, as after a new password, unless the session is kept.
  */
 export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
   return (

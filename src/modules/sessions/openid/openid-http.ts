@@ -2,7 +2,7 @@ import type { CustomFetch, CustomFetchOptions } from 'openid-client';
 import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
 
 const DEADLINE_MS = 10_000;
-/** Far more than keys, tokens and claims need. */
+/** Largest response of the provider. Keys, tokens and claims need far less. */
 const MOST_BYTES = 1_000_000;
 
 /** Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the call. */

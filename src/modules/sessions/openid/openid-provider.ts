@@ -63,7 +63,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the URL at which the browser signs in, and the values that its answer must match.
+   * Returns the URL at which the browser signs in, and the values that the answer of the provider must match.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(): Promise<{ readonly url: URL; readonly request: OpenIdRequest }> {
@@ -149,7 +149,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
     };
     const found = await discovery(new URL(issuer), clientId, clientSecret, undefined, options);
     const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
-    // Basic is the default of the standard. Some providers support the other one only.
+    // Basic is the default of the standard. Some providers support `client_secret_post` only.
     const authenticate =
       methods === undefined || methods.includes('client_secret_basic')
         ? ClientSecretBasic(clientSecret)

@@ -8,17 +8,17 @@ import { type SessionWithSecret, type Browser, SessionsService } from '../sessio
 import { SignInAttemptsRepository } from '../sign-in-attempts.repository';
 import { OpenIdProvider, type OpenIdRequest } from './openid-provider';
 
-/** A sign-in that the browser has begun. Its cookie holds this encrypted. */
+/** A sign-in that the browser has begun. The browser keeps it in an encrypted cookie. */
 interface OpenIdFlow extends OpenIdRequest {
-  /** Path to open in the end. */
+  /** Path to open after the sign-in. */
   readonly returnTo: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Time for signing in at the provider. */
+/** Time limit for signing in at the provider. */
 export const FLOW_MS = 600_000;
-/** Owner of the sealed text, so that no other sealed text is taken for a flow. */
+/** Owner of the encrypted text: text that was encrypted for another owner cannot be decrypted as a flow. */
 const SEALED_FOR = 'openid-flow';
 
 /** Signs admins in with an OpenID provider. */
@@ -58,7 +58,7 @@ export class OpenIdSignIn {
     const flow = this.opened(cookie);
     const state = new URLSearchParams(query).get('state');
     if (flow?.state !== state) throw openIdExpired();
-    // Each sign-in is finished once, whatever the provider says about its code.
+    // A sign-in can be finished once only, even if the provider would accept its code again.
     if (!(await this.attempts.claim(`openid:${flow.state}`, this.clock.now()))) {
       throw openIdExpired();
     }

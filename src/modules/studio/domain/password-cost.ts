@@ -2,16 +2,16 @@ import type { PasswordHash } from './password-hash';
 
 const MIB = 2 ** 20;
 
-/** Memory of one check. Two checks run at once in each process. */
+/** Largest memory of one check. Two checks run at once in each process. */
 const MOST_MEMORY_BYTES = 128 * MIB;
-/** Memory that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
+/** Largest memory that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
 const MOST_WRITTEN_BYTES = 512 * MIB;
 /** bcrypt doubles its time with each step; 14 takes about 1 s. */
 const MOST_BCRYPT_COST = 14;
 /** Iterations of PBKDF2 for each block of 32 bytes. OWASP recommends 600,000. */
 const MOST_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
-/** Memory that scrypt writes with all its parallel parts. */
+/** Largest memory that scrypt writes in all parallel parts. */
 const MOST_SCRYPT_BYTES = 256 * MIB;
 
 /** Returns false for a hash that is not computed, because it would take too much time or memory. */

@@ -13,7 +13,7 @@ export const NO_PASSWORD = '*';
 
 interface Form {
   readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
-  /** Named groups are numbers of at least 1, and `salt` and `hash` in base64 without padding. */
+  /** The groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
   readonly least: { readonly salt: number; readonly hash: number };
@@ -49,7 +49,7 @@ const FORMS: readonly Form[] = [
     least: PHC_LEAST,
   },
   {
-    // passlib: rounds without a key, and always all 32 bytes of SHA-256.
+    // passlib: rounds without a parameter name, and always all 32 bytes of SHA-256.
     scheme: 'pbkdf2-sha256',
     pattern: RegExp(
       `^\\$pbkdf2-sha256\\$(?<rounds>${NUMBER})\\$(?<salt>${AB64})\\$(?<hash>[A-Za-z0-9./]{43})$`,
@@ -90,7 +90,7 @@ export type PasswordHash =
 
 /**
  * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular crypt format
- * for bcrypt, and the format of passlib for PBKDF2. Does not rate the parameters. Sign-ins cannot check passwords against an
+ * for bcrypt, and the format of passlib for PBKDF2. Does not check the cost. Sign-ins cannot check passwords against an
  * `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {

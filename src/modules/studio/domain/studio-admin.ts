@@ -6,7 +6,7 @@ import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 export interface StudioAdmin {
   readonly id: string;
   readonly version: number;
-  /** As sent; no two differ in case only. */
+  /** As sent. Unique, ignoring case. */
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
@@ -14,7 +14,7 @@ export interface StudioAdmin {
   readonly isActive: boolean;
   /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
-  /** Sessions that began before this instant are invalid. */
+  /** Sessions that began before this instant are invalid, unless one was kept (`SessionsService.keep`). */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;

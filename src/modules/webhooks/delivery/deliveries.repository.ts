@@ -7,8 +7,8 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * Due deliveries to active endpoints, by endpoint, as the indexes need it. For an ordered endpoint, only the first delivery of
- * each object is due.
+ * Due deliveries to active endpoints. Reads them endpoint by endpoint, because the indexes begin with the endpoint. For an
+ * ordered endpoint, only the first delivery of each object is due.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -45,7 +45,7 @@ export interface Capacity {
 export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
-  /** False if the event has no data to send, which says nothing about the health of the endpoint. */
+  /** False if the event had no data, so that no request was sent. Such an attempt does not count for the endpoint's health. */
   readonly isSent: boolean;
   readonly status: DeliveryStatus;
   readonly dueAt: Date | null;
@@ -58,7 +58,7 @@ export interface NumberedAttempt extends Attempt {
 /**
  * Inserts deliveries to active endpoints only. The key share lock orders this against a deletion: the deletion either
  * waits and discards these rows, or commits first and no row is inserted. ON CONFLICT locks the head of an object even
- * when it does not change.
+ * when the update leaves it unchanged.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -101,7 +101,7 @@ const CLAIM = `
 
 /**
  * Writes results under the fence of their claim: a result of a process that outlived its lease is ignored. Also updates
- * the health of the endpoints: one success ends a time of failures.
+ * the health of the endpoints: one success resets the time since which an endpoint has been failing.
  */
 const RECORD = `
   WITH result AS (
@@ -135,7 +135,7 @@ const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
   WHERE endpoint_id = $1 AND status = 'pending'`;
 
-/** Leaves out deliveries whose event was delivered to the same endpoint again later. */
+/** Leaves out deliveries whose event has a newer delivery to the same endpoint, in any status. */
 const NOT_RETRIED = `
   NOT EXISTS (
     SELECT FROM webhook_delivery AS later

@@ -7,7 +7,7 @@ export const DELIVERY_WORK = 'webhook-deliveries';
 
 const LEASE_MS = 60_000;
 
-/** Claims deliveries for this process. They are released when it dies. */
+/** Claims deliveries for this process. Its claims are released when the process dies. */
 @Injectable()
 export class DeliveryClaims implements OnModuleInit {
   constructor(

@@ -22,7 +22,7 @@ const KEPT_BYTES = 20_000;
 
 const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;
 
-/** Recorded as the error of attempts at an event without data. The data may be restored before the last attempt. */
+/** Error of an attempt whose event has no readable data. It is retried, because the data may be restored meanwhile. */
 const DAMAGED = 'event_damaged: the data of the event is missing or damaged in the database.';
 
 interface Ended {
@@ -125,7 +125,7 @@ function isTooLong(since: Date | null, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
 }
 
-/** Records an attempt in its span. Of the URL only the host, because the rest may contain a secret. */
+/** Records an attempt in its span. Records only the host of the URL, because the rest may contain a secret. */
 function describe(
   span: Span,
   delivery: ClaimedDelivery,

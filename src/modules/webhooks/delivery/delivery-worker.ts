@@ -17,8 +17,8 @@ import { DeliverySender } from './delivery-sender';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 
 /**
- * Attempts in flight in this process, to all endpoints and to one. Each endpoint has its own share, so that slow
- * endpoints cannot use up the capacity of the others.
+ * Largest number of attempts in flight in this process: to all endpoints together, and to one endpoint. Each endpoint has
+ * its own share, so that slow endpoints cannot use up the capacity of the others.
  */
 const MOST_FOR_ALL = 512;
 const MOST_FOR_ONE = 32;

@@ -13,7 +13,7 @@ export class EndpointQueue {
     private readonly receivers: ReceiversRepository,
   ) {}
 
-  /** Starts or ends ordered delivery. Resets the health of an endpoint with a new URL, or that is enabled again. */
+  /** Starts or ends ordered delivery. Resets the health of an endpoint whose URL changed or that was enabled again. */
   async applySettings(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
     if (before.ordered && !after.ordered) await this.heads.remove(after.id);

@@ -13,7 +13,7 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 const AT_ONCE = 500;
 const EVERY_MS = 500;
 
-/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that takes the event off its queue. */
+/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that removes the event from its queue. */
 @Injectable()
 export class EventDispatcher implements OnModuleInit {
   constructor(

@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Condition on `delivery`, for rows found by id. Written so that the indexes of pending rows do not match: with statistics from
- * before a burst, the planner would take these indexes for nearly empty, and could read all pending rows.
+ * Condition that a row of `delivery` is pending, for rows selected by id. The expression keeps the planner from using the
+ * indexes of pending rows: with statistics from before a burst, they seem nearly empty, and a plan could read all pending rows.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims due heads of one endpoint, except those with an earlier event that is not dispatched yet. A head whose delivery
- * has ended or is not due comes back with null delivery columns. Uses no table joins, so that every plan finds the rows
- * by key: a join may read the whole queue. Earlier events are looked up for a bounded number of heads only: those of this release in
- * the queue, and those of the previous one under the condition of `event_undispatched_object_index`: with statistics from
- * before a burst, a plan could otherwise read all undispatched events for each head.
+ * Claims due heads of one endpoint, except those of objects with an earlier event that is not dispatched yet. A head whose
+ * delivery has ended or is not due comes back with null delivery columns. Uses no table joins, because a join may read the
+ * whole queue; without joins, every plan reads the rows by key. Searches earlier events for a bounded number of heads: events
+ * of this release in `event_dispatch`, and events of the previous release in `event`, with the condition of
+ * `event_undispatched_object_index`. With statistics from before a burst, a plan could otherwise read all undispatched events
+ * for each head.
  */
 const CLAIM = `
   WITH oldest AS MATERIALIZED (
@@ -56,8 +57,9 @@ const LOCK_OBJECTS = `
   ORDER BY endpoint_id, object_id FOR UPDATE OF webhook_head`;
 
 /**
- * Set before the first pending deliveries of objects are read. Without a sort only `webhook_delivery_order_index` gives their
- * order: with statistics from before a burst, a plan could otherwise sort all pending deliveries of the endpoint for each object.
+ * Disables sorting while the first pending deliveries of objects are read, so that a plan must use
+ * `webhook_delivery_order_index`. With statistics from before a burst, it could otherwise sort all pending deliveries of the
+ * endpoint for each object.
  */
 const READ_IN_ORDER = 'SET LOCAL enable_sort = off';
 

@@ -180,7 +180,7 @@ class Change extends OnSubscription {
     return ['change', body] as const;
   }
 
-  /** The same before and after the change: only a change that names a plan leads to another one. */
+  /** Returns the same before and after `expected`: only a change that names a plan leads to another plan. */
   private target(
     model: Reference,
     { terms }: ReferenceSubscription,
@@ -283,7 +283,7 @@ const metered = PLANS.flatMap(({ prices }, index) =>
   prices.some(({ isMetered }) => isMetered) ? [index] : [],
 );
 const anyPlan = fc.nat({ max: PLANS.length - 1 });
-/** Usage must be billed now and arrive late afterwards. */
+/** Prefers metered plans, so that usage is billed and then corrected by late usage. */
 const plan = fc.oneof(anyPlan, anyPlan, fc.constantFrom(...metered));
 /** Names archived plans now and then, which is refused. */
 const offeredPlan: fc.Arbitrary<PlanPick> = fc.oneof(
@@ -328,12 +328,12 @@ export const subscribe = fc
   )
   .map((terms) => new Subscribe(...terms));
 
-/** Sells usage from now on. */
+/** Starts a metered plan now. */
 export const subscribeMetered = fc
   .tuple(fc.constantFrom(...metered), quantity, fc.option(coupon))
   .map(([one, units, code]) => new Subscribe(one, units, [], 0, 0, code, 'anniversary', false));
 
-/** With a coupon, whose first bills are mostly without usage. */
+/** Starts the plan that bills usage alone, with a coupon. The first bills are mostly without usage. */
 export const subscribeUsage = fc
   .tuple(coupon, minutesAgo)
   .map(([code, ago]) => new Subscribe(USAGE_ALONE, 1, [], 0, ago, code, 'anniversary', false));

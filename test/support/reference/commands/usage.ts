@@ -51,7 +51,7 @@ class Report implements BillingCommand {
 class VoidUsage implements BillingCommand {
   constructor(
     private readonly pick: number,
-    /** Events that it voids: any, or those billed by lines that credit notes took of. */
+    /** Events that it voids: any, or those billed by lines that credit notes credited. */
     private readonly of: 'any' | 'noted',
   ) {}
 
