@@ -153,7 +153,7 @@ describe('the actor of a change', () => {
     expect(again.body).toEqual(mine.body);
   });
 
-  it('is the longest key and id there is room for', async () => {
+  it('can send an Idempotency-Key of 255 characters', async () => {
     const { status } = await post(one, '/v1/customers', { name: 'Ada' }, '~'.repeat(255));
     expect(status).toBe(201);
   });

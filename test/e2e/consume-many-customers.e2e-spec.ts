@@ -149,7 +149,7 @@ describe('entitlements of many customers, consumed at once', () => {
     expect(commits).toBeLessThanOrEqual(4);
   });
 
-  it('are one statement, unless another process has changed them or a threshold is reached', async () => {
+  it('are stored with one statement, unless another process has changed them or a threshold is reached', async () => {
     const all = await consumers(4);
     for (const key of ['first', 'second']) await Promise.all(all.map((one) => consume(one, key)));
     const [one] = all;
@@ -244,7 +244,7 @@ describe('entitlements of many customers, consumed at once', () => {
     expect(await all[1]?.allowances.figures(metered)).toEqual(['10', '2', '8']);
   });
 
-  it('get the first answer for a repeated key, and the error that is their own', async () => {
+  it('get the first answer for a repeated key, and only their own errors', async () => {
     const all = await consumers(4);
     const [one, other, third] = all;
     if (one === undefined || other === undefined || third === undefined) throw new Error('Four.');

@@ -69,7 +69,7 @@ describe('corrections of usage whose payment was refunded', () => {
     });
   });
 
-  it('give back all where the refund was for the rest', async () => {
+  it('give back their whole amount if the refund left that much', async () => {
     const life = await paid();
     expect(await refund(life, 7_000)).toMatchObject({ status: 'succeeded' });
     await voidUsage(life, '03-02', '03-03');
@@ -86,7 +86,7 @@ describe('corrections of usage whose payment was refunded', () => {
     expect(await late(life)).toEqual([1_000]);
   });
 
-  it('leave less to be refunded', async () => {
+  it('lower the refundable amount', async () => {
     const life = await paid();
     await voidUsage(life, '03-02', '03-03', '03-04');
     expect(await balanceAt(life, '05-01')).toBe(3_000);
@@ -113,7 +113,7 @@ describe('corrections of usage whose payment was refunded', () => {
     expect(await balanceAt(life, '05-01')).toBe(half);
   });
 
-  it('wait for a refund at the same moment', async () => {
+  it('and a concurrent refund give back no more than was paid', async () => {
     const life = await paid();
     await voidUsage(life, '03-02', '03-03', '03-04', '03-05', '03-06', '03-07');
     const [answer] = await Promise.all([refund(life, 8_000), life.story.advance(on('05-01'))]);

@@ -82,7 +82,7 @@ describe('credit for charges that were refunded', () => {
     return { coupon };
   };
 
-  it('none after a refund of all, when the subscription ends', async () => {
+  it('is not given after a refund of all, when the subscription ends', async () => {
     const life = await paid();
     expect(await refund(life.payment)).toMatchObject({ status: 'succeeded', amount: 3_100 });
     await cancel(life);
@@ -94,7 +94,7 @@ describe('credit for charges that were refunded', () => {
     ['what was not refunded, if that is less than the unused part', [2_000], 1_100],
     ['what two refunds left', [1_000, 1_000], 1_100],
     ['the whole unused part after a small refund', [1_000], 1_500],
-  ])('%s', async (_, refunds, expected) => {
+  ])('is %s', async (_, refunds, expected) => {
     const life = await paid();
     for (const amount of refunds) {
       expect(await refund(life.payment, { amount })).toMatchObject({ status: 'succeeded' });
@@ -110,7 +110,7 @@ describe('credit for charges that were refunded', () => {
     });
   });
 
-  it('a preview shows the credit that a refund leaves', async () => {
+  it('is what a refund leaves, also in a preview', async () => {
     const life = await paid();
     await refund(life.payment, { amount: 2_000 });
     const path = `/v1/subscriptions/${life.subscription.id}/cancel?preview=true`;
@@ -118,7 +118,7 @@ describe('credit for charges that were refunded', () => {
     expect(body).toMatchObject({ status: 'draft', total: -1_100 });
   });
 
-  it('none while a refund is pending; its failure frees the amount for another refund', async () => {
+  it('is not given while a refund is pending; its failure frees the amount for another refund', async () => {
     const life = await paid({ token: 'pm_sandbox_refund_pending' });
     const pending = (await refund(life.payment)) as { id: string; status: string };
     expect(pending).toMatchObject({ status: 'pending', amount: 3_100 });
@@ -132,7 +132,7 @@ describe('credit for charges that were refunded', () => {
     expect(await refund(life.payment)).toMatchObject({ status: 'pending', amount: 3_100 });
   });
 
-  it('less on the invoice of a downgrade', async () => {
+  it('is lower on the invoice of a downgrade', async () => {
     const life = await paid({ sold: { quantity: '2' } });
     expect(await refund(life.payment, { amount: 5_000 })).toMatchObject({ status: 'succeeded' });
     await change(life, { quantity: '1' });
@@ -141,7 +141,7 @@ describe('credit for charges that were refunded', () => {
     await life.story.verify();
   });
 
-  it('in the order of the lines, for what was not refunded of their invoice', async () => {
+  it('is given line by line, until it equals what was not refunded of their invoice', async () => {
     made += 1;
     const price = { name: 'Disk', model: 'flat', timing: 'in_advance', amount: 3_100 };
     const addon = await create('addons', {
@@ -159,7 +159,7 @@ describe('credit for charges that were refunded', () => {
     ['exclusive', false, 1_500, [-300, -60]],
     ['inclusive', true, 1_400, [-150, -25]],
   ])(
-    'with the tax of discounted lines, %s',
+    'includes the tax of discounted lines, %s',
     async (_, inclusive, amount, [expectedAmount, expectedTax]) => {
       const life = await paid({ customer: await taxed(inclusive), sold: await halved() });
       expect(await refund(life.payment, { amount })).toMatchObject({ status: 'succeeded' });
@@ -170,7 +170,7 @@ describe('credit for charges that were refunded', () => {
     },
   );
 
-  it('beside a credit note that gave a part back as credit', async () => {
+  it('is lowered by a credit note that gave a part back as credit', async () => {
     const life = await paid();
     const [invoice] = await life.story.invoices();
     const given = await note(life.invoice, invoice?.lines[0]?.id ?? '', 1_000, 'credit');
@@ -180,7 +180,7 @@ describe('credit for charges that were refunded', () => {
     expect(await balanceOf(life)).toBe(1_000);
   });
 
-  it('beside a refund that fulfils a credit note: only the note lowers it', async () => {
+  it('is lowered by a credit note, but not also by the refund that pays the note', async () => {
     const life = await paid();
     const [invoice] = await life.story.invoices();
     await note(life.invoice, invoice?.lines[0]?.id ?? '', 1_000, 'refund');
@@ -190,7 +190,7 @@ describe('credit for charges that were refunded', () => {
     expect(await balanceOf(life)).toBe(1_016);
   });
 
-  it('what credit paid of an invoice, whose other half was refunded', async () => {
+  it('is what credit paid of an invoice whose other half was refunded', async () => {
     const life = await paid({}, ({ customerId: customer_id }) =>
       create('payments', { customer_id, amount: 1_550, currency: 'USD', provider: 'sandbox' }),
     );
@@ -199,7 +199,7 @@ describe('credit for charges that were refunded', () => {
     expect(await balanceOf(life)).toBe(1_500);
   });
 
-  it('by a credit note: nothing that an end with credit and a refund gave back', async () => {
+  it('is not given again by a credit note after an end with credit and a refund', async () => {
     const life = await paid();
     const usage = await life.story.meter({ aggregation: 'count' });
     const metered = {
@@ -227,7 +227,7 @@ describe('credit for charges that were refunded', () => {
     });
   });
 
-  it('none again, when the invoice of a change is regenerated after a refund', async () => {
+  it('is not given again when the invoice of a change is regenerated after a refund', async () => {
     const life = await paid();
     await change(life, { quantity: '2' });
     const [, changed] = await life.story.invoices();
@@ -239,7 +239,7 @@ describe('credit for charges that were refunded', () => {
     await life.story.verify();
   });
 
-  it('earns a period without credit, when another interval ends it at its first instant', async () => {
+  it('is not given when another interval ends the period at its first instant, and its revenue is earned', async () => {
     const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
     const yearly = await story.seats('9900', { interval: 'year' });
     const subscription = await story.subscribe(await story.seats('3100'), {

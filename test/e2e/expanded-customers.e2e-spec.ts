@@ -78,7 +78,7 @@ describe('lists with the customer within each item', () => {
     },
   );
 
-  it('are also those of the ledger, and of the redemptions of a coupon', async () => {
+  it('include those of the ledger, and of the redemptions of a coupon', async () => {
     const posted = await get('ledger/transactions?expand=customer');
     expect(posted.data.length).toBeGreaterThan(0);
     for (const { customer_id, customer } of posted.data) {
@@ -127,7 +127,7 @@ describe('customers within the items of lists', () => {
     await engine.close();
   });
 
-  it('who owe need the scope to read invoices', async () => {
+  it('are filtered by what they owe only with the scope to read invoices', async () => {
     const engine = await startTestApp({ environment: WITH_KEYS });
     for (const path of ['/v1/customers', '/v1/customers/summary']) {
       const read = async (...scopes: readonly string[]) => {

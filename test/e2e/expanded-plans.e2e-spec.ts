@@ -63,7 +63,7 @@ describe('subscriptions with the plan within each item', () => {
 });
 
 describe('plans within the items of lists', () => {
-  it('need the scope to read the catalogue, and only customers that to read customers', async () => {
+  it('need the scope catalog:read; customers in addition need customers:read', async () => {
     const engine = await startTestApp({ environment: WITH_KEYS });
     const read = async (expand: string, ...scopes: readonly string[]) => {
       const { secret } = await createKey(engine, ...scopes);

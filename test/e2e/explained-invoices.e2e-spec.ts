@@ -73,7 +73,7 @@ describe('the explanation of an invoice', () => {
     });
   });
 
-  it('leads from the exact amounts of its lines to what is due', async () => {
+  it('shows how the amount due follows from the exact amounts of its lines', async () => {
     const taxRate = await create('tax-rates', { name: 'VAT', percentage: '20' });
     const story = await Story.begin(engine, on('03-01'), {
       currency: 'USD',

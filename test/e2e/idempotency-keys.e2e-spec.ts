@@ -86,7 +86,7 @@ describe('a service with default settings', () => {
 });
 
 describe('a refusal', () => {
-  it('waits for another request with its key that runs when it is stored', async () => {
+  it('is stored only after a running request with the same key has ended', async () => {
     const engine = await startTestApp();
     const clients = [0, 1].map(() => new Client({ connectionString: engine.databaseUrl }));
     const [row, key] = clients as [Client, Client];

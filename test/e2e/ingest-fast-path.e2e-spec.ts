@@ -305,7 +305,7 @@ describe('events of a stream in the cache', () => {
       expect(windows).toEqual([['2026-03-01 08:30', 250, '500']]);
     });
 
-    it('get a result each, also if one of their streams is set aside', async () => {
+    it('get a result each, also if one of their streams is stored later because it is locked', async () => {
       const stored = listOf(8);
       await send({ events: stored });
       const holder = new Client({ connectionString: engine.databaseUrl });

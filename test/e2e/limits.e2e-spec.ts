@@ -142,7 +142,7 @@ describe('the limits of a request', () => {
       expect(codesOf(answer)).toContain('unknown_field');
     });
 
-    it('but not __proto__', async () => {
+    it('metadata must not contain the key __proto__', async () => {
       const answer = await engine.http
         .post('/v1/customers')
         .set('Content-Type', 'application/json')

@@ -43,7 +43,7 @@ describe('lists as CSV and their summaries', () => {
     expect(await summary('invoices/summary')).toEqual({ count: 0, currencies: [] });
   });
 
-  it('hold every matching row, whatever the limit is, and no formula', async () => {
+  it('contain every matching row, whatever the limit is, and no spreadsheet formula', async () => {
     for (let made = 0; made < 205; made += 1) {
       await createCustomer(engine, { name: `=Bulk ${made}, "x"`, currency: 'EUR' });
     }

@@ -130,7 +130,7 @@ describe('the totals of a meter', () => {
     ]);
   });
 
-  it('follow the hours of such a time zone, each of which cuts two hours of UTC', async () => {
+  it('follow the hours of a time zone whose hours each overlap two hours of UTC', async () => {
     const { meter } = await used(SUM);
     const { data, total } = await read(meter, `${PERIOD}&window=hour&time_zone=Asia/Kolkata`);
     const known = data.filter(({ value }) => value !== '0');
@@ -145,7 +145,7 @@ describe('the totals of a meter', () => {
     expect(total).toBe('61.5');
   });
 
-  it('answer by such hours for many customers soon, who used little', async () => {
+  it('are read quickly by such hours for many customers with little usage', async () => {
     const meter = await createMeter(engine, { ...SUM, event_name: 'rare' });
     const customer = await createCustomer(engine);
     await reportUsage(engine, customer, 'rare', [['2026-03-01T10:15:00.000Z', 5, null]]);

@@ -126,7 +126,7 @@ describe('metered usage of an entitlement', () => {
     ['latest', { aggregation: 'latest' }, '7'],
     ['a sum by group', { group_by: ['amount'] }, '11'],
     ['a sum with a filter', { filters: [{ property: 'amount', in: ['2'] }] }, '4'],
-  ])('by %s', async (_, meter, used) => {
+  ])('equals the value of the meter by %s', async (_, meter, used) => {
     const setup = await subscriber(meter);
     await send(setup, ['2', '2', '7']);
     expect((await setup.allowances.of(setup.key)).used).toBe(used);
@@ -409,7 +409,7 @@ describe('metered usage of an entitlement', () => {
     expect(await setup.allowances.figures(setup.key)).toEqual(['200', '170', '30']);
   });
 
-  it('is used up from grants, which expire and roll over by what was counted then', async () => {
+  it('is taken from grants, which expire and roll over with the usage counted at that time', async () => {
     const setup = await subscriber();
     const { story, allowances, key } = setup;
     await allowances.grant(key, { value: '50', expires_at: '2026-03-10T00:00:00Z', priority: 1 });

@@ -242,7 +242,7 @@ describe('monthly recurring revenue', () => {
     expect((await changes(changing)).at(-1)).toEqual(['expansion', 1_000, 3_000, AT('04-10')]);
   });
 
-  it('that the records do not add up to is an offence of the ledger', async () => {
+  it('is reported by the verification of the ledger if its records do not add up to it', async () => {
     const id = await subscribe(await planOf(1_000));
     await engine.database.query('UPDATE mrr_change SET after_minor = 999');
     const { ok, checks } = await verifyLedger(engine);
@@ -257,7 +257,7 @@ describe('monthly recurring revenue', () => {
     await engine.database.query('UPDATE mrr_change SET after_minor = 1000');
   });
 
-  it('keeps one change from two changes at once, and none from the same request again', async () => {
+  it('records one change for two concurrent requests with the same plan, and none for a replay', async () => {
     const id = await subscribe(await planOf(1_000));
     const plan_id = await planOf(2_000);
     const send = (key: string) =>

@@ -211,7 +211,7 @@ describe('events of one commit', () => {
     ],
     ['the place of a change', 'UPDATE audit_change SET pack_place = 1 WHERE pack_place = 2'],
     ['all values', 'UPDATE audit_change SET pack = NULL'],
-  ])('have sealed changes, which reveal another version of %s', async (_, tamper) => {
+  ])('have sealed changes: verification reports a changed version of %s', async (_, tamper) => {
     await subscribe();
     expect(await count('audit_change WHERE pack IS NOT NULL')).toBe(1);
     await sealAll(engine);

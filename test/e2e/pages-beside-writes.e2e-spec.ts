@@ -47,7 +47,7 @@ describe('pages of a list', () => {
     expect(made.filter((id) => !read.includes(id))).toEqual([]);
   });
 
-  it.each(ORDERS)('by %s go on where the row of a cursor was deleted', async (sort) => {
+  it.each(ORDERS)('by %s continue after a cursor whose row was deleted', async (sort) => {
     const made = await customers(9);
     const read: string[] = [];
     const deleted: string[] = [];

@@ -56,7 +56,7 @@ describe('rate limits', () => {
     expect((await get()).status).toBe(200);
   });
 
-  it('are those of the key where it has its own', async () => {
+  it('of a key replace the default limits', async () => {
     const created = await engine.http
       .post('/v1/api-keys')
       .set('Authorization', `Bearer ${BOOTSTRAP}`)
@@ -84,7 +84,7 @@ describe('rate limits', () => {
     expect((await mine()).headers['ratelimit-policy']).toBe('"default";q=2;w=60');
   });
 
-  it('hold for a key with its own where the others have none, within the ceiling', async () => {
+  it('of a key apply also if the default is no limit, and cannot exceed the ceiling', async () => {
     const { databaseUrl } = engine;
     const send = (app: TestApp, requests_per_minute: number) =>
       app.http
@@ -129,7 +129,7 @@ describe('rate limits', () => {
     expect((await engine.http.get('/health/live')).status).toBe(200);
   });
 
-  it('hold for all processes, once they have shared their counts', async () => {
+  it('apply across processes once these have shared their counts', async () => {
     const other = await startTestApp({
       environment: ENVIRONMENT,
       databaseUrl: engine.databaseUrl,

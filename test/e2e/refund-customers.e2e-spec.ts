@@ -41,7 +41,7 @@ describe('the customer of a refund', () => {
     expect(types).toEqual(['refund.succeeded', 'refund.created']);
   });
 
-  it('is filled for refunds of the previous release, old ones and those of the upgrade', async () => {
+  it('is filled for refunds of the previous release, made before and during the upgrade', async () => {
     const [old, meanwhile] = [await refunded(), await refunded()];
     const query = (sql: string, ...values: readonly unknown[]) =>
       engine.database.query(sql, values);

@@ -230,7 +230,7 @@ describe('sessions', () => {
     expect(await engine.database.query('SELECT id FROM customer')).toEqual(before);
   });
 
-  it('give way to a key in the same request', async () => {
+  it('are ignored if the request has an API key', async () => {
     const session = await signIn((await createAdmin('viewer')).email);
     const answer = await withKey('get', '/v1/api-keys').set('Cookie', session.cookie);
     expect(answer.status).toBe(200);

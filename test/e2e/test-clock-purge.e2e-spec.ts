@@ -327,7 +327,7 @@ describe('deleting a test clock', () => {
     expect((await remove('clock_01h455vb4pex5vsknk084sn02q')).status).toBe(404);
   });
 
-  it('answers requests for entitlements of its customers with the missing clock', async () => {
+  it('answers requests for entitlements of its customers with 404 test_clock_not_found', async () => {
     const { id: clockId } = await post('/v1/test-clocks', { name: 'Deleted', now: START });
     const customerId = await createCustomer(engine, { test_clock_id: clockId });
     const { key } = await createEntitlement(engine);

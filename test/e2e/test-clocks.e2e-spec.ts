@@ -52,7 +52,7 @@ describe('test clocks', () => {
     });
   });
 
-  it('tell what falls due next, and do exactly that when they are advanced to it', async () => {
+  it('show which work falls due next, and do exactly that work when they are advanced to it', async () => {
     const next = async (id: string) =>
       (await engine.http.get(`/v1/test-clocks/${id}/next`)).body as object;
     const empty = (await create('2026-03-01T00:00:00Z')).body as { id: string };

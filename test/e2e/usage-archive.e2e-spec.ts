@@ -209,7 +209,7 @@ describe('the archive of usage events', () => {
     expect(await send(event(eve, 'e1', '2026-02-10T00:00:00Z'))).toMatchObject({ accepted: 1 });
   });
 
-  it('requires the events of a month whose hours are not recorded, until they are filled', async () => {
+  it('refuses to cut an archived month whose hours are not recorded, until a migration fills them', async () => {
     const meter = await insertMeter(engine, { eventName: CALL });
     const ada = await createCustomer(engine);
     await send(event(ada, 'a1', '2026-02-10T00:00:00Z'), event(ada, 'a2', '2026-02-11T23:59:59Z'));

@@ -265,7 +265,7 @@ describe('usage of void invoices', () => {
       .filter(({ status }) => status !== 'void')
       .map(({ lines, total }) => [lines.map(({ type, quantity }) => [type, quantity]), total]);
 
-  it('are billed by the next invoice where the void one had a minimum alone', async () => {
+  it('are billed by the next invoice if the void one had nothing but a minimum', async () => {
     const { story, event, key, bill } = await begin(MINIMUM);
     await post('/v1/usage-events/void', { idempotency_key: key });
     await post(`/v1/invoices/${bill}/void`);
