@@ -152,7 +152,7 @@ export class SecondFactorsService {
     return this.database.transaction(async () => this.end(await this.lockEnabled(adminId)));
   }
 
-  /** Uses up a code for a sign-in. `not_needed`: the admin has no factor. */
+  /** Uses up a code for a sign-in. `not_needed`: the admin has no enabled factor. */
   use(
     adminId: string,
     code: SecondFactorCode,

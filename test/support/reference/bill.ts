@@ -272,8 +272,8 @@ export function moveToPeriod(
 }
 
 /**
- * A void invoice neither took off anything nor returned anything to coupons. Months begin with the first period that another
- * invoice discounts.
+ * Undoes what a void invoice took off coupons or returned to them. The months of a coupon then begin with the first period that
+ * another invoice discounts.
  */
 export function takeBack(
   invoice: ReferenceInvoice,

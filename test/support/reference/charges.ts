@@ -27,7 +27,7 @@ export class Charges {
     private readonly limits: () => CreditLimits,
   ) {}
 
-  /** Returns the charges in arrears of a period, a line for each part in which an item held. */
+  /** Returns the charges in arrears of a period, a line for each part in which an item was sold. */
   arrears(
     { index, items, period }: ReferenceSubscription,
     at: number,

@@ -109,7 +109,7 @@ export class Collection {
     for (const payment of payments) this.ask(payment);
   }
 
-  /** Counts attempts that failed during a pause when the subscription resumes. */
+  /** Sets the status of a subscription that resumes, by the attempts that failed during its pause. */
   resume(subscription: ReferenceSubscription): void {
     const { invoices, payments } = this.owed;
     const isAttempted = (invoice: ReferenceInvoice): boolean =>

@@ -65,8 +65,7 @@ export class CreditNotes {
     const rest = net + tax - applied;
     const before = this.givenOf(invoice);
     const refunded = this.owner.payments.refundedOf(invoice);
-    // A refund that was made is matched by a note settled as a refund: the refund gave the money back, the note does
-    // not.
+    // A note settled as a refund matches a refund that was made: the refund gave the money back, the note does not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
     // Credit of later invoices that lowered this one settled it, as a payment does.
     const settled = invoice.paid + invoice.creditApplied + invoice.credited - before.applied;

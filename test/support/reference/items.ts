@@ -82,8 +82,8 @@ export function hasTerms(
 }
 
 /**
- * An item keeps the proration it was sold with, also beside another plan. A price with the same terms in another version of
- * the plan is the same, if the proration is too.
+ * Returns true if two items sell the same price. An item keeps the proration it was sold with, also beside another plan. A
+ * price with the same terms in another version of the plan is the same price, if the proration is the same too.
  */
 function isSame(one: Item, other: Item, isVersion: boolean): boolean {
   const isEqual =

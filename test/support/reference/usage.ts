@@ -152,8 +152,8 @@ export class Usage {
   }
 
   /**
-   * Bills the usage of a void invoice again: the same lines, where they are what is owed; all of it as counted now, where no
-   * other invoice billed it; else what the others left. Returns nothing, and changes nothing, if nothing is owed.
+   * Bills the usage of a void invoice again: the same lines, if they are what is owed; else all usage as counted now, if no
+   * other invoice billed any; else what the other invoices left. Returns and changes nothing if nothing is owed.
    *
    * @param others true if the invoice is made anyway
    */
