@@ -174,6 +174,35 @@ describe('monthly recurring revenue', () => {
     expect(await changes(subscription)).toEqual([['new', 0, 1_000, AT('01-20')]]);
   });
 
+  it.each([null, 'FIRST'])(
+    'of a start that is paid later counts from the start, with the coupon %s',
+    async (coupon) => {
+      const terms = { type: 'percent', percent_off: '10', duration: 'once' };
+      if (coupon !== null) await post('coupons', { ...terms, code: coupon });
+      const id = await subscribe(await planOf(1_000), {
+        collection: 'automatic',
+        payment_behavior: 'default_incomplete',
+        coupon,
+      });
+      engine.clock.set(AT('03-12'));
+      const [invoice] = await engine.database.query<{
+        id: string;
+        customer_id: string;
+        total: number;
+      }>('SELECT id, customer_id, total::int AS total FROM invoice WHERE subscription_id = $1', [
+        id,
+      ]);
+      await post('payments', {
+        customer_id: invoice?.customer_id,
+        invoice_id: invoice?.id,
+        amount: invoice?.total,
+        provider: 'manual',
+        currency: 'EUR',
+      });
+      expect(await changes(id)).toEqual([['new', 0, 1_000, AT('03-10')]]);
+    },
+  );
+
   it('does not count trials, first payments that are due, starts ahead and test clocks', async () => {
     const plan = await planOf(1_000);
     const trial = await subscribe(plan, { trial_days: 5 });

@@ -10,7 +10,7 @@ import {
   type SubscriptionItem,
   SubscriptionsRepository,
 } from '../subscriptions';
-import { mrrOf } from './domain/mrr';
+import { isLasting, mrrOf } from './domain/mrr';
 import {
   changeTo,
   revenueSpanOf,
@@ -121,7 +121,8 @@ export class RecurringRevenueService {
     const redemptions = await this.redemptions.redemptionsOf(ids);
     return new Map(
       begun.map(({ id, startAt }) => {
-        const ends = (redemptions.get(id) ?? []).map(({ redemption }) => redemption);
+        const counted = (redemptions.get(id) ?? []).filter(isLasting);
+        const ends = counted.map(({ redemption }) => redemption);
         const since = firstRevenueAt(startAt, items.get(id) ?? [], ends, now);
         return [id, since] as const;
       }),

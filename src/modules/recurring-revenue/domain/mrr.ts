@@ -52,7 +52,7 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
     lineId: id,
     amountMinor: periodAmountOf(price, quantity),
   }));
-  const lasting = coupons.filter(({ coupon }) => coupon.duration !== 'once');
+  const lasting = coupons.filter(isLasting);
   const gross = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const discounts = applyCoupons(
     lines,
@@ -60,6 +60,15 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
   );
   const perMonth = multiply(PER_MONTH[interval], rational(1n, BigInt(intervalCount)));
   return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
+}
+
+/** Returns true for a coupon that lowers recurring revenue: one that lasts longer than one invoice. */
+export function isLasting({
+  coupon,
+}: {
+  readonly coupon: Pick<RedeemedCoupon, 'duration'>;
+}): boolean {
+  return coupon.duration !== 'once';
 }
 
 /** Converts a coupon to the input of `applyCoupons`. */
