@@ -50,8 +50,9 @@ function readArguments() {
   };
 }
 
-async function headOf(handle, size) {
-  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+/** Returns the digest of the first bytes of a file. */
+async function digestOf(handle, bytes) {
+  const head = Buffer.alloc(bytes);
   await handle.read(head, 0, head.length, 0);
   return createHash('sha256').update(head).digest('hex');
 }
@@ -61,13 +62,17 @@ async function headOf(handle, size) {
  * the last line of that run has grown since, because only a part of the line was sent.
  */
 async function readState(path, handle, size) {
-  const head = await headOf(handle, size);
-  const fresh = { head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
+  const headBytes = Math.min(size, HEAD_BYTES);
+  const head = await digestOf(handle, headBytes);
+  const fresh = { headBytes, head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text === null) return fresh;
   const state = JSON.parse(text);
   const goesOn =
-    state.head === head && state.bytes <= size && (await isBetweenLines(handle, state.bytes, size));
+    state.headBytes <= size &&
+    state.head === (await digestOf(handle, state.headBytes)) &&
+    state.bytes <= size &&
+    (await isBetweenLines(handle, state.bytes, size));
   return goesOn ? state : fresh;
 }
 

@@ -135,6 +135,11 @@ describe('API keys', () => {
     engine.clock.advanceMs(60_000);
     const late = await call('get', '/v1/customers', secret);
     expect([late.status, late.body]).toEqual([401, expect.objectContaining({ reason: 'expired' })]);
+    // An expiry that does not change need not be in the future.
+    const { id } = created.body as Key;
+    const change = { name: 'Old', expires_at: expiresAt.toISOString() };
+    const renamed = await call('patch', `/v1/api-keys/${id}`).send(change);
+    expect([renamed.status, renamed.body]).toEqual([200, expect.objectContaining(change)]);
   });
 
   it.each([

@@ -84,6 +84,17 @@ describe('import-events', () => {
     expect(again.out).toBe('603 lines: 3 accepted, 600 duplicates, 0 rejected');
   });
 
+  it('sends only the new lines of a small file that has grown', async () => {
+    const line = lineOf(await createCustomer(engine), 'small');
+    const file = join(directory, 'small.ndjson');
+    await writeFile(file, `${line(0)}\n`);
+    await importFile(file);
+    await writeFile(file, `${line(0)}\n${line(1)}\n`);
+    const again = await importFile(file);
+    expect(again.error).toContain('Going on after 1 lines');
+    expect(again.out).toBe('2 lines: 2 accepted, 0 duplicates, 0 rejected');
+  });
+
   it('reports lines that are too long by their numbers, and sends the others', async () => {
     const line = lineOf(await createCustomer(engine), 'long');
     const file = join(directory, 'long.ndjson');

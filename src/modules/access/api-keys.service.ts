@@ -115,7 +115,9 @@ export class ApiKeysService {
       const after = withChange(before, change, this.clock.now());
       if (after === before) return before;
       requireHeldScopes(after.scopes, caller);
-      if (after.expiresAt !== before.expiresAt) this.requireFuture(after.expiresAt);
+      if (after.expiresAt?.getTime() !== before.expiresAt?.getTime()) {
+        this.requireFuture(after.expiresAt);
+      }
       this.requireBelowCeilings({
         requestsPerMinute: change.requestsPerMinute ?? null,
         usageRequestsPerMinute: change.usageRequestsPerMinute ?? null,

@@ -86,12 +86,11 @@ export class Credentials {
     const row = await this.tokens.findHolder(hash);
     if (row === null) return null;
     const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
-    const admin = row.created_by.startsWith(ADMIN_PREFIX)
-      ? await this.admins.find(row.created_by)
-      : null;
+    const isByAdmin = row.created_by.startsWith(ADMIN_PREFIX);
+    const admin = isByAdmin ? await this.admins.find(row.created_by) : null;
     const held = new Set(admin === null ? row.issuer_scopes : scopesOfRole(admin.role));
     // The issuer had no credential (`AUTH=open`), so it has no scopes to lose.
-    const isFree = admin === null && row.issuer_scopes === null;
+    const isFree = !isByAdmin && row.issuer_scopes === null;
     const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
     return {
       principal: principalWith('customer_token', row.id, scopes, row.customer_id),
