@@ -373,3 +373,16 @@ it('the log reports an outage once, and its end', async () => {
   expect(lines[0]).toMatch(/"msg":"the database is unreachable/);
   expect(lines.join()).not.toContain('stack');
 });
+
+it('a worker without requests or probes reports how long an outage has lasted', async () => {
+  await startEngine({ ROLE: 'worker', LOG_LEVEL: 'info' });
+  undo.push(() => own.accept(true));
+  const administrator = new Client({ connectionString: own.url });
+  await administrator.connect();
+  await own.accept(false);
+  await administrator.query(TERMINATE_OTHERS);
+  await administrator.end();
+  await until('it is logged again after 10 s', () => /"for_ms":1\d{4}/.test(log.text()), 20_000);
+  await own.accept(true);
+  await until('the end is logged', () => /"lasted_ms":1\d{4}/.test(log.text()), 20_000);
+});

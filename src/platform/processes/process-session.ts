@@ -136,7 +136,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private async connect(): Promise<void> {
     let client: Client | null = null;
     try {
-      const opened = await openConnection(this.database.url);
+      // Without a number nothing else asks the database, so these attempts report the outage.
+      const opened = await this.database.observed(openConnection(this.database.url));
       client = opened;
       const ended: Error[] = [];
       const recordEnd = (error: Error): void => {
