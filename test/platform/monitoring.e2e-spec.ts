@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const METRIC_NAMES =
-  /\b(?:http|database|due|ledger|clock|provider|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+\b/g;
+  /\b(?:service_ready|(?:http|database|due|ledger|clock|provider|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+)\b/g;
 
 const WORK_THAT_WAITS = [
   'due-subscriptions',
@@ -113,8 +113,11 @@ describe('the monitoring port of a worker', () => {
       expect(metrics.status).toBe(200);
       expect(metrics.text).toContain('process_resident_memory_bytes');
       expect(metrics.text).not.toContain('due_work_waiting{');
+      expect(metrics.text).toMatch(/^service_ready 0$/m);
       await until('it is ready again', async () => (await get('/health/ready')).status === 200);
-      expect((await get('/metrics')).text).toContain('due_work_waiting{');
+      const later = await get('/metrics');
+      expect(later.text).toContain('due_work_waiting{');
+      expect(later.text).toMatch(/^service_ready 1$/m);
     },
   );
 });

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import { ReservedConnection } from '../database';
 import { serviceUnavailable } from '../errors';
 import { ClockCheck } from '../processes';
 import { Lifecycle } from './lifecycle';
+import { Metrics } from './metrics';
 
 /** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
 const ANSWER_MS = 800;
@@ -14,7 +16,22 @@ export class Readiness {
     private readonly reserved: ReservedConnection,
     private readonly lifecycle: Lifecycle,
     private readonly clockCheck: ClockCheck,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    const isReady = () =>
+      this.check().then(
+        () => 1,
+        () => 0,
+      );
+    new Gauge({
+      name: 'service_ready',
+      help: '1 if the readiness probe would succeed, else 0.',
+      registers: [registry],
+      async collect() {
+        this.set(await isReady());
+      },
+    });
+  }
 
   /**
    * @throws {ProblemError} `service_unavailable` while the process stops, while its database does not answer or is read-only,

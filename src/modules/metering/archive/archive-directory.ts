@@ -67,6 +67,9 @@ export class ArchiveDirectory {
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
     const path = join(this.path, latest?.name ?? '');
     const found = await stat(path).catch(() => null);
+    if (found === null && latest === null) {
+      throw new Error(`The archive has no directory ${path}. Create it, or mount its volume.`);
+    }
     if (found === null || (latest !== null && found.size !== latest.bytes)) {
       throw new Error(`The archive has no ${path} of the recorded size. Is its volume mounted?`);
     }
