@@ -63,7 +63,7 @@ export class AbandonedWork implements OnModuleInit {
     if (released.length === 0) return;
     this.logger.warn(
       { table: rows.table, rows: released.length, processes: dead },
-      'a process died with work in progress, which is taken over',
+      'a process died, or lost its session on the database, with work in progress, which is taken over',
     );
     if (rows.work !== null) this.jobs.wake(rows.work);
   }

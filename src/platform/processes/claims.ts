@@ -71,7 +71,7 @@ export class Claims {
       if (rows.length === 0) continue;
       this.logger.warn(
         { work: work.work, rows: rows.length, processes: dead },
-        'a process died with claimed work, which is released',
+        'a process died, or lost its session on the database, with claimed work, which is released',
       );
       await work.onReleased?.(
         rows.map(({ id }) => id),
