@@ -68,7 +68,9 @@ export class ArchiveDirectory {
     const path = join(this.path, latest?.name ?? '');
     const found = await stat(path).catch(() => null);
     if (found === null && latest === null) {
-      throw new Error(`The archive has no directory ${path}. Does it exist? Is its volume mounted?`);
+      throw new Error(
+        `The archive has no directory ${path}. Does it exist? Is its volume mounted?`,
+      );
     }
     if (found === null || (latest !== null && found.size !== latest.bytes)) {
       throw new Error(`The archive has no ${path} of the recorded size. Is its volume mounted?`);
