@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAYMENT_STATUSES } from '../../src/modules/payments/domain/payment';
 import { REFUND_STATUSES } from '../../src/modules/refunds/domain/refund';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createAdmin } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { signedIn } from '../support/signed-in';
@@ -75,6 +76,33 @@ describe('events', () => {
     const paged = await engine.http.get('/v1/events').query({ limit: 1 });
     const { next_cursor: cursor } = paged.body as { next_cursor: string };
     expect(await list({ limit: '1', cursor })).toEqual(ofCoupon.slice(0, 1));
+  });
+
+  it('of customers on a test clock are sent, whether the clock is behind or ahead of real time', async () => {
+    const clocks = ['2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'];
+    const createCustomers = async () => {
+      for (const now of clocks) {
+        const clock = await engine.http.post('/v1/test-clocks').send({ name: 'Clock', now });
+        const { id } = clock.body as { id: string };
+        const created = await engine.http
+          .post('/v1/customers')
+          .send({ name: 'Ada', test_clock_id: id });
+        expect(created.status).toBe(201);
+      }
+    };
+    await createCustomers();
+    const endpoint = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'http://127.0.0.1:9/hooks', events: ['customer.created'] });
+    const { id } = endpoint.body as { id: string };
+    await createCustomers();
+    await engine.app.get(EventDispatcher).runDue();
+    const listed = await engine.http.get(`/v1/webhooks/endpoints/${id}/deliveries`);
+    const sent = (listed.body as { data: { event_id: string }[] }).data;
+    const recorded = await list({ type: 'customer.created' });
+    expect(sent.map((delivery) => delivery.event_id)).toEqual(
+      recorded.slice(0, clocks.length).map((event) => event.id),
+    );
   });
 
   it('are not recorded for refused requests', async () => {

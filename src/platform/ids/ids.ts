@@ -73,6 +73,15 @@ export function firstIdAt(prefix: IdPrefix, instant: Date): string {
   return idOfBytes(prefix, bytes);
 }
 
+/**
+ * Returns true if one object was created before another, of any kind, by the real time of the processes that made their ids.
+ * Times of objects on a test clock cannot be compared.
+ */
+export function isIdBefore(id: string, other: string): boolean {
+  const [suffix, otherSuffix] = [id, other].map((text) => text.slice(text.indexOf('_') + 1));
+  return (suffix ?? '') < (otherSuffix ?? '');
+}
+
 /** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { newId } from '../../../platform/ids';
+import { isIdBefore, newId } from '../../../platform/ids';
 import { Jobs, Signals } from '../../../platform/jobs';
 import { DISPATCH_WORK, type EventHead, EventLog, UNDISPATCHED } from '../../../platform/outbox';
 import { matchesType } from '../domain/event-names';
@@ -55,10 +55,13 @@ export class EventDispatcher implements OnModuleInit {
   }
 }
 
-/** Returns true if an endpoint gets an event. Events before its registration are not sent. */
+/**
+ * Returns true if an endpoint gets an event. Events recorded before its registration are not sent. The ids tell: the time of an
+ * event on a test clock says nothing about when it was recorded.
+ */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (
-    receiver.createdAt <= event.occurredAt &&
+    isIdBefore(receiver.id, event.id) &&
     receiver.events.some((name) => matchesType(name, event.type))
   );
 }

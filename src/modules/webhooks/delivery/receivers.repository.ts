@@ -8,7 +8,6 @@ export interface Receiver {
   /** Subscribed event names or patterns. */
   readonly events: readonly string[];
   readonly ordered: boolean;
-  readonly createdAt: Date;
   /** Time of the first failure since the last success; null when the last attempt succeeded. */
   readonly failingSince: Date | null;
 }
@@ -18,12 +17,11 @@ interface ReceiverRow {
   readonly url: string;
   readonly events: readonly string[];
   readonly ordered: boolean;
-  readonly created_at: Date;
   readonly since: Date | null;
 }
 
 const ACTIVE = `
-  SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, endpoint.created_at, failure.since
+  SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
   WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
 
@@ -44,7 +42,6 @@ export class ReceiversRepository {
       url: row.url,
       events: row.events,
       ordered: row.ordered,
-      createdAt: row.created_at,
       failingSince: row.since,
     }));
   }
