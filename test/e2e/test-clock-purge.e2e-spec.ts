@@ -75,6 +75,7 @@ describe('deleting a test clock', () => {
       properties: { amount: 2 },
     });
     expect(usage.body).toMatchObject({ accepted: 1 });
+    await deleteSome(story.customerId);
     const credits = `/v1/customers/${story.customerId}/entitlements/credits`;
     const grant = await post(`${credits}/grants`, { value: '10' });
     const consumed = await engine.http
@@ -85,6 +86,21 @@ describe('deleting a test clock', () => {
     const invoices = (await story.invoices()).map((one) => one.id);
     const made = [note, method, refund, grant].map((one) => String(one['id']));
     return [story.customerId, id, ...invoices, payment, ...made];
+  }
+
+  /** Creates objects of a customer whose rows are deleted while its test clock exists, and one without a purge of its own. */
+  async function deleteSome(customerId: string): Promise<void> {
+    const tokens = `/v1/customers/${customerId}/tokens`;
+    await post(tokens, {});
+    const token = await post(tokens, {});
+    const line = { description: 'Work', amount: 100 };
+    const draft = await post('/v1/invoices', { customer_id: customerId, lines: [line] });
+    for (const path of [
+      `${tokens}/${String(token['id'])}`,
+      `/v1/invoices/${String(draft['id'])}`,
+    ]) {
+      expect((await engine.http.delete(path)).status).toBe(204);
+    }
   }
 
   /** Returns the tables that contain any of the ids in any column. */

@@ -104,7 +104,7 @@ export class DeleteTestClockService implements OnModuleInit {
         await this.clocks.delete(id);
         return null;
       }
-      await this.events.remove(await this.participants.purge(customerIds));
+      await this.events.remove(await this.participants.purge(customerIds), customerIds);
       await this.clocks.renewLease(id, lease);
       return nextPortion(size, performance.now() - startedAt);
     });

@@ -6,6 +6,7 @@ import type { WaitingRows } from '../jobs';
 import { DamagedReads } from '../observability';
 import { STORED_COLUMNS, withData, withoutData } from './event-data';
 import {
+  CUSTOMER_OF_EVENT,
   type EventLogCursor,
   type EventLogFilter,
   type EventPageQuery,
@@ -82,6 +83,7 @@ const KEEP = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
+const OBJECTS_OF = `SELECT DISTINCT object_id FROM event WHERE ${CUSTOMER_OF_EVENT} = ANY ($1)`;
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, pack_place';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
@@ -210,9 +212,14 @@ export class EventLog {
     return { id, occurredAt: row.occurred_at };
   }
 
-  /** Deletes all events of these deleted objects, together with their deliveries. */
-  async remove(objectIds: readonly string[]): Promise<void> {
+  /**
+   * Deletes all events of these deleted objects, together with their deliveries, and those about these deleted customers: their
+   * drafts and tokens may have been deleted before.
+   */
+  async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
+    const rows = await this.database.query<{ object_id: string }>(OBJECTS_OF, [customerIds]);
+    const objectIds = [...new Set([...deletedIds, ...rows.map((row) => row.object_id)])];
     // First, so that it waits for a dispatcher that creates deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
     await this.removeData(await this.database.query<PlaceRow>(REMOVE, [objectIds]));

@@ -40,7 +40,7 @@ const TYPES = `
     FROM known WHERE known.type IS NOT NULL)`;
 
 /** Customer that an event is about, as `event_customer_time_index` has it: the object itself, or the customer that it names. */
-const CUSTOMER = `(
+export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
 /** Returns true if a list is in the order in which its events occurred, instead of the order of their ids. */
@@ -104,8 +104,8 @@ export function eventPage(
   if (customerIds !== null) {
     if (prefix !== null) conditions.push(`starts_with(type, ${prefix})`);
     const asked = `unnest(${bind(customerIds)}::text[]) AS asked (customer_id)`;
-    const newest = page('id, occurred_at', `${CUSTOMER} = asked.customer_id`, '1');
-    const matching = page(STORED_COLUMNS, `${CUSTOMER} = chosen.customer_id`, limit);
+    const newest = page('id, occurred_at', `${CUSTOMER_OF_EVENT} = asked.customer_id`, '1');
+    const matching = page(STORED_COLUMNS, `${CUSTOMER_OF_EVENT} = chosen.customer_id`, limit);
     const sql = `
       WITH chosen AS MATERIALIZED (
         SELECT customer_id FROM ${asked} CROSS JOIN LATERAL (${newest}) AS newest
