@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { groupBy } from '../../core/grouping';
@@ -6,7 +7,7 @@ import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import type { ProblemError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
-import { Outbox } from '../../platform/outbox';
+import { Outbox, toEventRecord } from '../../platform/outbox';
 import {
   couponAlreadyRedeemed,
   couponCodeUnknown,
@@ -16,11 +17,12 @@ import {
   couponInactive,
   couponNotForPlan,
 } from './coupons.errors';
-import { couponRedeemed } from './coupons.events';
+import { couponRedeemed, couponRedemptionUpdated } from './coupons.events';
 import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
   type AppliedRedemption,
+  type CouponRedemption,
   isUsedUp,
   type InvoiceDiscount,
   redemptionOf,
@@ -31,6 +33,11 @@ import {
   withoutInvoice,
 } from './domain/redemption';
 import { RedemptionsRepository } from './redemptions.repository';
+
+interface RedemptionChange {
+  readonly before: RedeemedTerms;
+  readonly redemption: CouponRedemption;
+}
 
 /**
  * Redeems coupons on subscriptions and tracks what is left of them. Every writing method joins the transaction of its
@@ -132,12 +139,12 @@ export class RedemptionsService {
     if (used.length === 0) return;
     const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
     const terms = new Map(found.map((one) => [one.redemption.id, one]));
-    const after = used.map((one) => {
+    const changes = used.map((one) => {
       const before = terms.get(one.redemptionId);
       invariant(before !== undefined, `The redemption ${one.redemptionId} exists.`);
-      return withApplied(before, one, now);
+      return { before, redemption: withApplied(before, one, now) };
     });
-    await this.redemptions.updateAll(after);
+    await this.update(changes, now);
   }
 
   /**
@@ -152,12 +159,11 @@ export class RedemptionsService {
     );
     if (used.size === 0) return;
     const found = await this.redemptions.lockAll([...used.keys()]);
-    await this.redemptions.updateAll(
-      found.flatMap((terms) => {
-        const one = used.get(terms.redemption.id);
-        return one === undefined ? [] : [withoutInvoice(terms, one, now)];
-      }),
-    );
+    const changes = found.flatMap((before) => {
+      const one = used.get(before.redemption.id);
+      return one === undefined ? [] : [{ before, redemption: withoutInvoice(before, one, now) }];
+    });
+    await this.update(changes, now);
   }
 
   /** Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to them. */
@@ -175,7 +181,12 @@ export class RedemptionsService {
   /** Ends all running redemptions of subscriptions. */
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
-    if (subscriptionIds.length > 0) await this.redemptions.endAll(subscriptionIds, now);
+    const open = await this.redemptions.findOpen(subscriptionIds);
+    const changes = open.map((before) => ({
+      before,
+      redemption: { ...before.redemption, endedAt: now },
+    }));
+    await this.update(changes, now);
   }
 
   /**
@@ -185,6 +196,20 @@ export class RedemptionsService {
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     await this.coupons.get(couponId);
     return this.redemptions.page(couponId, request);
+  }
+
+  /** Writes changed redemptions and records their events. Skips those that are unchanged. */
+  private async update(changes: readonly RedemptionChange[], now: Date): Promise<void> {
+    const changed = changes.filter(
+      ({ before, redemption }) => !isDeepStrictEqual(before.redemption, redemption),
+    );
+    await this.redemptions.updateAll(changed.map(({ redemption }) => redemption));
+    await this.outbox.recordAll(
+      changed.map(({ before, redemption }) => {
+        const after = { ...before, redemption };
+        return toEventRecord(couponRedemptionUpdated, { after, before, occurredAt: now });
+      }),
+    );
   }
 
   private async requireCoupon(code: string): Promise<Coupon> {
