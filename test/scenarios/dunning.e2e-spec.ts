@@ -389,6 +389,23 @@ describe('automatic collection', () => {
     await story.verify();
   });
 
+  it('that ends without a payment method says so in an event', async () => {
+    const { story } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-01T12:00:00.000Z');
+    const { id } = await invoiceOf(story);
+    const planned = '2026-03-02T00:00:00.000Z';
+    const methods = `/v1/customers/${story.customerId}/payment-methods`;
+    const { body } = await engine.http.get(methods);
+    const [method] = (body as { data: { id: string }[] }).data;
+    expect((await engine.http.delete(`${methods}/${method?.id ?? ''}`)).status).toBe(204);
+    await story.advance('2026-03-03T00:00:00.000Z');
+    expect(await invoiceOf(story)).toMatchObject({ attempt_count: 1, next_attempt_at: null });
+    expect((await eventsOf(engine, id)).at(-1)).toMatchObject({
+      type: 'invoice.updated',
+      data: { object: { next_attempt_at: null }, previous: { next_attempt_at: planned } },
+    });
+  });
+
   it('does not charge a sent invoice, which becomes overdue once, when it is due', async () => {
     const { story, status } = await subscriber('pm_sandbox_ok', {
       collection: 'send_invoice',

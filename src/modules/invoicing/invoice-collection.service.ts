@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { nextVersion } from '../../core/next-version';
+import { Outbox, toEventRecord } from '../../platform/outbox';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
+import { invoiceUpdated } from './invoicing.events';
 
 /** An automatic attempt at an invoice, and the minor units reserved for it. */
 export interface StartedAttempt {
@@ -18,6 +21,7 @@ export class InvoiceCollectionService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly due: DueInvoicesRepository,
+    private readonly outbox: Outbox,
   ) {}
 
   /**
@@ -45,10 +49,24 @@ export class InvoiceCollectionService {
     return { invoice, amount };
   }
 
-  /** Stops automatic charges of locked invoices. A payment by request or another payment method can start them again. */
-  wait(invoices: readonly Invoice[], now: Date): Promise<void> {
-    const ids = invoices.map(({ id }) => id);
-    return this.due.stopCollecting(ids, now);
+  /**
+   * Stops automatic charges of locked invoices. A payment by request or another payment method can start them again. Records
+   * `invoice.updated` for open invoices that are overdue; the others become overdue, which has an event of its own.
+   */
+  async wait(invoices: readonly Invoice[], now: Date): Promise<void> {
+    await this.due.stopCollecting(
+      invoices.map(({ id }) => id),
+      now,
+    );
+    const overdue = invoices.filter(
+      ({ status, overdueAt }) => status === 'open' && overdueAt !== null,
+    );
+    await this.outbox.recordAll(
+      overdue.map((before) => {
+        const after = nextVersion(before, now, { collectAt: null });
+        return toEventRecord(invoiceUpdated, { after, before, occurredAt: now });
+      }),
+    );
   }
 
   /** Plans the next attempt at locked invoices later, without counting one. */

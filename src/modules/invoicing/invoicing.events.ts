@@ -44,7 +44,7 @@ export const invoiceUncollectible = invoiceEvent(
 
 export const invoiceUpdated = invoiceEvent(
   'invoice.updated',
-  'The metadata of an invoice changed, a payment paid a part of it, or credit of a later invoice of its subscription lowered what is open of it.',
+  'The metadata of an invoice changed, a payment paid a part of it, credit of a later invoice of its subscription lowered what is open of it, or an overdue one is not charged automatically any more.',
 );
 
 export const invoiceDeleted = invoiceEvent(
