@@ -515,7 +515,7 @@ describe('automatic collection', () => {
       const { id } = draft.body as { id: string };
       await own.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
       const begun = await own.app.get(CollectInvoicesWorkflow).begin(null, own.clock.now(), 5);
-      expect(begun).toMatchObject({ lookedAt: 1, payments: [{ collectionAttempt: 1 }] });
+      expect(begun).toMatchObject({ examined: 1, payments: [{ collectionAttempt: 1 }] });
       const collections = own.app.get(DueCollections);
       await collections.runDue();
       await collections.idle();
