@@ -60,6 +60,15 @@ describe('a credit note is net plus the tax that belongs to it', () => {
         [1n, 0n],
       ],
     ],
+    ['an amount of zero takes the tax of a line without a net amount', line(0n, 1n), [[0n, 1n]]],
+    [
+      'an amount of zero takes the tax that credits left of a line',
+      line(10n, 2n, {
+        creditedNetMinor: 10n,
+        creditedTaxShares: [{ taxRateId: 'vat', taxMinor: 1n }],
+      }),
+      [[0n, 1n]],
+    ],
     [
       'a line without tax',
       line(10n, 0n),
@@ -114,6 +123,11 @@ describe('a credit note is net plus the tax that belongs to it', () => {
       () => creditNote([{ lineId: 'il_1', netMinor: 101n }], [line(100n, 20n)]),
     ],
     ['nothing', () => creditNote([{ lineId: 'il_1', netMinor: 0n }], [line(100n, 20n)])],
+    ['nothing of nothing', () => creditNote([{ lineId: 'il_1', netMinor: 0n }], [line(0n, 0n)])],
+    [
+      'the tax of a credited line',
+      () => creditNote([{ lineId: 'il_1', netMinor: 0n }], [line(0n, -1n)]),
+    ],
     [
       'a line twice',
       () =>

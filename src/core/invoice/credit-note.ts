@@ -20,7 +20,7 @@ export type CreditableLine = {
   readonly creditedTaxShares: readonly TaxShare[];
 };
 
-/** Amount a credit note takes off a line, without tax. */
+/** Amount a credit note takes off a line, without tax; zero if {@link isOnlyTaxLeft}. */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
 export type CreditNoteLine = {
@@ -43,12 +43,18 @@ export function creditableMinor(line: CreditableLine): bigint {
   return leftMinor > 0n ? leftMinor : 0n;
 }
 
+/** Returns true if a line has tax left and no net amount, for example one cent with inclusive tax that was rounded up to a cent. */
+export function isOnlyTaxLeft(line: CreditableLine): boolean {
+  return creditableMinor(line) === 0n && taxOf(line.taxShares) > taxOf(line.creditedTaxShares);
+}
+
 /**
  * Returns the credit note for parts of lines, in positive minor units: the requested net amounts and their tax, rounded once
  * over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the rest of a
- * line takes the rest of its tax, so several partial notes together credit exactly the tax of the line.
- * @throws InvariantError when a line is asked for twice or is unknown, or an amount is below one minor unit or above {@link
- *   creditableMinor}; check those first where a caller chose them.
+ * line takes the rest of its tax, so several partial notes together credit exactly the tax of the line. An amount of zero
+ * takes the tax of a line of which only tax is left.
+ * @throws InvariantError when a line is asked for twice or is unknown, an amount is above {@link creditableMinor}, or it is zero
+ *   and not {@link isOnlyTaxLeft}; check those first where a caller chose them.
  */
 export function creditNote(
   requests: readonly CreditRequest[],
@@ -62,7 +68,7 @@ export function creditNote(
     const line = lines.find((candidate) => candidate.lineId === lineId);
     invariant(line !== undefined, 'a credit note names lines of its invoice');
     invariant(
-      netMinor >= 1n && netMinor <= creditableMinor(line),
+      netMinor === 0n ? isOnlyTaxLeft(line) : netMinor > 0n && netMinor <= creditableMinor(line),
       'a credit note takes no more than is left of the line',
     );
     return { line, netMinor };

@@ -3,6 +3,7 @@ export type { Commitment } from './commitments';
 export type { CreditGrant } from './credit-balance';
 export {
   creditableMinor,
+  isOnlyTaxLeft,
   creditNote,
   type CreditableLine,
   type CreditNoteAmounts,

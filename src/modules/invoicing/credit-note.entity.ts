@@ -23,7 +23,7 @@ import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-n
 @Check('credit_note_settle_check', `"settle" IN ('credit', 'refund')`)
 @Check(
   'credit_note_total_check',
-  `"total" = "net" + "tax" AND "total" = "to_receivable" + "to_credit" + "to_refund" AND "net" > 0`,
+  `"total" = "net" + "tax" AND "total" = "to_receivable" + "to_credit" + "to_refund" AND ("net" > 0 OR ("net" = 0 AND "tax" > 0))`,
 )
 export class CreditNoteEntity implements CreditNote {
   @IdColumn() readonly id!: string;

@@ -19,6 +19,7 @@ import {
   type CreditNoteFilter,
   type CreditNoteRequest,
   type GivenBack,
+  isOnlyTaxCreditable,
   mostToRefund,
   settlementOf,
   toCreditable,
@@ -33,6 +34,7 @@ import { InvoicesRepository } from './invoices.repository';
 import {
   creditExceedsLine,
   creditGivenBackAlready,
+  creditTakesNothing,
   creditNoteCorrected,
   creditNoteNotFound,
   creditNoteSettled,
@@ -86,7 +88,7 @@ export class CreditNotesService {
    * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
    * @param returned amounts that refunds and lost disputes took of the payments of the invoice
    * @returns the note, the invoice after it, and the limits of further notes
-   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
+   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`, `credit_takes_nothing`,
    *   `credit_given_back_already`
    */
   async issue(
@@ -264,15 +266,20 @@ function assertCreditable(
     const isTwice = before.some((one) => one.lineId === lineId);
     const creditable = isTwice ? 0n : creditableBeside(before, line, invoice, elsewhere);
     if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);
+    if (netMinor === 0n && (isTwice || !isOnlyTaxCreditable(invoice, line))) {
+      throw creditTakesNothing(`${pointer}/amount`, creditable);
+    }
   });
 }
 
-/** Returns the part of each line that credit notes can still take. */
+/** Returns the part of each line that credit notes can still take: its net amount, or zero if only tax is left. */
 function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
     const netMinor = creditableBeside(parts, line, invoice, elsewhere);
-    if (netMinor > 0n) parts.push({ lineId: line.id, netMinor });
+    if (netMinor > 0n || isOnlyTaxCreditable(invoice, line)) {
+      parts.push({ lineId: line.id, netMinor });
+    }
   }
   return parts;
 }

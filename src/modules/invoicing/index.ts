@@ -23,6 +23,7 @@ export {
   creditNoteNotFound,
   creditNoteCorrected,
   creditNoteSettled,
+  creditTakesNothing,
   invoiceCredited,
   invoiceEmpty,
   invoiceNotCreditable,

@@ -17,11 +17,11 @@ export interface LineAmounts {
 function faultOf(text: string, line: ChargeLine, currency: string): string | null {
   if (text.trim() === '') return null;
   const minor = parseMoney(text, currency);
-  if (minor === null || minor === 0) return `Not an amount of ${currency}.`;
+  if (minor === null) return `Not an amount of ${currency}.`;
   return minor > line.amount ? `At most ${money(line.amount, currency)}.` : null;
 }
 
-/** Fields for an amount of each line of an invoice that charges something. */
+/** Fields for an amount of each line of an invoice that charges something. 0 takes the tax of a line without a net amount. */
 export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const currency = invoice?.currency ?? '';
@@ -29,7 +29,7 @@ export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   const faults = charges.map((line) => faultOf(texts[line.id] ?? '', line, currency));
   const lines = charges.flatMap((line) => {
     const minor = parseMoney(texts[line.id] ?? '', currency);
-    return minor === null || minor === 0 ? [] : [{ invoice_line_id: line.id, amount: minor }];
+    return minor === null ? [] : [{ invoice_line_id: line.id, amount: minor }];
   });
   return {
     lines,

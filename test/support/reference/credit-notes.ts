@@ -99,7 +99,7 @@ export class CreditNotes {
     const parts: Part[] = [];
     for (const line of invoice.lines) {
       const net = creditableOf(line, this.owner.invoices, takenBeside(line, parts));
-      if (net > 0n) parts.push({ line, net });
+      if (net > 0n || isOnlyTaxCreditable(line, this.owner.invoices)) parts.push({ line, net });
     }
     this.issue(invoice, parts, 'credit', true);
   }
@@ -173,6 +173,14 @@ export function creditableOf(
   const together = sum(all.map((one) => netOf(one) - one.noted.net)) + credited - takenOfOthers;
   const left = least(leftOf(line, invoices).net, together);
   return left > 0n ? left : 0n;
+}
+
+/** Returns true if a line has tax left and no net amount, and the lines billed together with it have as much tax left. */
+function isOnlyTaxCreditable(line: BilledLine, invoices: readonly ReferenceInvoice[]): boolean {
+  const taxLeft = (one: BilledLine): bigint => sum(leftOf(one, invoices).taxes);
+  const own = taxLeft(line);
+  if (own <= 0n || leftOf(line, invoices).net > 0n) return false;
+  return sum(billedWith(line).map(taxLeft)) >= own;
 }
 
 /** Sums what parts take of lines that are billed together with this one. */

@@ -5,6 +5,7 @@ import { IdPipe, NoFields, Operation } from '../../../platform/http';
 import {
   CreateCreditNoteDto,
   creditExceedsLine,
+  creditTakesNothing,
   creditGivenBackAlready,
   CreditNoteDto,
   creditNoteNotFound,
@@ -43,6 +44,7 @@ export class CreditNoteCommandsController {
       referenceNotFound,
       invoiceNotCreditable,
       creditExceedsLine,
+      creditTakesNothing,
       creditGivenBackAlready,
       paymentDisputed,
       testClockAdvancing,

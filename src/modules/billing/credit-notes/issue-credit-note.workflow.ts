@@ -42,7 +42,7 @@ export class IssueCreditNoteWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_takes_nothing`, `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
    */
   issue(request: CreditNoteRequest): Promise<CreditNote> {
     const { invoiceId } = request;

@@ -4,7 +4,12 @@ import { Caller, type Principal, requireScope } from '../../../platform/access';
 import { idempotencyKeyMismatch, referenceNotFound } from '../../../platform/errors';
 import { IdPipe, Operation, withETag } from '../../../platform/http';
 import { IdempotencyKey, IdempotentInPhases } from '../../../platform/idempotency';
-import { creditExceedsLine, creditGivenBackAlready, invoiceNotCreditable } from '../../invoicing';
+import {
+  creditExceedsLine,
+  creditGivenBackAlready,
+  creditTakesNothing,
+  invoiceNotCreditable,
+} from '../../invoicing';
 import {
   paymentDisputed,
   paymentNotFound,
@@ -53,6 +58,7 @@ export class RefundCommandsController {
       referenceNotFound,
       invoiceNotCreditable,
       creditExceedsLine,
+      creditTakesNothing,
       creditGivenBackAlready,
       testClockAdvancing,
       testClockFailed,

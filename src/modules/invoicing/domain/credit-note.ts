@@ -1,4 +1,9 @@
-import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
+import {
+  creditableMinor,
+  type CreditableLine,
+  type CreditNoteLine,
+  isOnlyTaxLeft,
+} from '../../../core/invoice';
 import { type AmountRange, lesser } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
@@ -56,6 +61,7 @@ export interface CreditNote {
 
 export interface CreditNoteRequest {
   readonly invoiceId: string;
+  /** A net amount of zero takes the tax of a line of which only tax is left. */
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
@@ -97,6 +103,27 @@ export function creditableOf(
   const ownMinor = creditableMinor(toCreditable(line));
   const creditable = lesser(leftMinor, ownMinor);
   return creditable > 0n ? creditable : 0n;
+}
+
+/**
+ * Returns true if a credit note may take the tax of a line with an amount of zero: only tax is left of the line, and at least
+ * as much of all lines of the invoice that bill its price and period.
+ *
+ * @param invoice after {@link countCredits}
+ */
+export function isOnlyTaxCreditable(invoice: Invoice, line: InvoiceLine): boolean {
+  if (!isOnlyTaxLeft(toCreditable(line))) return false;
+  const together = invoice.lines.filter((one) => isBilledWith(one, line));
+  return taxLeftOf(together) >= taxLeftOf([line]);
+}
+
+function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
+  return lines
+    .flatMap(({ tax, creditedTaxShares }) => [
+      tax,
+      ...creditedTaxShares.map(({ taxMinor }) => -taxMinor),
+    ])
+    .reduce((total, minor) => total + minor, 0n);
 }
 
 /**

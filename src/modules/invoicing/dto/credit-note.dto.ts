@@ -43,8 +43,8 @@ export class CreditLineInputDto {
   @IdField('il', 'The line.', { example: 'il_01h455vb4pex5vsknk084sn02q' })
   readonly invoice_line_id!: string;
   @MinorUnitsField(
-    1,
-    'Minor units to take back, without tax; the tax that belongs to it comes with it.',
+    0,
+    'Minor units to take back, without tax; the tax that belongs to it comes with it. 0 takes back the tax of a line of which only tax is left.',
     { example: 500 },
   )
   readonly amount!: number;
