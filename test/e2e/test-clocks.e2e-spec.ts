@@ -52,6 +52,50 @@ describe('test clocks', () => {
     });
   });
 
+  it('have times in the years 1970 to 9000 in UTC', async () => {
+    const refused = (pointer: string) => ({
+      status: 400,
+      code: 'validation_failed',
+      errors: [
+        { pointer, code: 'is_instant', message: expect.stringMatching('1970 to 9000') as string },
+      ],
+    });
+    for (const now of [
+      '0001-01-01T00:00:00Z',
+      '1969-12-31T23:59:59.999Z',
+      '1970-01-01T00:00:00+00:01',
+      '9001-01-01T00:00:00Z',
+      '9000-12-31T23:59:59-00:01',
+      '9999-12-31T23:59:59.999Z',
+    ]) {
+      expect((await create(now)).body).toMatchObject(refused('/now'));
+    }
+    const { id } = (await create('8999-01-01T00:00:00Z')).body as { id: string };
+    expect((await advance(id, '9001-01-01T00:00:00Z')).body).toMatchObject(refused('/to'));
+    await advance(id, '9000-12-31T23:59:59.999Z').expect(200);
+  });
+
+  it.each([
+    ['first', '1970-01-01T00:00:00.000Z', '1971-03-01T00:00:00.000Z'],
+    ['last', '8999-10-31T00:00:00.000Z', '9000-12-31T23:59:59.999Z'],
+  ])('bill subscriptions at the %s instants', async (_, from, to) => {
+    for (const timezone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const story = await Story.begin(engine, from, { timezone });
+      for (const anchor of ['calendar', 'anniversary']) {
+        await story.subscribe(await story.plan(1_000), {
+          billing_anchor: anchor,
+          collection: 'send_invoice',
+          days_until_due: 365,
+        });
+      }
+      const plan = await story.plan(1_000, { interval: 'year', interval_count: 365 });
+      await story.subscribe(plan, { billing_anchor: 'anniversary' });
+      await story.advance(to);
+      expect((await story.invoices()).length).toBeGreaterThan(24);
+      await story.verify();
+    }
+  });
+
   it('show which work falls due next, and do exactly that work when they are advanced to it', async () => {
     const next = async (id: string) =>
       (await engine.http.get(`/v1/test-clocks/${id}/next`)).body as object;

@@ -127,13 +127,20 @@ export function IsDecimal(): PropertyDecorator {
   });
 }
 
+/** First and last year in UTC, inclusive. */
+export type YearRange = readonly [first: number, last: number];
+
 /** RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 cannot represent other years. */
-export function IsInstant(): PropertyDecorator {
-  return rule(
-    'isInstant',
-    isInstant,
-    'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z',
-  );
+export function IsInstant(years?: YearRange): PropertyDecorator {
+  const message = 'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z';
+  if (years === undefined) return rule('isInstant', isInstant, message);
+  const [first, last] = years;
+  const isWithin = (value: unknown): boolean => {
+    if (!isInstant(value)) return false;
+    const year = new Date(value).getUTCFullYear();
+    return year >= first && year <= last;
+  };
+  return rule('isInstant', isWithin, `${message}, in the years ${first} to ${last}`);
 }
 
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');

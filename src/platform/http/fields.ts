@@ -31,6 +31,7 @@ import {
   Nullable,
   Omittable,
   RequiredOrNull,
+  type YearRange,
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
 
@@ -216,8 +217,11 @@ export function BooleanField(description: string, options?: FieldOptions): Prope
   return Field({ type: Boolean }, [IsBoolean()], description, options);
 }
 
-export function InstantField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String, format: 'date-time' }, [IsInstant()], description, options);
+export function InstantField(
+  description: string,
+  { years, ...options }: FieldOptions & { readonly years?: YearRange } = {},
+): PropertyDecorator {
+  return Field({ type: String, format: 'date-time' }, [IsInstant(years)], description, options);
 }
 
 /** First instant of a filter, inclusive. */

@@ -14,18 +14,23 @@ import type { TestClockJob } from '../test-clock-participants';
 import type { NextWork } from '../test-clocks.service';
 
 const LONGEST_NAME = 200;
+/** Periods and due dates that follow must be dates that RFC 3339 can represent, in every time zone. */
+const YEARS = [1970, 9000] as const;
 
 export class CreateTestClockDto {
   @TextField('For display only.', { most: LONGEST_NAME, example: 'A year of a team' })
   readonly name!: string;
-  @InstantField('Initial time of the clock.', { example: '2026-01-31T00:00:00.000Z' })
+  @InstantField('Initial time of the clock, in the years 1970 to 9000 in UTC.', {
+    years: YEARS,
+    example: '2026-01-31T00:00:00.000Z',
+  })
   readonly now!: string;
 }
 
 export class AdvanceTestClockDto {
   @InstantField(
-    'New time of the clock: not before its current time, and at most ten years after it.',
-    { example: '2027-01-31T00:00:00.000Z' },
+    'New time of the clock: not before its current time, at most ten years after it, and not after the year 9000.',
+    { years: YEARS, example: '2027-01-31T00:00:00.000Z' },
   )
   readonly to!: string;
 }
