@@ -169,6 +169,31 @@ describe('metered usage of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('0');
   });
 
+  it.each(['max', 'unique', 'latest'])(
+    'cannot be consumed where a %s meter counts, within the limit, beyond it, and at the same time',
+    async (aggregation) => {
+      const { allowances, key } = await subscriber({ aggregation });
+      const consume = async (quantity: string, idempotencyKey: string) => {
+        const { status, body } = await engine.http
+          .post(`${allowances.path(key)}/consume`)
+          .send({ quantity, idempotency_key: idempotencyKey });
+        return [status, (body as { code?: string }).code];
+      };
+      const refused = [422, 'entitlement_not_consumable'];
+      expect(await consume('1', 'within')).toEqual(refused);
+      expect(await consume('101', 'beyond')).toEqual(refused);
+      const asked = [
+        ['1', 'a'],
+        ['101', 'b'],
+        ['101', 'c'],
+        ['101', 'c'],
+      ] as const;
+      const answers = await Promise.all(asked.map(([quantity, name]) => consume(quantity, name)));
+      expect(answers).toEqual(asked.map(() => refused));
+      expect((await allowances.of(key)).used).toBe('0');
+    },
+  );
+
   it('cannot be consumed if another event has its key', async () => {
     const { allowances, key, story } = await subscriber();
     await allowances.consume(key, '1', 'a');

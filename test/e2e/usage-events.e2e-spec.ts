@@ -372,6 +372,11 @@ describe('reporting usage', () => {
         .set('Content-Type', 'application/json')
         .send(body);
       expect([number, answer.status]).toEqual([number, 400]);
+      expect(answer.body).toMatchObject({
+        errors: [
+          { pointer: '/properties', message: expect.stringMatching('negative zero') as string },
+        ],
+      });
     }
   });
 

@@ -32,7 +32,7 @@ export class ConsumeBalanceService {
   /**
    * Answers requests of one balance in their order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` throws, `entitlement_not_metered`, what
-   *   `MeteredUsageService.append` throws
+   *   `MeteredUsageService.append` throws; `entitlement_not_consumable` also beyond the limit if the meter counts no quantity
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,
@@ -42,10 +42,10 @@ export class ConsumeBalanceService {
       const seen = await this.balances.read(customerId, key);
       if (seen.record.entitlement.type !== 'metered') throw entitlementNotMetered(key);
       const known = await this.findAnswers(seen.record, requests);
+      const open = unanswered(requests, known);
+      if (open.length > 0) await this.usage.requireConsumable(seen.record);
       const balance = balanceOf(seen.record);
-      const isAnyAllowed = unanswered(requests, known).some(({ quantity }) =>
-        allows(balance, quantity),
-      );
+      const isAnyAllowed = open.some(({ quantity }) => allows(balance, quantity));
       // Refusals need no row lock.
       const answers = isAnyAllowed
         ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)

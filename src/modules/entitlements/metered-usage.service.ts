@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import type { Rational } from '../../core/decimal';
+import { type Rational, rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { UsageStore, type UsageWindow, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
@@ -11,6 +11,8 @@ import { type BalanceRecord, type BalanceRow } from './domain/customer-entitleme
 import { type ResetWindow, spanOf } from './domain/reset-window';
 import { consumptionRefused, entitlementNotConsumable } from './entitlements.errors';
 import { BalanceWindowsRepository } from './balance-windows.repository';
+
+const ONE = rational(1n);
 
 /** A usage event of a consumption. */
 export interface ConsumptionEvent {
@@ -81,6 +83,16 @@ export class MeteredUsageService {
     if (meterId === null) return true;
     const meter = await this.meterOf(meterId);
     return requests.every(({ quantity }) => eventPropertiesOf(meter, quantity) !== null);
+  }
+
+  /**
+   * Refuses consumption of an entitlement whose meter cannot count any quantity: one that cannot count 1 cannot count others.
+   * @throws {ProblemError} `entitlement_not_consumable`
+   */
+  async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
+    if (meterId === null) return;
+    const meter = await this.meterOf(meterId);
+    if (eventPropertiesOf(meter, ONE) === null) throw entitlementNotConsumable(key, meter.key);
   }
 
   /** Returns the usage events of requests; null if the meter does not count exactly the quantity of each. */

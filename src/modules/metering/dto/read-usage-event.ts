@@ -43,7 +43,7 @@ const RULES: readonly Rule[] = [
     'properties',
     (value) => value === undefined || isProperties(value),
     'is_properties',
-    'must be an object of at most 16 KiB without NUL, lone surrogates, numbers beyond 2^53-1 or deep nesting',
+    'must be an object of at most 16 KiB without NUL, lone surrogates, numbers beyond 2^53-1, negative zero, the key __proto__ or deep nesting',
   ],
 ];
 
