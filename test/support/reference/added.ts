@@ -27,7 +27,7 @@ export class AddedUsage {
     const billing = this.invoices.filter(({ lines }) => first.some((one) => lines.includes(one)));
     const invoice = billing.find(({ status }) => status !== 'void');
     const newest = invoice ?? (usage.terms === null ? billing.at(-1) : undefined);
-    const terms = newest === undefined ? this.termsNow(usage.terms) : termsOf(newest, first);
+    const terms = newest === undefined ? this.currentTerms(usage.terms) : termsOf(newest, first);
     if (terms === null) return null;
     const { period, taxes, exemption } = terms;
     const inForce = terms.coupons.filter((one) => this.isInForce(one, period));
@@ -60,7 +60,7 @@ export class AddedUsage {
   }
 
   /** Returns the terms of a bill without a line. Its invoice may have been regenerated with other coupons and taxes. */
-  private termsNow(kept: BillTerms | null): BillTerms | null {
+  private currentTerms(kept: BillTerms | null): BillTerms | null {
     let invoice = this.invoices.find((one) => one === kept?.invoice);
     if (kept === null || invoice === undefined) return kept;
     while (invoice.againAs !== null) invoice = invoice.againAs;

@@ -282,23 +282,23 @@ export function takeBack(
 ): void {
   for (const redemption of all) {
     const { duration, amountOff, months } = redemption.terms;
-    const noted = redemption.uses.filter((one) => one.invoice === invoice);
+    const uses = redemption.uses.filter((one) => one.invoice === invoice);
     if (months !== undefined) {
       const others = discountedPeriods(redemption, invoice);
       redemption.endsAt = others.length === 0 ? null : monthsFrom(Math.min(...others), months);
     }
-    if (duration !== 'once' || noted.length === 0) continue;
+    if (duration !== 'once' || uses.length === 0) continue;
     const isKept = redemption.uses.some(
       (use) => use.invoice !== invoice && isFirstOfCorrection(use),
     );
     const isFirst =
       amountOff === undefined &&
-      noted.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
+      uses.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
     // A percentage that no invoice in effect took off is not used.
     const isUnused =
       amountOff === undefined &&
       (redemption.left === null || discountedPeriods(redemption, invoice).length === 0);
-    const change = sum(noted.map(({ ofRest, returned }) => ofRest - returned));
+    const change = sum(uses.map(({ ofRest, returned }) => ofRest - returned));
     const left = (redemption.left ?? 0n) + change;
     redemption.left = isFirst || isUnused ? null : left > 0n ? left : 0n;
     redemption.isUsedUp = redemption.left === 0n;

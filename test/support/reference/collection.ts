@@ -75,7 +75,7 @@ export class Collection {
     this.conclude(payment, isPaid);
   }
 
-  tellOverdue(now: number): void {
+  reportOverdue(now: number): void {
     for (const invoice of this.owed.invoices.filter(isOverdue)) {
       if (invoice.madeAt > now) continue;
       invoice.overdueAt = now;
@@ -98,7 +98,7 @@ export class Collection {
       this.settleStanding(invoice);
     }
     const isCharged = (invoice: ReferenceInvoice): boolean =>
-      this.card !== null && !this.isLeftAlone(invoice);
+      this.card !== null && !this.isNotChargedAutomatically(invoice);
     const charged = due.filter(isCharged).slice(0, AT_ONCE);
     for (const invoice of due.filter((one) => !isCharged(one))) invoice.chargeAt = null;
     const payments = charged.map((invoice) => {
@@ -235,7 +235,7 @@ export class Collection {
   /**
    * Returns true if nothing is charged automatically: the subscription is unpaid, or its first payment is out of time.
    */
-  private isLeftAlone({ subscription: index }: ReferenceInvoice): boolean {
+  private isNotChargedAutomatically({ subscription: index }: ReferenceInvoice): boolean {
     const { status, firstPayment } = this.owed.subscription(index);
     const isWaiting = status === 'incomplete' && firstPayment !== null;
     return status === 'unpaid' || (isWaiting && firstPayment.until <= this.owed.now);

@@ -9,7 +9,7 @@ interface Part {
 }
 
 /** The part of a credit note that credits one line. */
-interface NotedLine extends Part {
+interface CreditedLine extends Part {
   readonly tax: bigint;
   /** The tax of each rate of the line in that amount. */
   readonly taxes: readonly bigint[];
@@ -18,7 +18,7 @@ interface NotedLine extends Part {
 export interface ReferenceNote {
   readonly invoice: ReferenceInvoice;
   readonly settle: 'credit' | 'refund';
-  readonly lines: readonly NotedLine[];
+  readonly lines: readonly CreditedLine[];
   readonly net: bigint;
   readonly tax: bigint;
   /** Amount taken off the invoice, and amount given to the customer. */
@@ -31,7 +31,7 @@ export interface ReferenceNote {
   readonly events: string[];
 }
 
-interface Noted {
+interface CreditNotesOwner {
   readonly now: number;
   readonly invoices: readonly ReferenceInvoice[];
   readonly payer: Payer;
@@ -43,7 +43,7 @@ interface Noted {
 export class CreditNotes {
   readonly all: ReferenceNote[] = [];
 
-  constructor(private readonly owner: Noted) {}
+  constructor(private readonly owner: CreditNotesOwner) {}
 
   issue(
     invoice: ReferenceInvoice,
@@ -141,13 +141,13 @@ export class CreditNotes {
   }
 
   private isCorrectedSince({ lines, madeAt }: ReferenceNote): boolean {
-    const noted = lines.flatMap(({ line: { usage } }) => usage ?? []);
+    const credited = lines.flatMap(({ line: { usage } }) => usage ?? []);
     const since = this.owner.invoices.filter(
       ({ status, ...one }) => status !== 'draft' && status !== 'void' && one.madeAt >= madeAt,
     );
     return since.some((invoice) =>
       invoice.lines.some(
-        ({ usage, back }) => back !== null && usage !== null && noted.includes(usage),
+        ({ usage, back }) => back !== null && usage !== null && credited.includes(usage),
       ),
     );
   }
@@ -170,7 +170,8 @@ export function creditableOf(
 ): bigint {
   const all = billedWith(line);
   const credited = sum(creditsOf(all, invoices).map(netOf));
-  const together = sum(all.map((one) => netOf(one) - one.noted.net)) + credited - takenOfOthers;
+  const together =
+    sum(all.map((one) => netOf(one) - one.creditedByNotes.net)) + credited - takenOfOthers;
   const left = least(leftOf(line, invoices).net, together);
   return left > 0n ? left : 0n;
 }
@@ -200,10 +201,10 @@ interface Left {
  * minimum.
  */
 function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
-  const own = notNoted(line);
+  const own = notCreditedByNotes(line);
   const charge = line.type === 'minimum' ? chargeOf(line) : line;
   const credits = creditsOf(charge === undefined ? [] : [charge], invoices);
-  const before = charge === undefined || charge === line ? null : notNoted(charge);
+  const before = charge === undefined || charge === line ? null : notCreditedByNotes(charge);
   const rest = (left: bigint, credited: bigint, used: bigint): bigint => {
     const further = credited - least(credited, used);
     return left - least(left, further);
@@ -219,11 +220,11 @@ function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
   };
 }
 
-function notNoted(line: BilledLine): Left {
-  const { taxes, noted } = line;
+function notCreditedByNotes(line: BilledLine): Left {
+  const { taxes, creditedByNotes } = line;
   return {
-    net: netOf(line) - noted.net,
-    taxes: taxes.map(({ amount }, place) => amount - (noted.taxes[place] ?? 0n)),
+    net: netOf(line) - creditedByNotes.net,
+    taxes: taxes.map(({ amount }, place) => amount - (creditedByNotes.taxes[place] ?? 0n)),
   };
 }
 
@@ -246,7 +247,7 @@ function creditsOf(
 function withTax(
   parts: readonly Part[],
   invoices: readonly ReferenceInvoice[],
-): readonly NotedLine[] {
+): readonly CreditedLine[] {
   const rests = parts.map(({ line }) => leftOf(line, invoices));
   const exact = parts.map(({ line, net }, index) => {
     const rest = rests[index];
@@ -266,18 +267,18 @@ function withTax(
 }
 
 /** Records that lines are credited, or not any more. */
-function takeBack(lines: readonly NotedLine[], sign: 1n | -1n): void {
+function takeBack(lines: readonly CreditedLine[], sign: 1n | -1n): void {
   for (const { line, net, tax, taxes: byRate } of lines) {
     const amount = net + (line.taxWithin === 0n ? 0n : tax);
     line.credited += sign * amount;
-    const { noted } = line;
-    line.noted = {
-      net: noted.net + sign * net,
-      tax: noted.tax + sign * tax,
+    const before = line.creditedByNotes;
+    line.creditedByNotes = {
+      net: before.net + sign * net,
+      tax: before.tax + sign * tax,
       taxes: line.taxes.map(
-        (_, place) => (noted.taxes[place] ?? 0n) + sign * (byRate[place] ?? 0n),
+        (_, place) => (before.taxes[place] ?? 0n) + sign * (byRate[place] ?? 0n),
       ),
-      amount: noted.amount + sign * amount,
+      amount: before.amount + sign * amount,
     };
   }
 }

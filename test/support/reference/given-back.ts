@@ -27,8 +27,8 @@ export function standingOf(
       .map(({ amount }) => upwards(withTax(line) * amount, line.amount)),
   );
   const charges = lines.filter(({ takesBack, taken }) => takesBack === null && taken === null);
-  const noted = charges.map((line) => line.noted.net + line.noted.tax);
-  return sum([...charges, ...credits].map(withTax)) - sum(corrected) - sum(noted);
+  const ofNotes = charges.map(({ creditedByNotes: { net, tax } }) => net + tax);
+  return sum([...charges, ...credits].map(withTax)) - sum(corrected) - sum(ofNotes);
 }
 
 function withTax(line: BilledLine): bigint {

@@ -66,7 +66,7 @@ export interface BilledLine {
   /** Part of the amount that later invoices and credit notes credited. */
   credited: bigint;
   /** The part of that by credit notes, and its tax. */
-  noted: {
+  creditedByNotes: {
     readonly net: bigint;
     readonly tax: bigint;
     /** In the order of the rates of the line. */
@@ -116,7 +116,7 @@ export const UNTOUCHED = {
   taken: null,
   isTakenBack: false,
   credited: 0n,
-  noted: { net: 0n, tax: 0n, taxes: [], amount: 0n },
+  creditedByNotes: { net: 0n, tax: 0n, taxes: [], amount: 0n },
   isVoid: false,
 } as const;
 

@@ -272,7 +272,7 @@ export class Reference {
       const next = Math.min(overdueAt, dueAt, draftAt, lateAt, ...this.collection.planned);
       if (next > to) break;
       this.now = Math.max(this.now, next);
-      if (overdueAt === next) this.collection.tellOverdue(this.now);
+      if (overdueAt === next) this.collection.reportOverdue(this.now);
       else if (dueAt === next) this.fallDueOnce();
       else if (draftAt === next) this.drafts.finalizeDue();
       else if (lateAt === next) this.billLateUsage();

@@ -79,8 +79,8 @@ export class Payments {
     if (invoice === null || applied === 0n) return all;
     const free = all - (credit?.left ?? 0n);
     // A refund fulfils the notes that are settled as a refund.
-    const noted = this.owner.creditNotes.givenOf(invoice).refunds;
-    const left = standingOf(invoice, this.owner) + noted - this.refundedOf(invoice);
+    const toRefund = this.owner.creditNotes.givenOf(invoice).refunds;
+    const left = standingOf(invoice, this.owner) + toRefund - this.refundedOf(invoice);
     const capped = left < 0n ? 0n : least(free, left);
     return all - free + capped;
   }

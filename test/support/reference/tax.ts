@@ -79,9 +79,9 @@ function shareOf({ percentage, inclusive }: ModelTaxRate): Fraction {
   return fraction(over, 100n * under + (inclusive ? over : 0n));
 }
 
-function taxLeft({ taxes, noted }: BilledLine, rate: number): bigint {
+function taxLeft({ taxes, creditedByNotes }: BilledLine, rate: number): bigint {
   const leftOf = ({ amount }: LineTax, place: number): bigint =>
-    amount - (noted.taxes[place] ?? 0n);
+    amount - (creditedByNotes.taxes[place] ?? 0n);
   return sum(taxes.map((one, place) => (one.rate === rate ? leftOf(one, place) : 0n)));
 }
 

@@ -17,7 +17,7 @@ import {
   subscribeUsage,
 } from './subscriptions';
 import { archiveTaxRate, changeTaxes } from './taxes';
-import { report, reportLate, reportToday, voidNotedUsage, voidUsage } from './usage';
+import { report, reportLate, reportToday, voidCreditedUsage, voidUsage } from './usage';
 
 export type { EngineUnderTest } from './engine';
 
@@ -100,14 +100,22 @@ class Steps implements BillingCommand {
 const noteThenCorrect = fc
   .tuple(
     ...[subscribeMetered, advanceDays, reportToday, advanceMonth, fc.oneof(pay, advanceDays)],
-    ...[noteUsage, voidNotedUsage, advanceMonth, voidLastNote],
+    ...[noteUsage, voidCreditedUsage, advanceMonth, voidLastNote],
   )
   .map((steps) => new Steps(steps));
 
 /** Credit notes on usage that is corrected before or after them, and on credits that refunds pay out. */
 const NOTING = [
   ...[noteThenCorrect, noteThenCorrect, noteThenCorrect, subscribe, report, reportToday, advance],
-  ...[noteUsage, noteUsage, voidNotedUsage, voidNotedUsage, voidNote, cancelWithCredit, redeem],
+  ...[
+    noteUsage,
+    noteUsage,
+    voidCreditedUsage,
+    voidCreditedUsage,
+    voidNote,
+    cancelWithCredit,
+    redeem,
+  ],
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];
 

@@ -52,7 +52,7 @@ class VoidUsage implements BillingCommand {
   constructor(
     private readonly pick: number,
     /** Events that it voids: any, or those billed by lines that credit notes credited. */
-    private readonly of: 'any' | 'noted',
+    private readonly of: 'any' | 'credited',
   ) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -74,14 +74,14 @@ class VoidUsage implements BillingCommand {
   private events({ usage, creditNotes }: Readonly<Reference>): readonly UsageEvent[] {
     if (this.of === 'any') return usage.events;
     const issued = creditNotes.all.filter(({ status }) => status === 'issued');
-    const noted = issued.flatMap(({ lines }) => lines.flatMap(({ line }) => line.usage ?? []));
+    const credited = issued.flatMap(({ lines }) => lines.flatMap(({ line }) => line.usage ?? []));
     return usage.events.filter(
-      ({ at, isVoid }) => !isVoid && noted.some(({ from, to }) => from <= at && at < to),
+      ({ at, isVoid }) => !isVoid && credited.some(({ from, to }) => from <= at && at < to),
     );
   }
 
   toString(): string {
-    return `void ${this.of === 'noted' ? 'noted ' : ''}usage(${this.pick})`;
+    return `void ${this.of === 'credited' ? 'credited ' : ''}usage(${this.pick})`;
   }
 }
 
@@ -111,7 +111,7 @@ export const reportToday = reportSince(fc.integer({ min: 0, max: 23 * HOUR_S }))
 
 const anyEvent = fc.nat({ max: 20 });
 export const voidUsage = anyEvent.map((place) => new VoidUsage(place, 'any'));
-export const voidNotedUsage = anyEvent.map((place) => new VoidUsage(place, 'noted'));
+export const voidCreditedUsage = anyEvent.map((place) => new VoidUsage(place, 'credited'));
 
 /** Reports one event with a timestamp days or weeks ago. */
 export const reportLate = fc
