@@ -84,7 +84,12 @@ describe('payments of invoices', () => {
       amount_pending: 0,
       paid_at: '2026-03-01T00:00:00.000Z',
     });
-    expect(await typesOf(id)).toEqual(['invoice.created', 'invoice.finalized', 'invoice.paid']);
+    expect(await typesOf(id)).toEqual([
+      'invoice.created',
+      'invoice.finalized',
+      'invoice.updated',
+      'invoice.paid',
+    ]);
     const paymentId = (body as PaymentBody).id;
     expect(await postingsOf(engine, paymentId)).toEqual([
       ['payment', { 'cash_clearing:sandbox': 1_000, accounts_receivable: -1_000 }],
@@ -121,11 +126,11 @@ describe('payments of invoices', () => {
       code: 'payment_exceeds_invoice',
       payable_amount: 600,
     });
-    const events = ['invoice.created', 'invoice.finalized', 'invoice.updated'];
+    const events = ['invoice.created', 'invoice.finalized', 'invoice.updated', 'invoice.updated'];
     expect(await typesOf(id)).toEqual(events);
     expect((await payPart(story, id, 600)).status).toBe(201);
     expect(await read(id)).toMatchObject({ status: 'paid', amount_paid: 1_000 });
-    expect(await typesOf(id)).toEqual([...events, 'invoice.paid']);
+    expect(await typesOf(id)).toEqual([...events, 'invoice.updated', 'invoice.paid']);
     await story.verify();
   });
 
@@ -273,7 +278,13 @@ describe('payments of invoices', () => {
       await credit(id, (await read(id)).lines[0]?.id, 1_000).expect(201);
       await settle(paymentId, 'succeeded').expect(200);
       expect(await payment(paymentId)).toMatchObject({ amount_applied: 0 });
-      expect(await typesOf(id)).toEqual(['invoice.created', 'invoice.finalized', 'invoice.paid']);
+      expect(await typesOf(id)).toEqual([
+        'invoice.created',
+        'invoice.finalized',
+        'invoice.updated',
+        'invoice.paid',
+        'invoice.updated',
+      ]);
       await story.verify();
     });
 

@@ -66,7 +66,7 @@ describe('automatic collection', () => {
     expect(invoices.map((one) => one.status)).toEqual(['paid', 'paid', 'paid']);
     for (const invoice of invoices) {
       expect(invoice).toMatchObject({ attempt_count: 1, next_attempt_at: null, overdue_at: null });
-      expect(await typesOf(invoice.id)).toEqual(['created', 'finalized', 'paid']);
+      expect(await typesOf(invoice.id)).toEqual(['created', 'finalized', 'updated', 'paid']);
       expect(await attemptsAt(invoice.id)).toMatchObject([
         { collection_attempt: 1, status: 'succeeded', amount: 1_000 },
       ]);
@@ -96,10 +96,14 @@ describe('automatic collection', () => {
     expect(await typesOf(invoiceId)).toEqual([
       'created',
       'finalized',
+      'updated',
       'payment_failed',
       'overdue',
+      'updated',
       'payment_failed',
+      'updated',
       'payment_failed',
+      'updated',
       'paid',
     ]);
     await story.advance('2026-04-01T00:00:00.000Z');

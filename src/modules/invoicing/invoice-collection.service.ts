@@ -6,8 +6,8 @@ import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
-import { InvoicesRepository } from './invoices.repository';
 import { invoiceUpdated } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
 
 /** An automatic attempt at an invoice, and the minor units reserved for it. */
 export interface StartedAttempt {
@@ -40,12 +40,16 @@ export class InvoiceCollectionService {
     return this.due.findClosed(scope, now, most);
   }
 
-  /** Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. */
+  /**
+   * Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. Records
+   * `invoice.updated`.
+   */
   async begin(before: Invoice, now: Date): Promise<StartedAttempt> {
     const invoice = withAttempt(before, now);
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, `The attempt at ${before.id} charges something.`);
     await this.invoices.update(invoice);
+    await this.outbox.record(invoiceUpdated, { after: invoice, before, occurredAt: now });
     return { invoice, amount };
   }
 

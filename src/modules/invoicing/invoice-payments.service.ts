@@ -23,6 +23,12 @@ import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.e
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
+/** Minor units of a succeeded payment, and the part of the invoice that it reserved. */
+export interface SucceededPayment {
+  readonly amount: bigint;
+  readonly reserved: bigint;
+}
+
 /** A failed or canceled payment of an invoice. */
 export interface FailedPayment {
   readonly amount: bigint;
@@ -60,7 +66,7 @@ export class InvoicePaymentsService {
 
   /**
    * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. Concurrent payments
-   * are accepted as long as they fit. Records no event: the first event of the payment shows the amount.
+   * are accepted as long as they fit. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved
    * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
@@ -76,32 +82,40 @@ export class InvoicePaymentsService {
       case 'exceeds':
         throw paymentExceedsInvoice(decision.payable);
       case 'reserve':
-        await this.invoices.update(withReserve(invoice, decision.amount, now));
+        await this.update(invoice, withReserve(invoice, decision.amount, now), now);
         return decision.amount;
     }
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment that was already charged, even if less is payable. What the invoice
-   * does not need is not applied. Returns the invoice.
+   * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if less is
+   * payable. What the invoice does not need will not be applied. Records `invoice.updated`.
    */
-  async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<Invoice> {
-    const invoice = withReserve(before, amount, now);
-    await this.invoices.update(invoice);
-    return invoice;
+  async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<void> {
+    await this.update(before, withReserve(before, amount, now), now);
   }
 
   /**
    * Pays a locked invoice with a succeeded payment, in the caller's transaction, and frees the payment's reserve. The caller
-   * makes the rest of the money credit of the customer.
+   * makes the rest of the money credit of the customer. Records `invoice.paid` or `invoice.updated`, unless the invoice stays
+   * as it is: it needs nothing of the payment, which reserved nothing.
    */
-  async pay(before: Invoice, amount: bigint, retry: RetryPlan, now: Date): Promise<PaidInvoice> {
+  async pay(
+    before: Invoice,
+    { amount, reserved }: SucceededPayment,
+    retry: RetryPlan,
+    now: Date,
+  ): Promise<PaidInvoice> {
     this.database.requireTransaction();
-    const { invoice: paid, appliedMinor } = withPayment(before, amount, now);
+    const { invoice: paid, appliedMinor } = withPayment(before, amount, reserved, now);
+    if (appliedMinor === 0n && reserved === 0n) return { invoice: before, appliedMinor };
     const after = { ...paid, collectAt: nextAttemptAt(paid, false, retry, now) };
-    await this.invoices.update(after);
-    const event = after.status === 'paid' ? invoicePaid : invoiceUpdated;
-    if (appliedMinor > 0n) await this.outbox.record(event, { after, before, occurredAt: now });
+    if (after.status === 'paid' && before.status !== 'paid') {
+      await this.invoices.update(after);
+      await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    } else {
+      await this.update(before, after, now);
+    }
     return { invoice: after, appliedMinor };
   }
 
@@ -118,6 +132,11 @@ export class InvoicePaymentsService {
     await this.invoices.update(after);
     await this.outbox.record(invoicePaymentFailed, { after, before, occurredAt: now });
     return after;
+  }
+
+  private async update(before: Invoice, after: Invoice, now: Date): Promise<void> {
+    await this.invoices.update(after);
+    await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
   }
 
   /**

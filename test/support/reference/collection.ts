@@ -156,7 +156,10 @@ export class Collection {
     card: PayCard,
     isAttempt: boolean,
   ): ReferencePayment {
-    if (invoice !== null) invoice.pending += amount;
+    if (invoice !== null) {
+      invoice.pending += amount;
+      invoice.events.push('updated');
+    }
     return this.owed.payments.begin(invoice, amount, card, isAttempt);
   }
 
@@ -189,7 +192,7 @@ export class Collection {
       invoice.chargeAt = null;
       invoice.events.push('paid');
       this.owed.firstPayments.settled(invoice);
-    }
+    } else invoice.events.push('updated');
     if (invoice.status === 'paid') this.settleStanding(invoice);
   }
 

@@ -17,8 +17,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Records a charge whose payment is missing because the database is a restored backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. A charge that moves no money is ignored.
- * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid, reserves the whole charged
- *    amount on it, because the money has moved. What the invoice does not need becomes credit.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid, a pending charge reserves its
+ *    whole amount on it, because the money has moved. What the invoice does not need becomes credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()
@@ -66,7 +66,8 @@ export class AdoptPaymentWorkflow {
     const { now } = await this.locks.customer(customerId);
     if ((await this.payments.find(paymentId)) !== null) return;
     await this.customers.fixCurrency(customerId, currency);
-    const invoiceId = await this.reserve(charge, now);
+    const isReserved = charge.outcome.kind === 'pending';
+    const invoiceId = await this.lockInvoice(charge, isReserved, now);
     const fields = {
       customerId,
       invoiceId,
@@ -76,13 +77,17 @@ export class AdoptPaymentWorkflow {
       providerToken: charge.token,
     };
     const payment = await this.starts.adopt(charge, lease, fields, now);
-    await this.settling.settle(payment, charge.outcome);
+    await this.settling.settle(payment, charge.outcome, isReserved);
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
-  /** Reserves the amount on the invoice of a charge; null if the invoice cannot be paid, so that the money becomes credit. */
-  private async reserve(
+  /**
+   * Locks the invoice of a charge, and reserves the amount of a pending one. Returns null if the invoice cannot be paid, so that the
+   * money becomes credit.
+   */
+  private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,
+    isReserved: boolean,
     now: Date,
   ): Promise<string | null> {
     const found = invoiceId === null ? null : await this.invoices.find(invoiceId);
@@ -90,7 +95,7 @@ export class AdoptPaymentWorkflow {
     await this.locks.subscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
     if (!mayInvoiceBecome(invoice, 'paid')) return null;
-    await this.invoices.reserveMade(invoice, amount, now);
+    if (isReserved) await this.invoices.reserveMade(invoice, amount, now);
     return found.id;
   }
 }

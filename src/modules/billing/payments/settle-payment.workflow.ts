@@ -20,6 +20,8 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
 interface Owed {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
+  /** False if the payment reserves nothing of the invoice. */
+  readonly isReserved: boolean;
 }
 
 /** The payment as it was when its provider was asked. */
@@ -52,12 +54,17 @@ export class SettlePaymentWorkflow {
   /**
    * Writes the outcome of a charge. An outcome after a final one changes nothing; one that contradicts it is recorded as a
    * discrepancy.
+   * @param isReserved false if the payment reserved nothing of its invoice
    */
-  settle({ id, ...lease }: LeasedPayment, outcome: ProviderOutcome): Promise<Payment> {
+  settle(
+    { id, ...lease }: LeasedPayment,
+    outcome: ProviderOutcome,
+    isReserved = true,
+  ): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
-      const owed = await this.lockOwed(id);
+      const owed = await this.lockOwed(id, isReserved);
       const now = await this.timeOf(owed, askedAt);
       await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
       const before = await this.payments.lock(id);
@@ -76,25 +83,21 @@ export class SettlePaymentWorkflow {
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {
-    const owed = await this.lockOwed(id);
+    // The failure freed what the payment reserved.
+    const owed = await this.lockOwed(id, false);
     const now = await this.timeOf(owed, this.clock.now());
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
     const before = await this.payments.lock(id);
-    // The failure released the amount that the payment had reserved, which `pay` requires.
-    const reserved =
-      owed === null
-        ? null
-        : { ...owed, invoice: await this.invoices.reserveMade(owed.invoice, before.amount, now) };
-    return this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
+    return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
   }
 
   /** Locks the subscription and the invoice of a payment; null if the payment has no invoice. */
-  private async lockOwed(id: string): Promise<Owed | null> {
+  private async lockOwed(id: string, isReserved: boolean): Promise<Owed | null> {
     const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);
     const subscription = await this.locks.subscription(subscriptionId);
-    return { subscription, invoice: await this.invoices.lock(invoiceId) };
+    return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
   }
 
   private async timeOf(owed: Owed | null, realNow: Date): Promise<Date> {
@@ -118,7 +121,7 @@ export class SettlePaymentWorkflow {
 
   /** Pays the locked invoice, or frees what the payment reserved. Does nothing while the outcome is not known. */
   private async applyTo(
-    { subscription, invoice }: Owed,
+    { subscription, invoice, isReserved }: Owed,
     payment: Payment,
     now: Date,
   ): Promise<Payment> {
@@ -127,7 +130,8 @@ export class SettlePaymentWorkflow {
     const retry = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
     switch (payment.status) {
       case 'succeeded': {
-        const paid = await this.invoices.pay(invoice, amount, retry, now);
+        const succeeded = { amount, reserved: isReserved ? amount : 0n };
+        const paid = await this.invoices.pay(invoice, succeeded, retry, now);
         const isSettled = paid.invoice.status === 'paid';
         if (isSettled && subscription !== null) await this.status.applySettled(subscription, now);
         return { ...payment, amountApplied: paid.appliedMinor };

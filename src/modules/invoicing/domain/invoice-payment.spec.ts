@@ -61,7 +61,7 @@ describe('money that comes for an invoice', () => {
 
   it('pays what was reserved', () => {
     expect(reserved).toMatchObject({ amountPending: 600n, version: 4 });
-    expect(withPayment(reserved, 600n, NOW)).toMatchObject({
+    expect(withPayment(reserved, 600n, 600n, NOW)).toMatchObject({
       appliedMinor: 600n,
       invoice: { status: 'open', amountPaid: 600n, amountPending: 0n, version: 5, paidAt: null },
     });
@@ -69,7 +69,7 @@ describe('money that comes for an invoice', () => {
 
   it('pays it wholly when nothing is left', () => {
     const all = withReserve(open, 1_000n, NOW);
-    expect(withPayment(all, 1_000n, NOW)).toMatchObject({
+    expect(withPayment(all, 1_000n, 1_000n, NOW)).toMatchObject({
       appliedMinor: 1_000n,
       invoice: { status: 'paid', amountPaid: 1_000n, paidAt: NOW },
     });
@@ -81,7 +81,7 @@ describe('money that comes for an invoice', () => {
     ['credited wholly', { amountCredited: 1_000n, status: 'paid' }, 0n, { amountPaid: 0n }],
     ['written off', { status: 'uncollectible' }, 600n, { status: 'uncollectible' }],
   ])('pays what an invoice that was %s meanwhile still needs', (_, change, applied, after) => {
-    const { invoice, appliedMinor } = withPayment({ ...reserved, ...change }, 600n, NOW);
+    const { invoice, appliedMinor } = withPayment({ ...reserved, ...change }, 600n, 600n, NOW);
     expect(appliedMinor).toBe(applied);
     expect(invoice).toMatchObject({ ...after, amountPending: 0n });
   });

@@ -52,9 +52,17 @@ export interface PaidInvoice {
   readonly appliedMinor: bigint;
 }
 
-/** Applies a succeeded payment: frees its reserve, and marks the invoice paid if nothing is left to pay. */
-export function withPayment(before: Invoice, amount: bigint, now: Date): PaidInvoice {
-  const invoice = withoutReserve(before, amount, now);
+/**
+ * Applies a succeeded payment: frees its reserve, and marks the invoice paid if nothing is left to pay.
+ * @param reserved minor units of the invoice that the payment reserved
+ */
+export function withPayment(
+  before: Invoice,
+  amount: bigint,
+  reserved: bigint,
+  now: Date,
+): PaidInvoice {
+  const invoice = withoutReserve(before, reserved, now);
   const remaining = mayInvoiceBecome(before, 'paid') ? amountRemaining(before) : 0n;
   const appliedMinor = lesser(amount, remaining);
   if (appliedMinor === 0n) return { invoice, appliedMinor };

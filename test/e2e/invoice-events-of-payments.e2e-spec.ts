@@ -1,0 +1,101 @@
+import { post, startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+import { eventsOf } from '../support/test-app';
+
+interface Copy {
+  readonly amount_pending: number;
+  readonly attempt_count: number;
+}
+
+describe('events of invoices about their payments', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const begin = (): Promise<Story> => Story.begin(engine, '2026-03-01T00:00:00.000Z');
+  async function open(story: Story): Promise<string> {
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const draft = { customer_id: story.customerId, currency: 'USD', lines };
+    const { id } = await post(engine, '/v1/invoices', draft);
+    await post(engine, `/v1/invoices/${id}/finalize`);
+    return id;
+  }
+  const read = async (id: string) =>
+    (await engine.http.get(`/v1/invoices/${id}`)).body as Invoice & Copy;
+  const pay = (id: string, method: string) =>
+    post(engine, `/v1/invoices/${id}/pay`, { payment_method_id: method });
+  const settle = (id: string, outcome: 'succeeded' | 'failed') =>
+    post(engine, `/v1/sandbox/payments/${id}/settle`, { outcome });
+
+  /** Returns types and amounts of the events after the first two, which create and finalize the invoice. */
+  async function changesOf(id: string): Promise<readonly unknown[]> {
+    const events = await eventsOf(engine, id);
+    const shown = events.map(({ type, data }) => {
+      const { object } = data as unknown as { object: Copy };
+      return [type, object.amount_pending, object.attempt_count];
+    });
+    const { amount_pending: pending, attempt_count: attempts } = await read(id);
+    expect(shown.at(-1)?.slice(1)).toEqual([pending, attempts]);
+    return shown.slice(2);
+  }
+
+  it('show what a pending payment reserves, and that it ends after the invoice was voided', async () => {
+    for (const [outcome, type] of [
+      ['succeeded', 'invoice.updated'],
+      ['failed', 'invoice.payment_failed'],
+    ] as const) {
+      const story = await begin();
+      const id = await open(story);
+      const payment = await pay(id, 'pm_sandbox_pending');
+      expect(await changesOf(id)).toEqual([['invoice.updated', 1_000, 0]]);
+      await post(engine, `/v1/invoices/${id}/void`);
+      await settle(payment.id, outcome);
+      await settle(payment.id, outcome).catch(() => null);
+      expect(await changesOf(id)).toEqual([
+        ['invoice.updated', 1_000, 0],
+        ['invoice.voided', 1_000, 0],
+        [type, 0, 0],
+      ]);
+      await story.verify();
+    }
+  });
+
+  it('show that a pending payment ends after a credit note paid the invoice', async () => {
+    const story = await begin();
+    const id = await open(story);
+    const payment = await pay(id, 'pm_sandbox_pending');
+    await post(engine, '/v1/credit-notes', {
+      invoice_id: id,
+      lines: [{ invoice_line_id: (await read(id)).lines[0]?.id, amount: 1_000 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    await settle(payment.id, 'succeeded');
+    expect(await changesOf(id)).toEqual([
+      ['invoice.updated', 1_000, 0],
+      ['invoice.paid', 1_000, 0],
+      ['invoice.updated', 0, 0],
+    ]);
+    await story.verify();
+  });
+
+  it('show each automatic charge', async () => {
+    const story = await begin();
+    await post(engine, `/v1/customers/${story.customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_declined',
+      is_default: true,
+    });
+    await story.subscribe(await story.plan(1_000));
+    await story.advance('2026-03-02T00:00:00.000Z');
+    const id = (await story.invoices())[0]?.id ?? '';
+    expect((await changesOf(id)).slice(0, 2)).toEqual([
+      ['invoice.updated', 1_000, 1],
+      ['invoice.payment_failed', 0, 1],
+    ]);
+    await story.verify();
+  });
+});
