@@ -234,24 +234,6 @@ describe('redemptions of coupons', () => {
     expect((await listed(id)).data).toMatchObject([
       { applied_amount: 500, remaining_amount: 0, ended_at: '2026-03-01T09:30:00.000Z' },
     ]);
-    const { data } = await listed(id);
-    expect(await eventsOf(engine, redemption.id)).toMatchObject([
-      { type: 'coupon.redeemed' },
-      {
-        type: 'coupon.redemption_updated',
-        data: {
-          object: { applied_amount: 300 },
-          previous: { applied_amount: 0, remaining_amount: 500 },
-        },
-      },
-      {
-        type: 'coupon.redemption_updated',
-        data: {
-          object: data[0],
-          previous: { applied_amount: 300, remaining_amount: 200, ended_at: null },
-        },
-      },
-    ]);
   });
 
   it('of a subscription are ended together, and stay ended', async () => {

@@ -21,9 +21,3 @@ export const couponRedeemed = couponRedemptionEvent(
   'coupon.redeemed',
   'A coupon was redeemed on a subscription. The event contains the redemption.',
 );
-
-export const couponRedemptionUpdated = couponRedemptionEvent(
-  'coupon.redemption_updated',
-  'What a redemption took off or has left changed with an invoice, or its `ends_at`; or it ended, or runs again because an invoice was voided or gave a discount back.',
-  { applied_amount: 2000, ended_at: '2026-03-01T09:30:00.000Z' },
-);

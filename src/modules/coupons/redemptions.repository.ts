@@ -19,6 +19,10 @@ const COUNT = `
     AND (max_redemptions IS NULL OR times_redeemed < max_redemptions)
   RETURNING id`;
 
+const END_ALL = `
+  UPDATE coupon_redemption SET ended_at = $2
+  WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
+
 /** Deletes the redemptions of purged customers and lowers the counts of their coupons, so that others can redeem them. */
 const REMOVE = `
   WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
@@ -108,6 +112,10 @@ export class RedemptionsRepository {
         endedAt,
       })),
     );
+  }
+
+  async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
+    await this.database.query(END_ALL, [subscriptionIds, now]);
   }
 
   /** Deletes the redemptions of customers and subtracts them from the counts of their coupons. Returns their ids. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { groupBy } from '../../core/grouping';
@@ -7,7 +6,7 @@ import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import type { ProblemError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
-import { Outbox, toEventRecord } from '../../platform/outbox';
+import { Outbox } from '../../platform/outbox';
 import {
   couponAlreadyRedeemed,
   couponCodeUnknown,
@@ -17,12 +16,11 @@ import {
   couponInactive,
   couponNotForPlan,
 } from './coupons.errors';
-import { couponRedeemed, couponRedemptionUpdated } from './coupons.events';
+import { couponRedeemed } from './coupons.events';
 import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
   type AppliedRedemption,
-  type CouponRedemption,
   isUsedUp,
   type InvoiceDiscount,
   redemptionOf,
@@ -33,11 +31,6 @@ import {
   withoutInvoice,
 } from './domain/redemption';
 import { RedemptionsRepository } from './redemptions.repository';
-
-interface RedemptionChange {
-  readonly before: RedeemedTerms;
-  readonly redemption: CouponRedemption;
-}
 
 /**
  * Redeems coupons on subscriptions and tracks what is left of them. Every writing method joins the transaction of its
@@ -139,12 +132,12 @@ export class RedemptionsService {
     if (used.length === 0) return;
     const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
     const terms = new Map(found.map((one) => [one.redemption.id, one]));
-    const changes = used.map((one) => {
+    const after = used.map((one) => {
       const before = terms.get(one.redemptionId);
       invariant(before !== undefined, `The redemption ${one.redemptionId} exists.`);
-      return { before, redemption: withApplied(before, one, now) };
+      return withApplied(before, one, now);
     });
-    await this.update(changes, now);
+    await this.redemptions.updateAll(after);
   }
 
   /**
@@ -159,11 +152,12 @@ export class RedemptionsService {
     );
     if (used.size === 0) return;
     const found = await this.redemptions.lockAll([...used.keys()]);
-    const changes = found.flatMap((before) => {
-      const one = used.get(before.redemption.id);
-      return one === undefined ? [] : [{ before, redemption: withoutInvoice(before, one, now) }];
-    });
-    await this.update(changes, now);
+    await this.redemptions.updateAll(
+      found.flatMap((terms) => {
+        const one = used.get(terms.redemption.id);
+        return one === undefined ? [] : [withoutInvoice(terms, one, now)];
+      }),
+    );
   }
 
   /** Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to them. */
@@ -181,12 +175,7 @@ export class RedemptionsService {
   /** Ends all running redemptions of subscriptions. */
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
-    const open = await this.redemptions.findOpen(subscriptionIds);
-    const changes = open.map((before) => ({
-      before,
-      redemption: { ...before.redemption, endedAt: now },
-    }));
-    await this.update(changes, now);
+    if (subscriptionIds.length > 0) await this.redemptions.endAll(subscriptionIds, now);
   }
 
   /**
@@ -196,20 +185,6 @@ export class RedemptionsService {
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     await this.coupons.get(couponId);
     return this.redemptions.page(couponId, request);
-  }
-
-  /** Writes changed redemptions and records their events. Skips those that are unchanged. */
-  private async update(changes: readonly RedemptionChange[], now: Date): Promise<void> {
-    const changed = changes.filter(
-      ({ before, redemption }) => !isDeepStrictEqual(before.redemption, redemption),
-    );
-    await this.redemptions.updateAll(changed.map(({ redemption }) => redemption));
-    await this.outbox.recordAll(
-      changed.map(({ before, redemption }) => {
-        const after = { ...before, redemption };
-        return toEventRecord(couponRedemptionUpdated, { after, before, occurredAt: now });
-      }),
-    );
   }
 
   private async requireCoupon(code: string): Promise<Coupon> {
