@@ -178,8 +178,8 @@ async function measure(
   let perSecond = 0;
   const { ofService, ofDatabase } = await measureCpuTime(services, database, async () => {
     const rates = await Promise.all(
-      processes.map((process, index) =>
-        senders[process]?.ask({
+      processes.map(async (process, index) => {
+        const sent = await senders[process]?.ask({
           port: services[process]?.port ?? 0,
           shape,
           run: `customers-${run}`,
@@ -187,10 +187,11 @@ async function measure(
           events,
           perRequest: LIST,
           connections: CONNECTIONS,
-        }),
-      ),
+        });
+        return sent ?? 0;
+      }),
     );
-    perSecond = rates.reduce((sum: number, rate) => sum + (rate ?? 0), 0);
+    perSecond = rates.reduce((sum, rate) => sum + rate, 0);
     return { items: events * processes.length };
   });
   return { perSecond, cpuMicroseconds: ofService + ofDatabase };

@@ -260,7 +260,7 @@ describe('reading usage', () => {
           expect(shown(reading.groups)).toEqual(expected(events, meter, period));
           const exact = await store.aggregate({ ...query, upToPosition: reading.upToPosition });
           expect(exact).toEqual(reading);
-          const [inWindow] = expected(events, { ...meter, isRecurring: false }, period, []);
+          const [inWindow] = expected(events, meter, period, []);
           const [window] = await engine.app.get(UsageWindows).read([query]);
           expect(window && formatExact(window)).toBe(inWindow?.value);
 

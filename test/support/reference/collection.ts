@@ -100,7 +100,11 @@ export class Collection {
     const isCharged = (invoice: ReferenceInvoice): boolean =>
       this.card !== null && !this.isNotChargedAutomatically(invoice);
     const charged = due.filter(isCharged).slice(0, AT_ONCE);
-    for (const invoice of due.filter((one) => !isCharged(one))) invoice.chargeAt = null;
+    for (const invoice of due.filter((one) => !isCharged(one))) {
+      invoice.chargeAt = null;
+      // The invoices that are not overdue yet become so, which has an event of its own.
+      if (invoice.overdueAt !== null) invoice.events.push('updated');
+    }
     const payments = charged.map((invoice) => {
       invoice.attempts += 1;
       invoice.chargeAt = null;
