@@ -7,7 +7,7 @@ type Response = Exclude<NonNullable<Responses[string]>, { $ref: string }>;
 
 /**
  * Moves error responses and their examples to the components. A response is named by its codes, for example
- * `refund_not_found-or-refund_not_in_sandbox`.
+ * `refund_not_found.refund_not_in_sandbox`.
  */
 export function shareProblems(document: OpenAPIObject): void {
   const responses: Record<string, Response> = {};
@@ -18,7 +18,7 @@ export function shareProblems(document: OpenAPIObject): void {
       if (problem === null) continue;
       const codes = Object.keys(problem.examples);
       Object.assign(examples, problem.examples);
-      const name = codes.join('-or-');
+      const name = codes.join('.');
       responses[name] = {
         description: problem.description,
         content: {

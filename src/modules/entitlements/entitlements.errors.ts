@@ -96,7 +96,7 @@ export const entitlementNotConsumable = defineProblem({
   kind: 'rule_broken',
   title: 'The meter of the entitlement cannot count this quantity',
   meaning:
-    'A consumption is stored as a usage event of the meter. A `sum` meter takes any quantity, a `count` meter takes 1. Other meters take none, whatever is left of the entitlement: send usage events.',
+    'A consumption is stored as a usage event of the meter. A `sum` meter takes any quantity, a `count` meter takes 1. Other meters take none: send usage events.',
   detail: (key: string, meter: string) =>
     `The meter ${meter} of the entitlement ${key} cannot count this quantity. Send usage events instead.`,
 });

@@ -179,7 +179,7 @@ export const creditTakesNothing = defineProblem({
   kind: 'rule_broken',
   title: 'The credit of 0 takes nothing of the line',
   meaning:
-    'An `amount` of 0 credits the tax of a line of which only tax is left. Of this line a net amount is left, which is `creditable_amount`, or nothing at all. Name an amount up to it, or leave the line out.',
+    'An `amount` of 0 is for lines of which only tax is left. `creditable_amount` is left of this one.',
   occurrence: (pointer: string, creditable: bigint) => ({
     detail: `${pointer} is 0, but not only tax is left of the line: ${creditable} minor units without tax can be credited.`,
     errors: [{ pointer, code: 'takes_nothing', message: 'takes nothing of the line' }],

@@ -44,7 +44,7 @@ export class CreditLineInputDto {
   readonly invoice_line_id!: string;
   @MinorUnitsField(
     0,
-    'Minor units to take back, without tax; the tax that belongs to it comes with it. 0 takes back the tax of a line of which only tax is left.',
+    'Minor units to take back, without tax; the tax that belongs to it comes with it. 0 if only tax is left of the line.',
     { example: 500 },
   )
   readonly amount!: number;

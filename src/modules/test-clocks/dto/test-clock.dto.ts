@@ -20,7 +20,7 @@ const YEARS = [1970, 9000] as const;
 export class CreateTestClockDto {
   @TextField('For display only.', { most: LONGEST_NAME, example: 'A year of a team' })
   readonly name!: string;
-  @InstantField('Initial time of the clock, in the years 1970 to 9000 in UTC.', {
+  @InstantField('Initial time of the clock, in the years 1970 to 9000.', {
     years: YEARS,
     example: '2026-01-31T00:00:00.000Z',
   })
@@ -28,10 +28,10 @@ export class CreateTestClockDto {
 }
 
 export class AdvanceTestClockDto {
-  @InstantField(
-    'New time of the clock: not before its current time, at most ten years after it, and not after the year 9000.',
-    { years: YEARS, example: '2027-01-31T00:00:00.000Z' },
-  )
+  @InstantField('New time of the clock: not before its current time, at most ten years after it.', {
+    years: YEARS,
+    example: '2027-01-31T00:00:00.000Z',
+  })
   readonly to!: string;
 }
 
