@@ -178,9 +178,9 @@ async function measure(
   let perSecond = 0;
   const { ofService, ofDatabase } = await measureCpuTime(services, database, async () => {
     const rates = await Promise.all(
-      processes.map(async (process, index) => {
-        const sent = await senders[process]?.ask({
-          port: services[process]?.port ?? 0,
+      processes.map(async (place, index) => {
+        const sent = await senders[place]?.ask({
+          port: services[place]?.port ?? 0,
           shape,
           run: `customers-${run}`,
           first: first + index * EVENTS,

@@ -33,15 +33,9 @@ export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>):
 
 /** Returns true if corrections may use a coupon that their bill did not use. */
 export function mayBegin(coupon: CorrectedCoupon): boolean {
-  const {
-    duration,
-    isBegunByCorrection: isBegun,
-    endsAt,
-    periodStartAt,
-    ownEndsAt,
-    lastAt,
-  } = coupon;
-  if (duration !== 'repeating') return !isPercentOnce(coupon) || isUnused(coupon) || isBegun;
+  const { duration, isBegunByCorrection, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
+  if (duration !== 'repeating')
+    return !isPercentOnce(coupon) || isUnused(coupon) || isBegunByCorrection;
   if (periodStartAt === null || ownEndsAt === null) return false;
   const isBeforeEnd = endsAt === null || periodStartAt < endsAt;
   return isBeforeEnd && (lastAt === null || lastAt < ownEndsAt);

@@ -32,14 +32,14 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   const most = lesser(owedOf(invoice) + greater(left, 0n), held.heldMinor - beyondMinor);
   const onInvoiceMinor = creditedBy(invoice.lines);
   const chargedMinor = invoice.total + onInvoiceMinor;
-  const notedMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
+  const creditNotesMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
   const refundedMinor = settle === 'refund' ? 0n : greater(given.refundedMinor - toRefundMinor, 0n);
   return {
     mostMinor: greater(most, 0n),
     chargedMinor,
     onInvoiceMinor,
-    laterMinor: chargedMinor - notedMinor - held.heldMinor,
-    creditNotesMinor: notedMinor,
+    laterMinor: chargedMinor - creditNotesMinor - held.heldMinor,
+    creditNotesMinor,
     refundedMinor,
     lostMinor: beyondMinor - refundedMinor,
   };
@@ -64,20 +64,14 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
 
 /** Returns the charges of the invoice, and each amount that was given back of them, for the detail of an error. */
 export function explainLimit(limit: NoteLimit): string {
-  const {
-    chargedMinor,
-    onInvoiceMinor,
-    laterMinor,
-    creditNotesMinor: notedMinor,
-    refundedMinor,
-    lostMinor,
-  } = limit;
+  const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor, refundedMinor, lostMinor } =
+    limit;
   // Of both kinds of credit the larger one limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [
     [isOnInvoice ? onInvoiceMinor : 0n, 'credited by lines of the same invoice'],
     [isOnInvoice ? 0n : laterMinor, 'credited by later invoices'],
-    [notedMinor, 'credited by other credit notes'],
+    [creditNotesMinor, 'credited by other credit notes'],
     [refundedMinor, 'refunded without a credit note'],
     [lostMinor, 'lost in disputes without a credit note'],
   ] as const;

@@ -28,10 +28,13 @@ export class CreateTestClockDto {
 }
 
 export class AdvanceTestClockDto {
-  @InstantField('New time of the clock: not before its current time, at most ten years after it.', {
-    years: YEARS,
-    example: '2027-01-31T00:00:00.000Z',
-  })
+  @InstantField(
+    'New time of the clock: not before its current time, at most ten years after it, until the year 9000.',
+    {
+      years: YEARS,
+      example: '2027-01-31T00:00:00.000Z',
+    },
+  )
   readonly to!: string;
 }
 
