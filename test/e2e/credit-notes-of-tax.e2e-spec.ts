@@ -1,4 +1,5 @@
 import { randomFrom } from '../support/random';
+import { SEED } from '../support/seed';
 import { post, startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
 describe('credit notes of lines of which only tax is left', () => {
@@ -106,9 +107,7 @@ describe('credit notes of lines of which only tax is left', () => {
   });
 
   it('and of all other lines leave no tax and nothing to pay', async () => {
-    // A known defect: with about one seed in thirty, notes over parts of tiny lines take a minor unit of tax too much, and the last
-    // line cannot be credited.
-    const random = randomFrom(7);
+    const random = randomFrom(SEED);
     const below = (limit: number): number => Math.floor(random() * limit);
     for (let run = 0; run < 12; run += 1) {
       const percentages = ['7', '19', '33.3', '60', '100'];

@@ -79,6 +79,13 @@ describe('one rounding per rate over the whole invoice, split over the lines', (
       [10000n],
       [2000n],
     ],
+    [
+      'two inclusive rates that would both be rounded up on the first line',
+      [1n, 1n, 1n, 1n].map((amount) => line(amount, 'a', 'b')),
+      [rate('a', '19', true), rate('b', '19', true)],
+      [0n, 0n, 1n, 1n],
+      [1n, 1n, 0n, 0n],
+    ],
     ['zero percent', [line(1000n, 'zero')], [rate('zero', '0')], [1000n], [0n]],
     ['nothing', [], [vat], [], []],
   ])('%s', (_, lines, rates, nets, taxes) => {
@@ -177,6 +184,24 @@ describe('for any invoice', () => {
           tax.lines.map(({ grossMinor }) => grossMinor),
         );
       }),
+    );
+  });
+
+  test('two inclusive rates together never exceed the amount of a line', () => {
+    const percentage = fc.constantFrom('1', '7.7', '19', '33.3', '60', '100', '250');
+    const amounts = fc.array(fc.bigInt({ min: -4n, max: 6n }), { maxLength: 12 });
+    fc.assert(
+      fc.property(amounts, percentage, percentage, (given, first, second) => {
+        const tax = taxInvoice(
+          given.map((amount) => line(amount, 'a', 'b')),
+          [rate('a', first, true), rate('b', second, true)],
+          'none',
+        );
+        tax.lines.forEach(({ netMinor }, index) => {
+          expect(netMinor * (given[index] ?? 0n)).toBeGreaterThanOrEqual(0n);
+        });
+      }),
+      { numRuns: 2000 },
     );
   });
 

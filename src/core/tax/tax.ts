@@ -3,16 +3,14 @@ import {
   compare,
   divide,
   multiply,
-  overCommonDenominator,
   parseDecimal,
   rational,
-  roundToInteger,
   sum,
   ZERO,
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocateShares } from '../money';
+import { splitByExactTaxes, withinAmounts, type RateSplit } from './split';
 
 export type AppliedTaxRate = {
   readonly taxRateId: string;
@@ -67,7 +65,8 @@ export type InvoiceTax = {
 
 /**
  * Calculates the tax of an invoice. Each rate is rounded once over all its lines, half away from zero, then split over them by
- * largest remainder. Inclusive tax is part of the line's amount: with several inclusive rates, net = amount / (1 + their sum).
+ * largest remainder. Inclusive tax is part of the line's amount: with several inclusive rates, net = amount / (1 + their sum),
+ * and a line whose taxes together would exceed its amount leaves a minor unit of tax to another line (see {@link withinAmounts}).
  * Exclusive rates apply to the net and do not compound. An exempt or reverse-charge customer owes the amounts as they are, with
  * no tax and a note; only lines with the terms of an earlier bill have the tax of that bill.
  * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is negative.
@@ -83,8 +82,12 @@ export function taxInvoice(
     lines.some(({ taxRateIds }) => taxRateIds.includes(taxRateId)),
   );
   const exactNets = lines.map((line) => exactNet(line, used));
+  const splits = withinAmounts(
+    lines.map(({ amountMinor }) => amountMinor),
+    used.map((rate) => splitRate(rate, lines, exactNets)),
+  );
   const partsByRate = new Map(
-    used.map((rate) => [rate.taxRateId, splitRate(rate, lines, exactNets)] as const),
+    used.map(({ taxRateId }, index) => [taxRateId, splits[index]?.partsMinor ?? []] as const),
   );
 
   const taxed = lines.map((line, index) => taxLine(line, index, used, partsByRate));
@@ -153,7 +156,7 @@ function splitRate(
   rate: AppliedTaxRate,
   lines: readonly TaxableLine[],
   exactNets: readonly Rational[],
-): bigint[] {
+): RateSplit {
   const fraction = fractionOf(rate);
   const exactTaxes = lines.map(({ taxRateIds, exactTaxes: known }, index) => {
     if (!taxRateIds.includes(rate.taxRateId)) return ZERO;
@@ -161,8 +164,7 @@ function splitRate(
       ? multiply(exactNets[index] ?? ZERO, fraction)
       : (known.get(rate.taxRateId) ?? ZERO);
   });
-  const { numerators, denominator } = overCommonDenominator(exactTaxes);
-  return allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
+  return splitByExactTaxes(rate.inclusive, exactTaxes);
 }
 
 function taxLine(

@@ -1,0 +1,66 @@
+import { overCommonDenominator, roundToInteger, sum, type Rational } from '../decimal';
+import { allocateShares } from '../money';
+
+/** The tax of one rate on the lines of an invoice, in the order of the lines. */
+export type RateSplit = {
+  readonly inclusive: boolean;
+  /** The tax of each line in minor units; its sum is the tax of the rate. */
+  readonly partsMinor: readonly bigint[];
+  /** The exact tax of each line, times `denominator`. */
+  readonly numerators: readonly bigint[];
+  readonly denominator: bigint;
+};
+
+/** Rounds the sum of exact taxes once, half away from zero, and splits it by largest remainder. */
+export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
+  const shares = overCommonDenominator(exactTaxes);
+  const taxMinor = roundToInteger(sum(exactTaxes));
+  const partsMinor = allocateShares(taxMinor, shares.numerators, shares.denominator);
+  return { ...shares, inclusive, partsMinor };
+}
+
+/**
+ * Returns the splits with no line whose inclusive taxes together exceed its amount. One rate alone never exceeds it, but two
+ * rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01, whose net amount would be -0.01. Then one minor
+ * unit of the later rate goes to another line that it was rounded down on and that has an amount left for it: the one with the
+ * largest remainder, ties to the earlier line. The tax of each rate stays, and each part stays within one minor unit of its
+ * exact share. Three or more high rates on tiny lines may leave no such line; then the split stays as it is.
+ */
+export function withinAmounts(
+  amountsMinor: readonly bigint[],
+  splits: readonly RateSplit[],
+): readonly RateSplit[] {
+  const moved = splits.map((split) => ({ ...split, partsMinor: [...split.partsMinor] }));
+  const inclusive = moved.filter((split) => split.inclusive).reverse();
+  if (inclusive.length < 2) return splits;
+
+  const isExceeded = (line: number, addedMinor = 0n): boolean => {
+    const amountMinor = amountsMinor[line] ?? 0n;
+    const taxMinor = inclusive.reduce((all, split) => all + partOf(split, line), addedMinor);
+    return amountMinor < 0n ? taxMinor < amountMinor : taxMinor > amountMinor;
+  };
+  amountsMinor.forEach((amountMinor, from) => {
+    const unit = amountMinor < 0n ? -1n : 1n;
+    for (const split of isExceeded(from) ? inclusive : []) {
+      const receivers = amountsMinor
+        .map((_, line) => ({ line, remainder: remainderOf(split, line) * unit }))
+        .filter(({ line, remainder }) => remainder > 0n && !isExceeded(line, unit));
+      const [first, ...others] = receivers;
+      if (first === undefined || remainderOf(split, from) * unit >= 0n) continue;
+      const to = others.reduce((best, one) => (one.remainder > best.remainder ? one : best), first);
+      split.partsMinor[from] = partOf(split, from) - unit;
+      split.partsMinor[to.line] = partOf(split, to.line) + unit;
+      if (!isExceeded(from)) break;
+    }
+  });
+  return moved;
+}
+
+function partOf({ partsMinor }: RateSplit, line: number): bigint {
+  return partsMinor[line] ?? 0n;
+}
+
+/** Returns the exact tax of a line less its part, times the denominator; positive if the part was rounded down. */
+function remainderOf(split: RateSplit, line: number): bigint {
+  return (split.numerators[line] ?? 0n) - partOf(split, line) * split.denominator;
+}
