@@ -166,9 +166,10 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the database is unavailable to all statements. A lock timeout fails only the statement that met a locked row.
- * The failed statement may have been committed.
+ * Returns true if the failed work must not be repeated: the database is unavailable to all statements, or the work may have been
+ * committed. A lock timeout fails only the statement that met a locked row.
  */
 export function isOutage(error: unknown): boolean {
+  if (error instanceof OutcomeUnknownError) return true;
   return isDatabaseUnavailable(error) && !isLockTimeout(error);
 }

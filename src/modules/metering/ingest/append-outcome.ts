@@ -1,4 +1,9 @@
 import { invariant } from '../../../core/invariant';
+import {
+  isDatabaseUnavailable,
+  isWorthRetrying,
+  OutcomeUnknownError,
+} from '../../../platform/database';
 import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
@@ -22,8 +27,13 @@ export interface PartOutcome {
   readonly reason: NotTried;
 }
 
-/** Outcome of a request on the fast path: all, none or some of its streams were tried. */
-export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome;
+/** Outcome of a request whose commit succeeded, but whose own events could not all be classified. */
+export interface UnclassifiedOutcome {
+  readonly failure: unknown;
+}
+
+/** Outcome of a request on the fast path: all, none or some of its streams were tried, or it failed alone. */
+export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
 /**
  * Separates the events that were not tried from the outcome of a request.
@@ -41,6 +51,41 @@ export function withoutBusy(
   if (busy.size === events.length) return reason;
   const stored = { accepted, notStored: notStored.filter(({ index }) => !busy.has(index)) };
   return { stored, rest: events.filter(({ index }) => busy.has(index)), reason };
+}
+
+/**
+ * Returns the outcome of a request of a commit after which an error prevented the classification. A request without events
+ * to classify has its outcome.
+ */
+export function afterFailure(
+  { accepted, notStored }: AppendOutcome,
+  error: unknown,
+): UnclassifiedOutcome | null {
+  if (notStored.every(({ result }) => result === 'busy')) return null;
+  return { failure: failureOf(accepted, error) };
+}
+
+/**
+ * Returns the error to answer a request with after a part of it failed: if events of other parts were stored, the answer must not
+ * state that nothing was done.
+ * @param accepted number of events of the request that were stored
+ */
+export function failureOf(accepted: number, error: unknown): unknown {
+  const statesNothingDone = isDatabaseUnavailable(error) || isWorthRetrying(error);
+  return accepted > 0 && statesNothingDone ? new OutcomeUnknownError(error) : error;
+}
+
+/**
+ * Awaits the parts of a request and returns its outcome.
+ * @throws {OutcomeUnknownError} when the database failed a part after another was stored
+ */
+export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promise<AppendOutcome> {
+  const settled = await Promise.allSettled(parts);
+  const stored = settled.flatMap((part) => (part.status === 'fulfilled' ? [part.value] : []));
+  const outcome = mergeParts(stored);
+  const failed = settled.find((part) => part.status === 'rejected');
+  if (failed !== undefined) throw failureOf(outcome.accepted, failed.reason);
+  return outcome;
 }
 
 /**

@@ -237,12 +237,7 @@ export function fastPathAppend(onBusy: OnBusy, needs: FastPathNeeds): PreparedSt
   return { name, sql };
 }
 
-/**
- * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have
- * stored under the same keys meanwhile, and earlier events of the same request. Looks each key up by index, because the
- * table is larger than any request.
- */
-const classifySql = (incoming: string): string => `
+const classified = (incoming: string): string => `
   WITH classified AS MATERIALIZED (
     SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
@@ -263,7 +258,17 @@ const classifySql = (incoming: string): string => `
       SELECT stream_id, position, occurred_at, properties
       FROM usage_event WHERE key_digest = incoming.key_digest LIMIT 1
     ) AS stored ON true
-  ),
+  )`;
+
+const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index';
+
+/**
+ * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have
+ * stored under the same keys meanwhile, and earlier events of the same request. Looks each key up by index, because the
+ * table is larger than any request.
+ */
+const classifySql = (incoming: string): string => `
+  ${classified(incoming)},
   -- In the order of the primary key, so that two classifications, which lock no stream, cannot deadlock.
   tallied AS (
     INSERT INTO usage_tally AS tally (stream_id, hour, duplicates, rejected)
@@ -275,7 +280,7 @@ const classifySql = (incoming: string): string => `
       duplicates = tally.duplicates + excluded.duplicates,
       rejected = tally.rejected + excluded.rejected
   )
-  SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index`;
+  ${RESULTS}`;
 
 /** Statements for events from one of the two sources. */
 export interface AppendStatements {
@@ -287,6 +292,9 @@ export const ON_PARAMETERS: AppendStatements = {
   record: recordSql(FROM_PARAMETERS),
   classify: classifySql(FROM_PARAMETERS),
 };
+
+/** Classifies without counting duplicates and refusals, so it waits for no lock. */
+export const CLASSIFY_ONLY = `${classified(FROM_PARAMETERS)} ${RESULTS}`;
 
 export const ON_TABLE: AppendStatements = {
   record: recordSql(FROM_TABLE),

@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
-import { Database } from '../../../platform/database';
+import { Database, isOutage, OutcomeUnknownError } from '../../../platform/database';
 import type { OnBusy } from '../store/usage-streams';
 import { WindowChanges } from '../store/window-changes';
 import {
+  afterFailure,
   type AppendOutcome,
   type FastPathOutcome,
   splitByRequest,
   withoutBusy,
 } from './append-outcome';
-import { fastPathAppend, ON_PARAMETERS, type PreparedStatement } from './append-sql';
+import { CLASSIFY_ONLY, fastPathAppend, ON_PARAMETERS, type PreparedStatement } from './append-sql';
 import { ArchivedKeys } from './archived-keys';
 import { FastPathBatch, type FastPathRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
@@ -28,6 +29,12 @@ interface FastPathResult {
 
 type NotStored = AppendOutcome['notStored'];
 
+interface Classified {
+  readonly notStored: NotStored;
+  /** Error that prevented the events from being counted as duplicates or refusals; null if there was none. */
+  readonly failure: unknown;
+}
+
 /**
  * Fast path of ingest: stores and counts events with one statement, based on cached stream state. It commits by itself, or with
  * the usage hooks if events may be in registered windows.
@@ -43,7 +50,7 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. Does not try the events of outdated streams; with `skip`, nor those of streams that
+   * Returns the outcome of each request. Only requests with events that could not be classified fail. Does not try the events of outdated streams; with `skip`, nor those of streams that
    * another transaction has locked.
    */
   async append(
@@ -59,14 +66,16 @@ export class FastPathAppend {
     const result = await (batch.hasWindows
       ? this.database.transaction(() => this.storeInWindows(statement, batch, now))
       : this.database.autocommit(() => this.store(statement, batch, now)));
-    const notStored = await this.notStored(batch, now, result);
+    const { notStored, failure } = await this.notStored(batch, now, result);
     const outcomes = splitByRequest(requests, notStored);
-    if (result.current === null) return outcomes;
-    const current = new Set(result.current);
-    for (const name of batch.namesWithout(current)) this.cache.forget(name);
+    const current = result.current === null ? null : new Set(result.current);
+    if (current !== null) for (const name of batch.namesWithout(current)) this.cache.forget(name);
     return requests.map((request, index) => {
+      const outcome = outcomes[index] ?? NOTHING_STORED;
+      const failed = failure === null ? null : afterFailure(outcome, failure);
+      if (failed !== null || current === null) return failed ?? outcome;
       const reason = batch.isWithin(index, current) ? 'busy' : 'outdated';
-      return withoutBusy(request.events, outcomes[index] ?? NOTHING_STORED, reason);
+      return withoutBusy(request.events, outcome, reason);
     });
   }
 
@@ -98,20 +107,39 @@ export class FastPathAppend {
     batch: FastPathBatch,
     now: Date,
     { accepted, positions }: FastPathResult,
-  ): Promise<NotStored> {
-    if (positions === null) return [];
+  ): Promise<Classified> {
+    if (positions === null) return { notStored: [], failure: null };
     const notTried = batch.notTried(positions);
     if (accepted + notTried.length === batch.length) {
-      return notTried.map((index) => ({ index, result: 'busy' }));
+      return { notStored: notTried.map((index) => ({ index, result: 'busy' })), failure: null };
     }
     const parameters = batch.classifyParameters(now, positions);
-    const notStored = await this.database.autocommit(() =>
-      this.database.query<NotStored[number]>(ON_PARAMETERS.classify, parameters),
-    );
+    const classified = await this.classify(parameters, accepted > 0);
     invariant(
-      notStored.length === batch.length - accepted,
+      classified.notStored.length === batch.length - accepted,
       'Each event that was not stored has a result.',
     );
-    return notStored;
+    return classified;
+  }
+
+  /**
+   * @param isCommitted true if events were stored: then the error is returned with results that were read without counting them
+   * @throws {OutcomeUnknownError} when events were stored, and not even these results can be read
+   */
+  private async classify(
+    parameters: readonly unknown[],
+    isCommitted: boolean,
+  ): Promise<Classified> {
+    const read = (sql: string) =>
+      this.database.autocommit(() => this.database.query<NotStored[number]>(sql, parameters));
+    try {
+      return { notStored: await read(ON_PARAMETERS.classify), failure: null };
+    } catch (failure) {
+      if (!isCommitted) throw failure;
+      const unknown = new OutcomeUnknownError(failure);
+      if (isOutage(failure)) throw unknown;
+      const notStored = await read(CLASSIFY_ONLY).catch(() => Promise.reject(unknown));
+      return { notStored, failure };
+    }
   }
 }

@@ -8,7 +8,7 @@ import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
   type FastPathOutcome,
-  mergeParts,
+  joinParts,
   type NotTried,
   splitByRequest,
 } from './append-outcome';
@@ -82,7 +82,7 @@ export class IngestBatcher {
     const which = events.length > 1 ? 'lists' : 'singles';
     const outcomes = parts.map((part) => this.queuesOf(part)[which].put(part.events, part));
     if (rest.length > 0) outcomes.push(this.slowPath[which].put(rest, null));
-    return mergeParts(await Promise.all(outcomes));
+    return joinParts(outcomes);
   }
 
   /** Splits events by the cached state of their streams. Reads the state that is not cached. */
@@ -170,7 +170,7 @@ export class IngestBatcher {
         const { parts: ofRequest, rest } = split[index] ?? { parts: [], rest: [] };
         const written = ofRequest.map((part) => this.withSlowPath(part, outcomes.get(part)));
         if (rest.length > 0) written.push(this.slowPath.lists.put(rest, null));
-        return Promise.all(written).then((all) => resolve(mergeParts(all)), reject);
+        return joinParts(written).then(resolve, reject);
       }),
     );
   }
@@ -182,8 +182,12 @@ export class IngestBatcher {
   ): Promise<AppendOutcome> {
     invariant(outcome !== undefined, 'A request has an outcome.');
     if (typeof outcome === 'string') return this.slowPath.lists.put(part.events, null);
+    if ('failure' in outcome) throw outcome.failure;
     if (!('rest' in outcome)) return outcome;
-    return mergeParts([outcome.stored, await this.slowPath.lists.put(outcome.rest, null)]);
+    return joinParts([
+      Promise.resolve(outcome.stored),
+      this.slowPath.lists.put(outcome.rest, null),
+    ]);
   }
 
   /** Returns the queue of a stream. Its requests share commits and do not delay those of other streams. */

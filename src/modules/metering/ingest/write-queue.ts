@@ -5,6 +5,7 @@ import { isLockTimeout, isOutage } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
+  failureOf,
   type FastPathOutcome,
   mergeParts,
   type NotTried,
@@ -173,6 +174,7 @@ export class WriteQueue {
     try {
       invariant(outcome !== undefined, 'Each request has an outcome.');
       if (typeof outcome === 'string') return this.onNotTried(request, outcome);
+      if ('failure' in outcome) throw outcome.failure;
       if ('rest' in outcome) return this.onNotTried(restOf(request, outcome), outcome.reason);
       request.resolve(outcome);
     } catch (error) {
@@ -209,7 +211,7 @@ function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcom
     events: rest,
     fastPath: null,
     resolve: (outcome) => resolve(mergeParts([stored, outcome])),
-    reject,
+    reject: (error) => reject(failureOf(stored.accepted, error)),
     retries: 0,
   };
 }
