@@ -176,12 +176,12 @@ export class WebhookEndpointsService {
 
   /**
    * Disables an endpoint because of its responses. `gone` also discards its pending deliveries.
-   * Does nothing when the endpoint is inactive or deleted already.
+   * Does nothing when the endpoint is inactive or deleted already, or has another URL by now.
    */
-  disable(id: string, reason: DisabledReason): Promise<void> {
+  disable({ id, url }: Pick<WebhookEndpoint, 'id' | 'url'>, reason: DisabledReason): Promise<void> {
     return this.database.transaction(async () => {
       const before = await this.endpoints.lockExclusive(id);
-      if (before?.isActive !== true) return;
+      if (before?.isActive !== true || before.url !== url) return;
       const now = this.clock.now();
       const after: WebhookEndpoint = nextVersion(before, now, {
         isActive: false,

@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../../../platform/outbox';
 import { markFailed, traced } from '../../../platform/tracing';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import type { ClaimedDelivery } from './deliveries.repository';
-import { type AttemptOutcome, classifyReply, type Reply } from './domain/attempt-outcome';
+import { type AttemptOutcome, classifyReply, isGone, type Reply } from './domain/attempt-outcome';
 import type { Attempt } from './domain/delivery';
 import { FAILING_LIMIT_MS } from './domain/retry-schedule';
 import { notificationBody, type ReadableEvent } from './notification';
@@ -24,6 +24,8 @@ const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } a
 
 /** Error of an attempt whose event has no readable data. It is retried, because the data may be restored meanwhile. */
 const DAMAGED = 'event_damaged: the data of the event is missing or damaged in the database.';
+
+const NO_REPLY: Reply = { statusCode: null };
 
 interface Ended {
   readonly attempt: Attempt;
@@ -57,7 +59,8 @@ export class DeliverySender {
       return ended;
     });
     const chance = randomInt(1_000_001) / 1_000_000;
-    const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
+    const current = (await this.isOfFormerUrl(receiver, reply)) ? NO_REPLY : reply;
+    const outcome = classifyReply(current, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
       delivery,
       attempt,
@@ -101,18 +104,26 @@ export class DeliverySender {
     }
   }
 
+  /**
+   * Returns true for a 410 of a URL that was replaced while the request was in flight. It says nothing about the new URL, which
+   * gets the event with the next attempt.
+   */
+  private async isOfFormerUrl({ id, url }: Receiver, reply: Reply): Promise<boolean> {
+    return isGone(reply) && !(await this.receivers.hasUrl(id, url));
+  }
+
   /** Disables an endpoint that answered 410, or whose attempts all failed for too long. */
   private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
     if (outcome.status === 'succeeded') return;
     if (outcome.status === 'discarded') {
-      await this.endpoints.disable(receiver.id, 'gone');
+      await this.endpoints.disable(receiver, 'gone');
       return;
     }
     const now = this.clock.now();
     if (!isTooLong(receiver.failingSince, now)) return;
     // Read again: another attempt may have succeeded since the claim.
     if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
-      await this.endpoints.disable(receiver.id, 'failing');
+      await this.endpoints.disable(receiver, 'failing');
     }
   }
 }
@@ -148,7 +159,7 @@ function withoutReply(startedAt: Date, why: string, durationMs: number): Ended {
   const error = why.slice(0, 300);
   return {
     attempt: { startedAt, durationMs, statusCode: null, error, responseStart: null },
-    reply: { statusCode: null },
+    reply: NO_REPLY,
     isSent: true,
   };
 }

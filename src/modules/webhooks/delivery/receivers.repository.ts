@@ -27,6 +27,8 @@ const ACTIVE = `
 
 const FAILING_SINCE = 'SELECT since FROM webhook_failure WHERE endpoint_id = $1';
 
+const HAS_URL = 'SELECT FROM webhook_endpoint WHERE id = $1 AND url = $2';
+
 const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 
 /** Reads active endpoints and their health. */
@@ -50,6 +52,11 @@ export class ReceiversRepository {
   async failingSince(id: string): Promise<Date | null> {
     const [row] = await this.database.query<{ since: Date }>(FAILING_SINCE, [id]);
     return row?.since ?? null;
+  }
+
+  /** Returns false if the URL of the endpoint was changed. */
+  async hasUrl(id: string, url: string): Promise<boolean> {
+    return (await this.database.query(HAS_URL, [id, url])).length > 0;
   }
 
   /** Resets the health of an endpoint: earlier failures no longer count. */

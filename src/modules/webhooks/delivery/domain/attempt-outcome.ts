@@ -17,6 +17,11 @@ export type AttemptOutcome =
 
 const GONE = 410;
 
+/** Returns true for an answer that says that the endpoint is permanently gone. */
+export function isGone({ statusCode }: Reply): boolean {
+  return statusCode === GONE;
+}
+
 /**
  * Classifies the reply to an attempt. Only 2xx is success. A redirect is a failure, because it leads to an address that
  * was not checked. 410 means that the endpoint is permanently gone.
@@ -31,7 +36,7 @@ export function classifyReply(
 ): AttemptOutcome {
   const { statusCode } = reply;
   if (statusCode !== null && statusCode >= 200 && statusCode < 300) return { status: 'succeeded' };
-  if (statusCode === GONE) return { status: 'discarded' };
+  if (isGone(reply)) return { status: 'discarded' };
   const retryAfter = reply.statusCode === null ? null : parseRetryAfter(reply.retryAfter, now);
   const dueAt = nextAttemptAt(attempts, now, chance, retryAfter);
   return dueAt === null ? { status: 'failed' } : { status: 'pending', dueAt };
