@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { countedOf, GROUP_KEY } from '../../src/modules/metering/store/counted-sql';
+import { countedOf, GROUP_KEY, groupKeyOf } from '../../src/modules/metering/store/counted-sql';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Counted {
@@ -18,11 +18,12 @@ describe('the SQL that counts events', () => {
   afterAll(() => engine.close());
 
   const groupOf = async (properties: object, groupBy: readonly string[]): Promise<string> => {
-    const [row] = await engine.database.query<{ key: string }>(
-      `SELECT ${GROUP_KEY} AS key
+    const [row] = await engine.database.query<{ key: string; short: string }>(
+      `SELECT ${GROUP_KEY} AS key, ${groupKeyOf(groupBy.length)} AS short
        FROM (VALUES ($1::jsonb)) AS event(properties) CROSS JOIN (VALUES ($2::jsonb)) AS meter(group_by)`,
       [JSON.stringify(properties), JSON.stringify(groupBy)],
     );
+    expect(row?.short).toBe(row?.key);
     return row?.key ?? '';
   };
 

@@ -63,6 +63,7 @@ export class LargestUsageReader {
       meter: '$2',
       asked: ASKED,
       condition: NOT_VOIDED,
+      groupBy: meter.groupBy,
     };
     const periodMs = period.endAt.getTime() - period.startAt.getTime();
     const rows = await this.database.query<CustomerTotalsRow>(

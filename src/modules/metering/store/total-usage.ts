@@ -28,8 +28,9 @@ const PIECES: Record<
  * total for an hour has no events in it. OFFSET 0 makes PostgreSQL read these totals once for each stream. Otherwise it looks up
  * each hour of each stream, which takes minutes if the windows start at half past the hour.
  */
-function piecesOf(aggregation: TotalledAggregation): string {
+function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
   const { ofHour, ofEvent } = PIECES[aggregation];
+  const events = { stream: 'stream.id', meter: '$2', condition: NOT_VOIDED, groupBy };
   return `
     SELECT bucket.start_at AS at, bucket.group_key, ${ofHour} AS value
     FROM stream CROSS JOIN LATERAL (
@@ -51,7 +52,7 @@ function piecesOf(aggregation: TotalledAggregation): string {
         SELECT greatest(used.start_at, $3) AS start_at, least(used.start_at + interval '1 hour', $4) AS end_at
         WHERE used.start_at = ANY ($6::timestamptz[])
       ) AS edge
-      CROSS JOIN LATERAL (${eventsOf('stream.id', '$2', NOT_VOIDED)}) AS counted`;
+      CROSS JOIN LATERAL (${eventsOf(events)}) AS counted`;
 }
 
 interface TotalRow {
@@ -87,7 +88,7 @@ export class TotalUsageReader {
          WHERE usage_stream.event_name = $1
        ), counted AS MATERIALIZED (
          SELECT width_bucket(at, $5::timestamptz[]) - 1 AS number, group_key, ${together}(value) AS value, count(*) AS pieces
-         FROM (SELECT * FROM (${piecesOf(meter.aggregation)}) AS piece LIMIT $7 + 1) AS piece
+         FROM (SELECT * FROM (${piecesOf(meter)}) AS piece LIMIT $7 + 1) AS piece
          GROUP BY 1, 2
        ), grouped AS MATERIALIZED (
          SELECT number, ${groupOf(meter.groupBy, groupBy)} COLLATE "C" AS group_key, ${together}(value) AS value

@@ -1,5 +1,5 @@
 import type { Aggregation } from '../../../core/usage';
-import { digestOf, GROUP_KEY, hourOf, IS_COUNTED, METER_READS } from './counted-sql';
+import { digestOf, groupKeyOf, hourOf, IS_COUNTED, METER_READS } from './counted-sql';
 
 /** Exact milliseconds from one instant to another. */
 const msBetween = (startAt: string, endAt: string): string =>
@@ -74,11 +74,18 @@ export interface PiecesSql {
   readonly asked: string;
   /** Condition on `event`. */
   readonly condition: string;
+  /** Properties that the meter groups by. */
+  readonly groupBy: readonly string[];
 }
 
 /** Subquery with the counted events of the period `edge`. OFFSET 0 keeps the planner from reading the events of all streams. */
-export const eventsOf = (stream: string, meter: string, condition: string): string => `
-        SELECT event.occurred_at, event.position, read.value, read.text, ${GROUP_KEY} AS group_key
+export const eventsOf = ({
+  stream,
+  meter,
+  condition,
+  groupBy,
+}: Pick<PiecesSql, 'stream' | 'meter' | 'condition' | 'groupBy'>): string => `
+        SELECT event.occurred_at, event.position, read.value, read.text, ${groupKeyOf(groupBy.length)} AS group_key
         FROM usage_event AS event CROSS JOIN meter ${METER_READS}
         WHERE meter.id = ${meter} AND event.stream_id = ${stream} AND edge.start_at < edge.end_at
           AND event.occurred_at >= edge.start_at AND event.occurred_at < edge.end_at
@@ -89,7 +96,8 @@ export const eventsOf = (stream: string, meter: string, condition: string): stri
  * CTEs with the hours and events whose sum is the usage of each group and period. OFFSET 0 keeps the planner from turning the
  * lookups into joins that read all events.
  */
-function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): string {
+function piecesOf(pieces: PiecesSql): string {
+  const { aggregation, stream, meter, asked } = pieces;
   const { ofHour, ofEvent } = PIECES[aggregation];
   return `
     asked AS MATERIALIZED (${asked}),
@@ -105,7 +113,7 @@ function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): 
       SELECT asked.number, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
       FROM asked CROSS JOIN LATERAL (
         VALUES (asked.start_at, asked.hours_start_at), (asked.hours_end_at, asked.end_at)
-      ) AS edge(start_at, end_at) CROSS JOIN LATERAL (${eventsOf(stream, meter, condition)}
+      ) AS edge(start_at, end_at) CROSS JOIN LATERAL (${eventsOf(pieces)}
       ) AS counted
       ${aggregation === 'unique' ? distinctValues(stream, meter) : ''}
     )`;

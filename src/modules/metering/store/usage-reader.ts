@@ -88,6 +88,7 @@ export class UsageReader {
       meter: '$2',
       asked: ASKED,
       condition: exact ? COUNTED_AT_POSITION : NOT_VOIDED,
+      groupBy: meter.groupBy,
     };
     const rows = await this.database.query<GroupTotalsRow>(
       `SELECT s.last_position, t.*

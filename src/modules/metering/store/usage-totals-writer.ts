@@ -41,8 +41,9 @@ const ASKED = `
     $6::timestamptz AS end_at`;
 
 /** Returns SQL that inserts the totals of a period, for one group or all. */
-function countPeriodSql({ aggregation }: Meter, what: 'totals' | 'values'): string {
-  const pieces = { aggregation, stream: '$1', meter: '$2', asked: ASKED, condition: NOT_VOIDED };
+function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
+  const given = { stream: '$1', meter: '$2', asked: ASKED, condition: NOT_VOIDED };
+  const pieces = { aggregation, groupBy, ...given };
   const [table, columns, rows] =
     what === 'totals'
       ? ['usage_bucket', TOTAL_COLUMNS, totalsOf(pieces)]
