@@ -56,9 +56,8 @@ export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns the months, oldest first, that can be dropped as a whole. */
-  async months(): Promise<readonly string[]> {
-    const rows = await this.database.query<{ month: string }>(MONTHS);
-    return rows.map(({ month }) => month);
+  months(): Promise<readonly string[]> {
+    return this.database.queryValues<string>(MONTHS);
   }
 
   async range(month: string): Promise<MonthRange> {
@@ -79,10 +78,8 @@ export class AuditDropsRepository {
       `audit_change_${month}`,
     ]);
     const minima = others.map(({ name }) => `SELECT min(position) AS position FROM "${name}"`);
-    const [row] = await this.database.query<{ first: string | null }>(
-      `SELECT min(position) AS first FROM (${minima.join(' UNION ALL ')}) AS minima`,
-    );
-    return toBigInt(row?.first);
+    const sql = `SELECT min(position) FROM (${minima.join(' UNION ALL ')}) AS minima`;
+    return toBigInt(await this.database.queryValue<string>(sql));
   }
 
   /** Stores the hashes of the changes of a month after a position. Returns the digest of all stored hashes after it. */
@@ -96,16 +93,13 @@ export class AuditDropsRepository {
   }
 
   async keptDigest(position: bigint): Promise<string> {
-    const [row] = await this.database.query<{ digest: string }>(KEPT_DIGEST, [position]);
-    return row?.digest ?? '';
+    return (await this.database.queryValue<string>(KEPT_DIGEST, [position])) ?? '';
   }
 
   /** Returns how many hashes of dropped changes are stored. */
   async keptCount(): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(
-      'SELECT count(*)::integer AS count FROM audit_dropped_change',
-    );
-    return row?.count ?? 0;
+    const sql = 'SELECT count(*)::integer FROM audit_dropped_change';
+    return (await this.database.queryValue<number>(sql)) ?? 0;
   }
 
   async insert(drop: AuditDrop): Promise<void> {

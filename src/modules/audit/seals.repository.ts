@@ -127,8 +127,7 @@ export class SealsRepository {
 
   /** Returns the last position that a change has taken. Its transaction may still be open. */
   async lastPosition(): Promise<bigint> {
-    const [row] = await this.database.query<{ position: string }>(LAST_POSITION);
-    return BigInt(row?.position ?? 0);
+    return BigInt((await this.database.queryValue<string>(LAST_POSITION)) ?? 0);
   }
 
   /** Returns the number of the oldest open transaction, and that of the next one. */
@@ -138,17 +137,13 @@ export class SealsRepository {
   }
 
   async countAfter(position: bigint): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(
-      'SELECT count(*)::integer AS count FROM audit_change WHERE position > $1',
-      [position],
-    );
-    return row?.count ?? 0;
+    const sql = 'SELECT count(*)::integer FROM audit_change WHERE position > $1';
+    return (await this.database.queryValue<number>(sql, [position])) ?? 0;
   }
 
   /** Returns ids of entries without a change. The engine writes none. */
-  async entriesWithoutChange(most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(WITHOUT_CHANGE, [most]);
-    return rows.map(({ id }) => id);
+  entriesWithoutChange(most: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(WITHOUT_CHANGE, [most]);
   }
 }
 

@@ -70,12 +70,11 @@ export class CustomersRepository {
     return this.database.select(CustomerEntity, tail, [ids]);
   }
 
-  async existing(ids: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(
+  existing(ids: readonly string[]): Promise<readonly string[]> {
+    return this.database.queryValues<string>(
       'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
       [ids],
     );
-    return rows.map(({ id }) => id);
   }
 
   /** Returns the customer, deleted or not. */
@@ -149,12 +148,11 @@ export class CustomersRepository {
   }
 
   /** Returns the ids of the customers on a test clock, deleted ones included. */
-  async idsOn(testClockId: string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(
+  idsOn(testClockId: string): Promise<readonly string[]> {
+    return this.database.queryValues<string>(
       'SELECT id FROM customer WHERE test_clock_id = $1 ORDER BY id',
       [testClockId],
     );
-    return rows.map(({ id }) => id);
   }
 
   /** Locks up to `most` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */

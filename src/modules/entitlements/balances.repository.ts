@@ -259,11 +259,8 @@ export class BalancesRepository {
     }
     const removed: string[] = [];
     for (const table of TABLES_WITH_EVENTS) {
-      const rows = await this.database.query<{ id: string }>(
-        `DELETE FROM ${table} WHERE customer_id = ANY ($1) RETURNING id`,
-        [customerIds],
-      );
-      removed.push(...rows.map(({ id }) => id));
+      const sql = `DELETE FROM ${table} WHERE customer_id = ANY ($1) RETURNING id`;
+      removed.push(...(await this.database.queryValues<string>(sql, [customerIds])));
     }
     return removed;
   }

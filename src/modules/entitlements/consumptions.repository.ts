@@ -95,8 +95,7 @@ export class ConsumptionsRepository {
   /** Returns the quantity consumed of a balance since an instant. Reads all consumptions of the balance. */
   async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
     const parameters = [customerId, entitlementId, since];
-    const [row] = await this.database.query<{ total: string }>(TOTAL_SINCE, parameters);
-    return parseExact(row?.total ?? '0');
+    return parseExact((await this.database.queryValue<string>(TOTAL_SINCE, parameters)) ?? '0');
   }
 
   /**

@@ -185,11 +185,9 @@ export class BilledLinesRepository {
 
   /** Returns all lines of invoices in effect for usage, late usage and limits of these items and periods, oldest first. */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT line.id ${BILLED_USAGE}`,
-      parametersOf(usage),
-    );
-    return this.invoices.findLines(rows.map(({ id }) => id));
+    const sql = `SELECT line.id ${BILLED_USAGE}`;
+    const ids = await this.database.queryValues<string>(sql, parametersOf(usage));
+    return this.invoices.findLines(ids);
   }
 
   /** Returns the discount of each redemption in each of these billing periods; void invoices do not count. */

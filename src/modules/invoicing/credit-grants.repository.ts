@@ -161,21 +161,13 @@ export class CreditGrantsRepository {
   /** Turns reserved credit of a source into refunded credit, up to an amount. Returns the amount turned. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ amount: string }>(TAKE_RESERVED, [
-      sourceId,
-      amount.toString(),
-    ]);
-    return BigInt(row?.amount ?? 0);
+    return this.queryAmount(TAKE_RESERVED, [sourceId, amount.toString()]);
   }
 
   /** Takes unused credit for a lost dispute, up to an amount; a negative amount gives it back. Returns the amount taken. */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ amount: string }>(TAKE_LOST, [
-      sourceId,
-      amount.toString(),
-    ]);
-    return BigInt(row?.amount ?? 0);
+    return this.queryAmount(TAKE_LOST, [sourceId, amount.toString()]);
   }
 
   /**
@@ -184,28 +176,18 @@ export class CreditGrantsRepository {
    */
   async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ amount: string }>(LOSE_AT_ORIGIN, [
-      sourceId,
-      originId,
-      amount.toString(),
-    ]);
-    return BigInt(row?.amount ?? 0);
+    return this.queryAmount(LOSE_AT_ORIGIN, [sourceId, originId, amount.toString()]);
   }
 
   /** Returns how much credit from credit notes of an invoice was lost in disputes, in minor units. */
-  async lostOfNotes(invoiceId: string): Promise<bigint> {
-    const [row] = await this.database.query<{ amount: string }>(LOST_OF_NOTES, [invoiceId]);
-    return BigInt(row?.amount ?? 0);
+  lostOfNotes(invoiceId: string): Promise<bigint> {
+    return this.queryAmount(LOST_OF_NOTES, [invoiceId]);
   }
 
   /** Makes refunded credit available again, except the part that other refunds gave back. Returns the amount. */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ amount: string }>(RETURN_REFUNDED, [
-      sourceId,
-      stillRefunded.toString(),
-    ]);
-    return BigInt(row?.amount ?? 0);
+    return this.queryAmount(RETURN_REFUNDED, [sourceId, stillRefunded.toString()]);
   }
 
   /** Makes reserved credit available again, except the part that pending refunds reserve. */
@@ -246,5 +228,9 @@ export class CreditGrantsRepository {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);
     return rows.length === 1;
+  }
+
+  private async queryAmount(sql: string, parameters: readonly unknown[]): Promise<bigint> {
+    return BigInt((await this.database.queryValue<string>(sql, parameters)) ?? 0);
   }
 }

@@ -118,7 +118,6 @@ export class CreditPayoutsRepository {
 
   private async move(sql: string, refundId: string): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ amount: string }>(sql, [refundId]);
-    return BigInt(row?.amount ?? 0);
+    return BigInt((await this.database.queryValue<string>(sql, [refundId])) ?? 0);
   }
 }

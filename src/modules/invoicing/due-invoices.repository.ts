@@ -99,18 +99,18 @@ export class DueInvoicesRepository {
   lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
-    return this.idsOf(sql, [scope, now, most]);
+    return this.database.queryValues<string>(sql, [scope, now, most]);
   }
 
   /** Returns ids of invoices with a planned charge that are no longer open. */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
-    return this.idsOf(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
+    return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
   }
 
   /** Locks invoices that are due, not paid, and not yet reported as overdue, until the transaction ends. */
   lockOverdue(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
-    return this.idsOf(OVERDUE(scope), [scope, now, most]);
+    return this.database.queryValues<string>(OVERDUE(scope), [scope, now, most]);
   }
 
   async updateOverdue(invoices: readonly Invoice[]): Promise<void> {
@@ -147,7 +147,9 @@ export class DueInvoicesRepository {
 
   /** Returns true if an invoice of the subscription is open. */
   async hasOpen(subscriptionId: string): Promise<boolean> {
-    return (await this.idsOf(OPEN_OF_SUBSCRIPTION, [subscriptionId])).length > 0;
+    return (
+      (await this.database.queryValues<string>(OPEN_OF_SUBSCRIPTION, [subscriptionId])).length > 0
+    );
   }
 
   /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */
@@ -168,7 +170,7 @@ export class DueInvoicesRepository {
   /** Locks the open and the uncollectible invoices of a subscription until the transaction ends. Returns their ids. */
   lockOwedOf(subscriptionId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
-    return this.idsOf(OWED_OF_SUBSCRIPTION, [subscriptionId]);
+    return this.database.queryValues<string>(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
   /** Returns the amounts owed on open and uncollectible invoices, by subscription. Subscriptions without them are absent. */
@@ -198,10 +200,5 @@ export class DueInvoicesRepository {
       attemptCount,
       isPlanned,
     }));
-  }
-
-  private async idsOf(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(sql, parameters);
-    return rows.map(({ id }) => id);
   }
 }

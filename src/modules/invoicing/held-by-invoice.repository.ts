@@ -91,9 +91,8 @@ export class HeldByInvoiceRepository {
   }
 
   /** Returns ids of credit lines for lines of an invoice, on later invoices in effect. */
-  async creditLinesOf(invoiceId: string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(CREDIT_LINES, [invoiceId]);
-    return rows.map(({ id }) => id);
+  creditLinesOf(invoiceId: string): Promise<readonly string[]> {
+    return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }
 
   /** Returns ids of finalized invoices that billed the usage of items in these periods. */
@@ -101,12 +100,11 @@ export class HeldByInvoiceRepository {
     billed: readonly { readonly itemId: string; readonly period: Period }[],
   ): Promise<readonly string[]> {
     if (billed.length === 0) return [];
-    const rows = await this.database.query<{ id: string }>(BILLED_USAGE, [
+    return this.database.queryValues<string>(BILLED_USAGE, [
       billed.map(({ itemId }) => itemId),
       billed.map(({ period }) => period.startAt),
       billed.map(({ period }) => period.endAt),
     ]);
-    return rows.map(({ id }) => id);
   }
 
   /** Returns ids of finalized invoices that billed items in advance beyond an instant. */
@@ -114,10 +112,9 @@ export class HeldByInvoiceRepository {
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {
     if (credits.length === 0) return [];
-    const rows = await this.database.query<{ id: string }>(CREDITED_INVOICES, [
+    return this.database.queryValues<string>(CREDITED_INVOICES, [
       credits.map(({ itemId }) => itemId),
       credits.map(({ unusedFrom }) => unusedFrom),
     ]);
-    return rows.map(({ id }) => id);
   }
 }

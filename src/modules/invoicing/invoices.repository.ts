@@ -250,8 +250,7 @@ export class InvoicesRepository {
     this.database.requireTransaction();
     const removed: string[] = [];
     for (const remove of REMOVE) {
-      const rows = await this.database.query<{ id: string }>(remove, [customerIds]);
-      removed.push(...rows.map(({ id }) => id));
+      removed.push(...(await this.database.queryValues<string>(remove, [customerIds])));
     }
     return removed;
   }

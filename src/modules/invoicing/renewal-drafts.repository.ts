@@ -46,9 +46,9 @@ export class RenewalDraftsRepository {
   /** Locks those of the given drafts that still wait, until the transaction ends. Returns them in the sequence of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(LOCK, [ids]);
-    if (rows.length === 0) return [];
-    const found = await this.invoices.findAll(rows.map(({ id }) => id));
+    const locked = await this.database.queryValues<string>(LOCK, [ids]);
+    if (locked.length === 0) return [];
+    const found = await this.invoices.findAll(locked);
     const place = new Map(ids.map((id, index) => [id, index]));
     const placeOf = ({ id }: WaitingDraft): number => place.get(id) ?? 0;
     return found.filter(isWaiting).sort((one, other) => placeOf(one) - placeOf(other));
@@ -56,9 +56,9 @@ export class RenewalDraftsRepository {
 
   /** Returns the waiting drafts of a customer, oldest first. */
   async ofCustomer(customerId: string): Promise<readonly WaitingDraft[]> {
-    const rows = await this.database.query<{ id: string }>(OF_CUSTOMER, [customerId]);
-    if (rows.length === 0) return [];
-    return (await this.invoices.findAll(rows.map(({ id }) => id))).filter(isWaiting);
+    const ids = await this.database.queryValues<string>(OF_CUSTOMER, [customerId]);
+    if (ids.length === 0) return [];
+    return (await this.invoices.findAll(ids)).filter(isWaiting);
   }
 
   /**
@@ -73,8 +73,7 @@ export class RenewalDraftsRepository {
   }
 
   /** Returns ids of the waiting drafts of subscriptions, in due order. */
-  async ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(OF_SUBSCRIPTIONS, [subscriptionIds]);
-    return rows.map(({ id }) => id);
+  ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
+    return this.database.queryValues<string>(OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 }

@@ -33,14 +33,12 @@ export class SimulationRepository {
   ) {}
 
   async countCustomers(): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(COUNT_CUSTOMERS);
-    return row?.count ?? 0;
+    return (await this.database.queryValue<number>(COUNT_CUSTOMERS)) ?? 0;
   }
 
   /** Returns customers with invoices of subscriptions, by ascending id. */
-  async customersAfter(id: string, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ customer_id: string }>(CUSTOMERS_AFTER, [id, most]);
-    return rows.map(({ customer_id: customerId }) => customerId);
+  customersAfter(id: string, most: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, most]);
   }
 
   /** Returns the lines that billed these prices for periods that start in a span, in the sequence in which they were made. */

@@ -243,12 +243,8 @@ export class LedgerRepository {
     return [];
   }
 
-  private async idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(sql, [
-      MOST_OFFENDING,
-      ...parameters,
-    ]);
-    return rows.map(({ id }) => id);
+  private idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {
+    return this.database.queryValues<string>(sql, [MOST_OFFENDING, ...parameters]);
   }
 
   private async withPostings(

@@ -33,21 +33,17 @@ export class MetersRepository {
   }
 
   /** Returns the given event names that a meter counts, archived meters included. */
-  async findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ name: string }>(
+  findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
+    return this.database.queryValues<string>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',
       [eventNames],
     );
-    return rows.map(({ name }) => name);
   }
 
   /** Returns the number of meters of an event name, archived ones included. */
   async countByEventName(eventName: string): Promise<number> {
-    const [row] = await this.database.query<{ meters: number }>(
-      'SELECT count(*)::integer AS meters FROM meter WHERE event_name = $1',
-      [eventName],
-    );
-    return row?.meters ?? 0;
+    const sql = 'SELECT count(*)::integer FROM meter WHERE event_name = $1';
+    return (await this.database.queryValue<number>(sql, [eventName])) ?? 0;
   }
 
   /** Returns the meter, locked until the transaction ends. */

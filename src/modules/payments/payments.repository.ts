@@ -121,11 +121,8 @@ export class PaymentsRepository {
   }
 
   /** Returns the ids of the given invoices that have an automatic charge in progress. */
-  async attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_IN_FLIGHT, [
-      invoiceIds,
-    ]);
-    return rows.map(({ invoice_id: id }) => id);
+  attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
+    return this.database.queryValues<string>(ATTEMPTS_IN_FLIGHT, [invoiceIds]);
   }
 
   /** Writes the fields that an outcome can change. */
@@ -148,12 +145,8 @@ export class PaymentsRepository {
    * Commits the reference of a prepared charge. Returns the committed reference, which another process may have written; null if
    * the payment is final.
    */
-  async keepReference(id: string, reference: string): Promise<string | null> {
-    const [row] = await this.database.query<{ provider_reference: string }>(KEEP_REFERENCE, [
-      id,
-      reference,
-    ]);
-    return row?.provider_reference ?? null;
+  keepReference(id: string, reference: string): Promise<string | null> {
+    return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);
   }
 
   /**
@@ -195,10 +188,9 @@ export class PaymentsRepository {
   }
 
   /** Claims due payments, to ask their provider. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
   /** Returns the payments with these ids, or with these ids at their provider. */
@@ -213,10 +205,9 @@ export class PaymentsRepository {
   }
 
   /** Deletes the payments of customers, also those in flight; returns their ids. */
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }
 

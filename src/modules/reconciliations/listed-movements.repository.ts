@@ -44,8 +44,7 @@ export class ListedMovementsRepository {
     references: readonly string[],
   ): Promise<ReadonlySet<string>> {
     const parameters = [reconciliationId, kind, references];
-    const rows = await this.database.query<{ reference: string }>(LISTED, parameters);
-    return new Set(rows.map(({ reference }) => reference));
+    return new Set(await this.database.queryValues<string>(LISTED, parameters));
   }
 
   /** Deletes up to `most` rows of a run; returns how many. */

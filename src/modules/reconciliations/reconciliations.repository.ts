@@ -59,9 +59,8 @@ export class ReconciliationsRepository {
   }
 
   /** Claims runs whose next step is due. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 }

@@ -61,12 +61,12 @@ export class MrrChangesRepository {
 
   /** Returns ids of subscriptions whose revenue is not recorded yet, ascending. */
   async pending(most: number): Promise<readonly string[]> {
-    return this.ids(PENDING, [most]);
+    return this.database.queryValues<string>(PENDING, [most]);
   }
 
   /** Returns the ids of those subscriptions whose revenue is not recorded yet. */
   async pendingOf(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(await this.ids(PENDING_OF, [subscriptionIds]));
+    return new Set(await this.database.queryValues<string>(PENDING_OF, [subscriptionIds]));
   }
 
   /** Returns the sums of all changes, by subscription. */
@@ -102,11 +102,6 @@ export class MrrChangesRepository {
   }
 
   earningAfterEnd(most: number): Promise<readonly string[]> {
-    return this.ids(EARNING_AFTER_END, [most]);
-  }
-
-  private async ids(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(sql, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(EARNING_AFTER_END, [most]);
   }
 }

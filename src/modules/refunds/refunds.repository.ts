@@ -111,10 +111,9 @@ export class RefundsRepository {
   }
 
   /** Claims due refunds, to ask their provider. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
   /** Returns the refunds with these ids, or with these ids at their provider. */
@@ -128,10 +127,9 @@ export class RefundsRepository {
     return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);
   }
 
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }
 

@@ -37,8 +37,7 @@ export class SecondFactorsRepository implements OnModuleInit {
 
   /** Returns true if the studio requires a second factor, and the admin has not enabled one. */
   async isMissing(adminId: string): Promise<boolean> {
-    const [row] = await this.database.query<{ missing: boolean }>(IS_MISSING, [adminId]);
-    return row?.missing === true;
+    return (await this.database.queryValue<boolean>(IS_MISSING, [adminId])) === true;
   }
 
   async insert(factor: SecondFactor): Promise<void> {

@@ -52,9 +52,8 @@ export class StudioRepository {
   }
 
   /** Returns the password hash of some active admin, the same one for the same number, or null if there is none. */
-  async anyPasswordHash(number: number): Promise<string | null> {
-    const [row] = await this.database.query<{ password_hash: string }>(ANY_PASSWORD_HASH, [number]);
-    return row?.password_hash ?? null;
+  anyPasswordHash(number: number): Promise<string | null> {
+    return this.database.queryValue<string>(ANY_PASSWORD_HASH, [number]);
   }
 
   /** Locks the admin until the transaction ends. */

@@ -120,8 +120,7 @@ export class SubscriptionsRepository {
 
   /** Returns the subscriptions without automatic charges: unpaid, or past the time limit of their first payment. */
   async withoutAutomaticCharges(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
-    const rows = await this.database.query<{ id: string }>(LEFT_ALONE, [ids, now]);
-    return new Set(rows.map(({ id }) => id));
+    return new Set(await this.database.queryValues<string>(LEFT_ALONE, [ids, now]));
   }
 
   /** Writes the status, with the time limit of a first payment and the next due work. */
@@ -301,8 +300,7 @@ export class SubscriptionsRepository {
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     for (const remove of REMOVE_PARTS) await this.database.query(remove, [customerIds]);
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 
   private get subscriptions() {

@@ -94,9 +94,8 @@ export class TestClocksRepository {
   }
 
   /** Leases a deleted clock whose deletion was interrupted to the caller. Returns its id, or null. */
-  async claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
-    const [row] = await this.database.query<{ id: string }>(CLAIM_DELETED, [now, endsAt, owner]);
-    return row?.id ?? null;
+  claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
+    return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
   }
 
   async renewLease(id: string, { endsAt, owner }: TestClockLease): Promise<void> {

@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Span } from '@opentelemetry/api';
 import type { PoolClient } from 'pg';
-import {
-  DataSource,
-  type EntityManager,
-  type EntityTarget,
-  type ObjectLiteral,
-  type Repository,
-} from 'typeorm';
+import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { BackgroundTurns, CallScope } from '../concurrency';
 import { traced } from '../tracing';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
@@ -25,8 +19,6 @@ import { withRetries } from './with-retries';
 type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 
 const TRIES = 3;
-
-const IDLE_SETTING = 'idle_in_transaction_session_timeout';
 
 /**
  * Access to the database. The open transaction belongs to the asynchronous call, so every query of that call runs in it and is
@@ -125,6 +117,18 @@ export class Database {
     return this.send(sql, parameters as unknown[]);
   }
 
+  /** Returns the only column of each row of one statement. */
+  async queryValues<Value>(sql: string, parameters: readonly unknown[] = []): Promise<Value[]> {
+    const rows = await this.query<Record<string, Value>>(sql, parameters);
+    return rows.flatMap((row) => Object.values(row));
+  }
+
+  /** Returns the only column of the first row of one statement; null without a row. */
+  async queryValue<Value>(sql: string, parameters?: readonly unknown[]): Promise<Value | null> {
+    const [value] = await this.queryValues<Value>(sql, parameters);
+    return value ?? null;
+  }
+
   /**
    * Runs a statement that each connection plans once. Planning a join by keys costs more than running it.
    * @param name unique among prepared statements; list columns by name, because a plan does not see added columns
@@ -166,7 +170,8 @@ export class Database {
     this.requiredTransaction().answerTimeoutMs = statementMs + ANSWER_SLACK_MS;
     await this.query(`SET LOCAL statement_timeout = ${statementMs}`);
     if (lockMs !== undefined) await this.query(`SET LOCAL lock_timeout = ${lockMs}`);
-    if (idleMs !== undefined) await this.query(`SET LOCAL ${IDLE_SETTING} = ${idleMs}`);
+    if (idleMs === undefined) return;
+    await this.query(`SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`);
   }
 
   /**
@@ -231,16 +236,14 @@ export class Database {
     parameters: readonly unknown[],
   ): Promise<Entity | null> {
     const entitySql = this.entities.of(entity);
-    const rows = await this.query<Record<string, unknown>>(
-      entitySql.updateReturning(tail),
-      parameters,
-    );
+    const sql = entitySql.updateReturning(tail);
+    const rows = await this.query<Record<string, unknown>>(sql, parameters);
     return entitySql.toEntities(rows)[0] ?? null;
   }
 
   /** Returns TypeORM's repository of an entity, bound to the open transaction, if any. */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
-    return this.manager.getRepository(entity);
+    return (this.currentTransaction?.runner ?? this.dataSource).manager.getRepository(entity);
   }
 
   /** Inserts a row. Undefined columns get their defaults. */
@@ -335,10 +338,6 @@ export class Database {
     const transaction = this.currentTransaction;
     if (transaction === undefined) throw new Error('This must run inside a transaction.');
     return transaction;
-  }
-
-  private get manager(): EntityManager {
-    return this.currentTransaction?.runner.manager ?? this.dataSource.manager;
   }
 
   /** Open transaction of the current call. */

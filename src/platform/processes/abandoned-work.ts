@@ -53,9 +53,8 @@ export class AbandonedWork implements OnModuleInit {
     return false;
   }
 
-  private async deadProcesses(): Promise<readonly number[]> {
-    const rows = await this.database.query<{ number: number }>(deadProcessesSql(this.leased));
-    return rows.map(({ number }) => number);
+  private deadProcesses(): Promise<readonly number[]> {
+    return this.database.queryValues<number>(deadProcessesSql(this.leased));
   }
 
   private async release(rows: LeasedTable, dead: readonly number[]): Promise<void> {

@@ -222,8 +222,7 @@ export class UsageArchiveRepository {
   }
 
   async nextFile(month: Date): Promise<number> {
-    const [row] = await this.database.query<{ number: number }>(NEXT_FILE, [month]);
-    return row?.number ?? 1;
+    return (await this.database.queryValue<number>(NEXT_FILE, [month])) ?? 1;
   }
 
   /** Returns events of closed months, at most `limit` of each stream. */

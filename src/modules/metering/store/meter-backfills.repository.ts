@@ -123,8 +123,7 @@ export class MeterBackfillsRepository {
 
   /** Locks the streams that are not locked by other transactions. Returns their ids. */
   async lockFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.database.query<{ id: string }>(LOCK_FREE, [streamIds]);
-    return new Set(rows.map(({ id }) => id));
+    return new Set(await this.database.queryValues<string>(LOCK_FREE, [streamIds]));
   }
 
   /**
@@ -140,7 +139,6 @@ export class MeterBackfillsRepository {
 
   /** Returns the number of stored events in a range of hours. */
   async countEvents({ streams, from, to }: StreamHours): Promise<number> {
-    const [row] = await this.database.query<{ events: string }>(COUNT_EVENTS, [streams, from, to]);
-    return Number(row?.events ?? 0);
+    return Number((await this.database.queryValue<string>(COUNT_EVENTS, [streams, from, to])) ?? 0);
   }
 }

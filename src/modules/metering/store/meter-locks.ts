@@ -59,11 +59,8 @@ export async function lockMeterCreation(database: Database, eventName: string): 
  */
 export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {
   database.requireTransaction();
-  const [row] = await database.query<{ isLocked: boolean }>(
-    'SELECT pg_try_advisory_xact_lock($1, $2) AS "isLocked"',
-    [INGEST_KEY, slotOf(eventName)],
-  );
-  return row?.isLocked ?? false;
+  const sql = 'SELECT pg_try_advisory_xact_lock($1, $2)';
+  return (await database.queryValue<boolean>(sql, [INGEST_KEY, slotOf(eventName)])) === true;
 }
 
 /**
@@ -74,8 +71,7 @@ export async function ingestingTransactions(
   database: Database,
   eventName: string,
 ): Promise<readonly string[]> {
-  const rows = await database.query<{ id: string }>(INGESTING, [INGEST_KEY, slotOf(eventName)]);
-  return rows.map(({ id }) => id);
+  return database.queryValues<string>(INGESTING, [INGEST_KEY, slotOf(eventName)]);
 }
 
 export function slotOf(eventName: string): number {

@@ -49,9 +49,8 @@ export class DiscrepanciesRepository {
     return pageById(query, request);
   }
 
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

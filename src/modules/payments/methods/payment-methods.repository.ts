@@ -99,10 +99,9 @@ export class PaymentMethodsRepository {
   }
 
   /** Claims deleted methods, to detach them. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
   /** Returns a deleted method that is not detached yet; null otherwise. */
@@ -137,9 +136,8 @@ export class PaymentMethodsRepository {
     return (await this.database.query(CHARGED, [provider, token])).length > 0;
   }
 
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

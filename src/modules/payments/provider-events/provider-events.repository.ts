@@ -115,10 +115,9 @@ export class ProviderEventsRepository {
   }
 
   /** Claims due events. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
   /** Returns a stored event, or null. */
@@ -137,8 +136,7 @@ export class ProviderEventsRepository {
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
-    const [row] = await this.database.query<{ is_behind: boolean }>(IS_BEHIND, parameters);
-    return row?.is_behind ?? false;
+    return (await this.database.queryValue<boolean>(IS_BEHIND, parameters)) ?? false;
   }
 
   /** Deletes up to `most` events that were received before an instant. */
@@ -179,7 +177,6 @@ export class ProviderEventsRepository {
 
   /** Returns true once events were read after `since` and processed, or if they were never read. */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
-    const [row] = await this.database.query<{ has_read: boolean }>(HAS_READ, [provider, since]);
-    return row?.has_read ?? false;
+    return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;
   }
 }

@@ -18,9 +18,8 @@ const REMOVE = 'DELETE FROM provider_customer WHERE customer_id = ANY ($1)';
 export class ProviderCustomersRepository {
   constructor(private readonly database: Database) {}
 
-  async find(customerId: string, provider: ProviderName): Promise<string | null> {
-    const [row] = await this.database.query<{ reference: string }>(FIND, [customerId, provider]);
-    return row?.reference ?? null;
+  find(customerId: string, provider: ProviderName): Promise<string | null> {
+    return this.database.queryValue<string>(FIND, [customerId, provider]);
   }
 
   /** Stores a reference unless one is stored. Returns the stored one. */
@@ -31,8 +30,7 @@ export class ProviderCustomersRepository {
     now: Date,
   ): Promise<string> {
     const parameters = [customerId, provider, reference, now];
-    const [row] = await this.database.query<{ reference: string }>(KEEP, parameters);
-    return row?.reference ?? reference;
+    return (await this.database.queryValue<string>(KEEP, parameters)) ?? reference;
   }
 
   async removeOf(customerIds: readonly string[]): Promise<void> {

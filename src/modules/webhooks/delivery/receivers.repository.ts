@@ -49,9 +49,8 @@ export class ReceiversRepository {
   }
 
   /** Returns the time of the first failure since the last success; null when the last attempt succeeded. */
-  async failingSince(id: string): Promise<Date | null> {
-    const [row] = await this.database.query<{ since: Date }>(FAILING_SINCE, [id]);
-    return row?.since ?? null;
+  failingSince(id: string): Promise<Date | null> {
+    return this.database.queryValue<Date>(FAILING_SINCE, [id]);
   }
 
   /** Returns false if the URL of the endpoint was changed. */

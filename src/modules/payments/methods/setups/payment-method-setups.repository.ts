@@ -53,15 +53,13 @@ export class PaymentMethodSetupsRepository {
   }
 
   /** Claims due setups, to ask their provider. Returns their ids, leased to the caller. */
-  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
-    return rows.map(({ id }) => id);
+    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }
