@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
-import { purgeProvider, TestClocksModule } from '../test-clocks';
+import { TestClocksModule } from '../test-clocks';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponsController } from './coupons.controller';
 import { CouponsRepository } from './coupons.repository';
 import { CouponsService } from './coupons.service';
+import { redemptionsPurge } from './redemptions-purge';
 import { RedemptionsRepository } from './redemptions.repository';
 import { RedemptionsService } from './redemptions.service';
 
@@ -12,9 +13,7 @@ import { RedemptionsService } from './redemptions.service';
   imports: [CustomersModule, TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
-    purgeProvider('redemptions', RedemptionsRepository, (from, customerIds) =>
-      from.removeOf(customerIds),
-    ),
+    redemptionsPurge,
     CouponsRepository,
     CouponsService,
     RedemptionsRepository,

@@ -23,15 +23,6 @@ const END_ALL = `
   UPDATE coupon_redemption SET ended_at = $2
   WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
 
-/** Deletes the redemptions of purged customers and lowers the counts of their coupons, so that others can redeem them. */
-const REMOVE = `
-  WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
-    counted AS (
-      UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
-      FROM (SELECT coupon_id, count(*)::int AS times FROM removed GROUP BY coupon_id) used
-      WHERE coupon.id = used.coupon_id)
-  SELECT id FROM removed`;
-
 @Injectable()
 export class RedemptionsRepository {
   constructor(private readonly database: Database) {}
@@ -116,12 +107,6 @@ export class RedemptionsRepository {
 
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(END_ALL, [subscriptionIds, now]);
-  }
-
-  /** Deletes the redemptions of customers and subtracts them from the counts of their coupons. Returns their ids. */
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 
   private async withCoupons(

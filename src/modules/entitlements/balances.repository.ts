@@ -95,10 +95,6 @@ const BEGIN_GRACE = `
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
   ON CONFLICT DO NOTHING`;
 
-/** Tables with data of customers. Events contain ids of rows of the second list only. */
-const TABLES_WITHOUT_EVENTS = ['entitlement_consumption', 'entitlement_grace', 'customer_access'];
-const TABLES_WITH_EVENTS = ['entitlement_grant', 'customer_entitlement'];
-
 /** Stores balances. A balance is current while its versions are those of the customer and the entitlement. */
 @Injectable()
 export class BalancesRepository {
@@ -249,19 +245,5 @@ export class BalancesRepository {
       customerId,
     ]);
     return new Map(rows.map(({ subscriptionId, startedAt }) => [subscriptionId, startedAt]));
-  }
-
-  /** Deletes all entitlement data of customers. Returns the ids that events contain. */
-  async purgeCustomers(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    for (const table of TABLES_WITHOUT_EVENTS) {
-      await this.database.query(`DELETE FROM ${table} WHERE customer_id = ANY ($1)`, [customerIds]);
-    }
-    const removed: string[] = [];
-    for (const table of TABLES_WITH_EVENTS) {
-      const sql = `DELETE FROM ${table} WHERE customer_id = ANY ($1) RETURNING id`;
-      removed.push(...(await this.database.queryValues<string>(sql, [customerIds])));
-    }
-    return removed;
   }
 }

@@ -5,7 +5,7 @@ import { FeaturesModule } from '../features';
 import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
 import { SubscriptionsModule } from '../subscriptions';
-import { purgeProvider, TestClocksModule } from '../test-clocks';
+import { TestClocksModule } from '../test-clocks';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { AddonEntitlementsService } from './addon-entitlements.service';
@@ -16,6 +16,7 @@ import { ConsumptionsRepository } from './consumptions.repository';
 import { CustomerEntitlementsService } from './customer-entitlements.service';
 import { CustomerEntitlementsController } from './customer-entitlements.controller';
 import { DeleteEntitlementService } from './delete-entitlement.service';
+import { entitlementsPurge } from './entitlements-purge';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementWindows } from './entitlement-windows';
 import { GrantsRepository } from './grants.repository';
@@ -68,9 +69,7 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     SubscriptionBalancesService,
     EntitlementUsageHooks,
     EntitlementWindows,
-    purgeProvider('entitlements', BalancesRepository, (from, customerIds) =>
-      from.purgeCustomers(customerIds),
-    ),
+    entitlementsPurge,
   ],
   exports: [SubscriptionBalancesService],
 })

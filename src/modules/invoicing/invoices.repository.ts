@@ -54,21 +54,6 @@ const TAKE_NUMBERS = `
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
 
-/** Deletes referring rows before the rows they refer to. */
-const REMOVE = [
-  `WITH payouts AS (
-    DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))
-  DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id`,
-  'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
-  `WITH removed AS (
-    DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
-    RETURNING id),
-  released AS (DELETE FROM released_line WHERE line_id = ANY (ARRAY(SELECT id FROM removed)))
-  SELECT id FROM removed`,
-  `WITH snapshots AS (DELETE FROM invoice_snapshot WHERE customer_id = ANY ($1))
-  DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id`,
-];
-
 @Injectable()
 export class InvoicesRepository {
   constructor(
@@ -243,16 +228,6 @@ export class InvoicesRepository {
     const byInvoice = new Map<string, InvoiceLine[]>(rows.map(({ id }) => [id, []]));
     for (const line of lines) byInvoice.get(line.invoiceId)?.push(toLine(line));
     return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));
-  }
-
-  /** Deletes the invoices, lines, credit and credit notes of customers. Returns the ids of all deleted rows. */
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    const removed: string[] = [];
-    for (const remove of REMOVE) {
-      removed.push(...(await this.database.queryValues<string>(remove, [customerIds])));
-    }
-    return removed;
   }
 
   private get invoices() {

@@ -5,7 +5,7 @@ import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
-import { purgeProvider, TestClocksModule } from '../test-clocks';
+import { TestClocksModule } from '../test-clocks';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingContextService } from './billing-context.service';
@@ -31,6 +31,7 @@ import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoiceSnapshotsRepository } from './invoice-snapshots.repository';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
+import { invoicingPurge } from './invoicing-purge';
 import { InvoicesController } from './invoices.controller';
 import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
@@ -69,9 +70,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     LineUsageController,
   ],
   providers: [
-    purgeProvider('invoicing', InvoicesRepository, (from, customerIds) =>
-      from.removeOf(customerIds),
-    ),
+    invoicingPurge,
     InvoicesRepository,
     SharedTracesRepository,
     InvoiceSnapshotsRepository,

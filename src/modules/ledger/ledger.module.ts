@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
-import { purgeProvider, TestClocksModule } from '../test-clocks';
+import { TestClocksModule } from '../test-clocks';
 import { LedgerChecks } from './ledger-checks';
+import { ledgerPurge } from './ledger-purge';
 import { LedgerController } from './ledger.controller';
 import { LedgerRepository } from './ledger.repository';
 import { LedgerService } from './ledger.service';
@@ -9,12 +10,7 @@ import { LedgerService } from './ledger.service';
 @Module({
   imports: [CustomersModule, TestClocksModule],
   controllers: [LedgerController],
-  providers: [
-    purgeProvider('ledger', LedgerRepository, (from, customerIds) => from.removeOf(customerIds)),
-    LedgerChecks,
-    LedgerRepository,
-    LedgerService,
-  ],
+  providers: [ledgerPurge, LedgerChecks, LedgerRepository, LedgerService],
   exports: [LedgerChecks, LedgerService],
 })
 export class LedgerModule {}

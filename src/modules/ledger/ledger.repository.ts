@@ -64,13 +64,6 @@ const ORPHANED = `
 const POSTS_TO = `EXISTS (
   SELECT FROM ledger_posting WHERE transaction_id = ledger_transaction.id AND account = $)`;
 
-/** Triggers allow this deletion only for customers on test clocks. */
-const REMOVE_POSTINGS = `
-  DELETE FROM ledger_posting USING ledger_transaction
-  WHERE id = transaction_id AND customer_id = ANY ($1)`;
-
-const REMOVE_TRANSACTIONS = 'DELETE FROM ledger_transaction WHERE customer_id = ANY ($1)';
-
 /**
  * Sums both sides in the database and returns only the keys that differ.
  * @param customers condition on `customer_id`
@@ -231,16 +224,6 @@ export class LedgerRepository {
     if (customerId !== null) return this.database.query(BALANCES, [customerId, before]);
     if (before === null) return this.database.query(TOTALS);
     return this.reports.query('summary', BALANCES, [customerId, before]);
-  }
-
-  /**
-   * Deletes the transactions of customers on test clocks, which have no events. The database refuses it for other customers.
-   */
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    await this.database.query(REMOVE_POSTINGS, [customerIds]);
-    await this.database.query(REMOVE_TRANSACTIONS, [customerIds]);
-    return [];
   }
 
   private idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {

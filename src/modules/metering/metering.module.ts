@@ -33,7 +33,7 @@ import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
 import { TotalUsageReader } from './store/total-usage';
 import { UsageOfAllCustomers } from './store/usage-of-all-customers';
-import { UsagePurge } from './store/usage-purge';
+import { usagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './usage-store';
 import { UsageStreams } from './store/usage-streams';
@@ -88,7 +88,7 @@ import { UsageHooks } from './usage-hooks';
     TotalUsageReader,
     UsageOfAllCustomers,
     UsageEventsService,
-    UsagePurge,
+    usagePurge,
     UsageReader,
     UsageService,
     UsageBilledRepository,

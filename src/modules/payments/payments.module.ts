@@ -27,7 +27,7 @@ import { PaymentRefundsService } from './payment-refunds.service';
 import { PaymentRetries } from './payment-retries';
 import { PaymentStartsService } from './payment-starts.service';
 import { PaymentsController } from './payments.controller';
-import { PaymentsPurge } from './payments-purge';
+import { paymentsPurge } from './payments-purge';
 import { PaymentsRepository } from './payments.repository';
 import { PaymentsService } from './payments.service';
 import { MissedProviderEvents } from './provider-events/missed-provider-events';
@@ -71,7 +71,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     ProviderEventsRepository,
     ProviderEventsService,
     StripeWebhooks,
-    PaymentsPurge,
+    paymentsPurge,
     ManualProvider,
     PaymentLedgerCheck,
     PaymentMethodsRepository,

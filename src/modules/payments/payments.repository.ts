@@ -9,14 +9,8 @@ import {
 } from '../../platform/database';
 import type { Payment } from './domain/payment';
 import type { PaymentFilter } from './domain/payment-filter';
-import type { Lease } from './domain/poll-lease';
 import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
-
-const CLAIM_DUE = `
-  UPDATE payment SET due_at = $2, leased_by = $4 WHERE id IN (
-    SELECT id FROM payment WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
 
 const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
@@ -61,8 +55,6 @@ const SENT = `
   WHERE provider = $1 AND status = 'succeeded' AND sent_at >= $2 AND sent_at < $3
     AND (sent_at, id) > ($4, $5)
   ORDER BY sent_at, id LIMIT $6`;
-
-const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class PaymentsRepository {
@@ -187,12 +179,6 @@ export class PaymentsRepository {
     await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
   }
 
-  /** Claims due payments, to ask their provider. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
-  }
-
   /** Returns the payments with these ids, or with these ids at their provider. */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, REPORTED, [ids, references]);
@@ -202,12 +188,6 @@ export class PaymentsRepository {
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Payment[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(PaymentEntity, SENT, [provider, from, to, at, id, limit]);
-  }
-
-  /** Deletes the payments of customers, also those in flight; returns their ids. */
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }
 

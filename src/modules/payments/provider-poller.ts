@@ -6,6 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import {
   AbandonedWork,
@@ -23,10 +24,11 @@ const EVERY_MS = 1_000;
 export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
-  /** True if `claimDue` also plans the next attempt. Failed work then keeps its lease until that attempt. */
-  readonly plansAttempts?: boolean;
-  /** Returns up to `most` due ids, leased to the caller. */
-  readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
+  /**
+   * Returns up to `most` due ids, leased to the caller, and plans their next attempt. Failed work then keeps its lease until that
+   * attempt. Without it, a failed attempt ends the lease.
+   */
+  readonly claimDue?: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
 
 /** Id of an object, with the end of its lease. */
@@ -42,6 +44,7 @@ export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   @Inject() protected readonly jobs!: Jobs;
+  @Inject() private readonly database!: Database;
   @Inject() private readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;
   @Inject() private readonly leases!: ReturnedLeases;
@@ -97,19 +100,33 @@ export abstract class ProviderPoller
     const owner = await this.session.requireNumber();
     const now = this.clock.now();
     const lease = pollLease(now, owner);
-    const ids = await this.repository.claimDue(now, lease, most);
+    const { repository } = this;
+    const ids = await (repository.claimDue?.(now, lease, most) ??
+      this.database.queryValues<string>(claimSql(repository.table), [
+        now,
+        lease.endsAt,
+        most,
+        owner,
+      ]));
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
   private async finish({ id, endsAt }: Claimed): Promise<void> {
     try {
-      const { table, plansAttempts } = this.repository;
+      const { table, claimDue } = this.repository;
       const work = (): Promise<unknown> => this.service.resume(id);
       await traced({ name: this.name, isRoot: true }, () =>
-        plansAttempts === true ? work() : this.leases.finish({ table, id, endsAt }, work),
+        claimDue !== undefined ? work() : this.leases.finish({ table, id, endsAt }, work),
       );
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }
   }
+}
+
+function claimSql(table: string): string {
+  return `
+    UPDATE ${table} SET due_at = $2, leased_by = $4 WHERE id IN (
+      SELECT id FROM ${table} WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id`;
 }

@@ -1,14 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Lease, ListingProvider } from '../payments';
+import type { ListingProvider } from '../payments';
 import type { Reconciliation } from './reconciliation';
 import { ReconciliationEntity } from './reconciliation.entity';
-
-const CLAIM_DUE = `
-  UPDATE reconciliation SET due_at = $2, leased_by = $4 WHERE id IN (
-    SELECT id FROM reconciliation WHERE due_at <= $1 ORDER BY due_at LIMIT $3
-    FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
 
 /** Lets only one transaction at a time begin a run of a provider. The lock ends with the transaction. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
@@ -56,11 +50,5 @@ export class ReconciliationsRepository {
 
   async update(reconciliation: Reconciliation): Promise<void> {
     await this.database.update(ReconciliationEntity, reconciliation.id, reconciliation);
-  }
-
-  /** Claims runs whose next step is due. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 }

@@ -1,19 +1,5 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { TestClockParticipants } from '../test-clocks';
-import { RefundsRepository } from './refunds.repository';
+import { purgeProvider } from '../test-clocks';
 
-/** Purges the refunds to customers on a deleted test clock. */
-@Injectable()
-export class RefundsPurge implements OnModuleInit {
-  constructor(
-    private readonly testClocks: TestClockParticipants,
-    private readonly refunds: RefundsRepository,
-  ) {}
-
-  onModuleInit(): void {
-    this.testClocks.registerPurge({
-      name: 'refunds',
-      purge: (customerIds) => this.refunds.removeOf(customerIds),
-    });
-  }
-}
+export const refundsPurge = purgeProvider('refunds', [
+  'DELETE FROM refund WHERE customer_id = ANY ($1) RETURNING id',
+]);

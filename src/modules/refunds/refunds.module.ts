@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TestClocksModule } from '../test-clocks';
-import { RefundsPurge } from './refunds-purge';
+import { refundsPurge } from './refunds-purge';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
@@ -13,7 +13,7 @@ import { SettleRefundService } from './settle-refund.service';
 @Module({
   imports: [CustomersModule, LedgerModule, PaymentsModule, TestClocksModule],
   controllers: [RefundsController],
-  providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
+  providers: [refundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
   exports: [RefundsRepository, RefundsService, SettleRefundService],
 })
 export class RefundsModule {}

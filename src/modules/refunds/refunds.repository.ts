@@ -7,14 +7,9 @@ import {
   type PageRequest,
   Reports,
 } from '../../platform/database';
-import type { Lease, SentQuery } from '../payments';
+import type { SentQuery } from '../payments';
 import type { Refund, RefundFilter } from './domain/refund';
 import { RefundEntity } from './refund.entity';
-
-const CLAIM_DUE = `
-  UPDATE refund SET due_at = $2, leased_by = $4 WHERE id IN (
-    SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
 
 const NOTE_ABSENCE = `
   SET provider_attempt = $3, sent_at = $4, absent_since = $5
@@ -28,8 +23,6 @@ const SENT = `
     AND (created_at, id) > ($4, $5)
     AND (SELECT provider FROM payment WHERE id = payment_id) = $1
   ORDER BY created_at, id LIMIT $6`;
-
-const REMOVE = 'DELETE FROM refund WHERE customer_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class RefundsRepository {
@@ -110,12 +103,6 @@ export class RefundsRepository {
     ]);
   }
 
-  /** Claims due refunds, to ask their provider. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
-  }
-
   /** Returns the refunds with these ids, or with these ids at their provider. */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
@@ -125,11 +112,6 @@ export class RefundsRepository {
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Refund[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);
-  }
-
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }
 

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { MeteringModule } from '../metering';
-import { purgeProvider, TestClocksModule } from '../test-clocks';
+import { TestClocksModule } from '../test-clocks';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { OffersService } from './offers.service';
 import { BillableSpansRepository } from './billable-spans.repository';
@@ -11,6 +11,7 @@ import { StartSubscriptionService } from './start-subscription.service';
 import { SubscriptionCommandsService } from './subscription-commands.service';
 import { SubscriptionPeriodsService } from './subscription-periods.service';
 import { SubscriptionsController } from './subscriptions.controller';
+import { subscriptionsPurge } from './subscriptions-purge';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
 
@@ -18,9 +19,7 @@ import { SubscriptionsService } from './subscriptions.service';
   imports: [CatalogModule, CustomersModule, MeteringModule, TestClocksModule],
   controllers: [SubscriptionsController],
   providers: [
-    purgeProvider('subscriptions', SubscriptionsRepository, (from, customerIds) =>
-      from.removeOf(customerIds),
-    ),
+    subscriptionsPurge,
     SubscriptionsRepository,
     BillableSpansRepository,
     UnbillableUsageService,

@@ -59,14 +59,6 @@ const ITEMS_SINCE = `
       AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at >= since.instant))
   ORDER BY id`;
 
-const OF_CUSTOMERS = 'IN (SELECT id FROM subscription WHERE customer_id = ANY ($1))';
-
-const REMOVE_PARTS = ['subscription_item', 'subscription_period', 'scheduled_change'].map(
-  (table) => `DELETE FROM ${table} WHERE subscription_id ${OF_CUSTOMERS}`,
-);
-
-const REMOVE = 'DELETE FROM subscription WHERE customer_id = ANY ($1) RETURNING id';
-
 @Injectable()
 export class SubscriptionsRepository {
   constructor(
@@ -294,13 +286,6 @@ export class SubscriptionsRepository {
 
   findScheduledChange(subscriptionId: string, id: string): Promise<ScheduledChange | null> {
     return this.database.repository(ScheduledChangeEntity).findOneBy({ subscriptionId, id });
-  }
-
-  /** Removes the subscriptions of customers with all their parts; returns their ids. */
-  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    for (const remove of REMOVE_PARTS) await this.database.query(remove, [customerIds]);
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 
   private get subscriptions() {

@@ -1,18 +1,32 @@
-import type { FactoryProvider, OnModuleInit, Type } from '@nestjs/common';
+import type { FactoryProvider, OnModuleInit } from '@nestjs/common';
+import { Database } from '../../platform/database';
 import { TestClockParticipants } from './test-clock-participants';
 
-/** Returns a Nest provider that purges the data of a repository about customers on a deleted test clock. */
-export function purgeProvider<Repository>(
+/**
+ * Returns a Nest provider that deletes the rows of a module about customers on a deleted test clock.
+ * @param statements run one after the other; `$1` stands for the ids of the customers. A statement returns ids if there are
+ *   events of the deleted objects
+ */
+export function purgeProvider(
   name: string,
-  repository: Type<Repository>,
-  purge: (from: Repository, customerIds: readonly string[]) => Promise<readonly string[]>,
+  statements: readonly string[],
 ): FactoryProvider<OnModuleInit> {
   return {
     provide: `${name}-purge`,
-    inject: [TestClockParticipants, repository],
-    useFactory: (testClocks: TestClockParticipants, from: Repository) => ({
+    inject: [TestClockParticipants, Database],
+    useFactory: (testClocks: TestClockParticipants, database: Database) => ({
       onModuleInit: () =>
-        testClocks.registerPurge({ name, purge: (customerIds) => purge(from, customerIds) }),
+        testClocks.registerPurge({
+          name,
+          purge: async (customerIds) => {
+            database.requireTransaction();
+            const ids: string[] = [];
+            for (const statement of statements) {
+              ids.push(...(await database.queryValues<string>(statement, [customerIds])));
+            }
+            return ids;
+          },
+        }),
     }),
   };
 }

@@ -1,6 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../../platform/database';
-import { TestClockParticipants } from '../../test-clocks';
+import { purgeProvider } from '../../test-clocks';
 
 /** Tables that refer to a stream. The streams themselves are deleted last. */
 const PARTS = [
@@ -13,7 +11,7 @@ const PARTS = [
 ];
 
 /** Locks the streams first, as writers do, so that no event is stored while its stream is being purged. */
-const PURGE = [
+export const usagePurge = purgeProvider('usage', [
   'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE',
   ...PARTS.map(
     (table) => `
@@ -22,23 +20,4 @@ const PURGE = [
   ),
   'DELETE FROM usage_closed_subscription WHERE customer_id = ANY ($1)',
   'DELETE FROM usage_stream WHERE customer_id = ANY ($1)',
-];
-
-/** Purges the usage of customers on a deleted test clock. */
-@Injectable()
-export class UsagePurge implements OnModuleInit {
-  constructor(
-    private readonly testClocks: TestClockParticipants,
-    private readonly database: Database,
-  ) {}
-
-  onModuleInit(): void {
-    this.testClocks.registerPurge({
-      name: 'usage',
-      purge: async (customerIds) => {
-        for (const statement of PURGE) await this.database.query(statement, [customerIds]);
-        return [];
-      },
-    });
-  }
-}
+]);

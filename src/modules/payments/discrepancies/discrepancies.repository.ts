@@ -7,11 +7,6 @@ const IS_KNOWN = `
   SELECT id FROM provider_discrepancy
   WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3`;
 
-const REMOVE = `
-  DELETE FROM provider_discrepancy WHERE payment_id IN (
-    SELECT id FROM payment WHERE customer_id = ANY ($1))
-  RETURNING id`;
-
 @Injectable()
 export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
@@ -47,10 +42,5 @@ export class DiscrepanciesRepository {
     const query = this.database.repository(DiscrepancyEntity).createQueryBuilder('discrepancy');
     if (status !== null) query.where('discrepancy.status = :status', { status });
     return pageById(query, request);
-  }
-
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

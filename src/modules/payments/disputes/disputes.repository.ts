@@ -9,8 +9,6 @@ const TOTALS = `
     coalesce(sum(amount_lost), 0)::text AS amount_lost
   FROM dispute WHERE payment_id = $1`;
 
-const REMOVE = 'DELETE FROM dispute WHERE customer_id = ANY ($1) RETURNING id';
-
 /** Sums of the disputes about a payment. */
 export interface DisputeTotals {
   /** True if an undecided dispute forbids refunds. */
@@ -63,10 +61,5 @@ export class DisputesRepository {
     if (paymentId !== null) query.andWhere('dispute.paymentId = :paymentId', { paymentId });
     if (status !== null) query.andWhere('dispute.status = :status', { status });
     return pageById(query, request);
-  }
-
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

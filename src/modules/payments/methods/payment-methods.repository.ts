@@ -1,16 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
-import type { Lease } from '../domain/poll-lease';
 import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
-
-const CLAIM_DUE = `
-  UPDATE payment_method SET due_at = $2, leased_by = $4 WHERE id IN (
-    SELECT id FROM payment_method WHERE due_at <= $1
-    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
 
 /** The condition on `due_at` is the fencing token: another process may have taken over. */
 const NOTE_DETACHMENT = `
@@ -27,8 +20,6 @@ const DELETED = `
 
 const CHARGED = `
   SELECT FROM payment WHERE due_at IS NOT NULL AND provider = $1 AND provider_token = $2 LIMIT 1`;
-
-const REMOVE = 'DELETE FROM payment_method WHERE customer_id = ANY ($1) RETURNING id';
 
 /** Stores payment methods. Only the queries about detachment return deleted methods. */
 @Injectable()
@@ -98,12 +89,6 @@ export class PaymentMethodsRepository {
     });
   }
 
-  /** Claims deleted methods, to detach them. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
-  }
-
   /** Returns a deleted method that is not detached yet; null otherwise. */
   findToDetach(id: string): Promise<PaymentMethod | null> {
     const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
@@ -134,10 +119,5 @@ export class PaymentMethodsRepository {
   /** Returns true while a payment that charges the method has not ended. */
   async isBeingCharged({ provider, token }: PaymentMethod): Promise<boolean> {
     return (await this.database.query(CHARGED, [provider, token])).length > 0;
-  }
-
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

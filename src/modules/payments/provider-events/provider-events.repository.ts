@@ -102,7 +102,6 @@ export interface EventListing {
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
-  readonly plansAttempts = true;
 
   constructor(private readonly database: Database) {}
 
@@ -114,7 +113,7 @@ export class ProviderEventsRepository {
     await this.database.query(KEEP, parameters);
   }
 
-  /** Claims due events. Returns their ids, leased to the caller. */
+  /** Claims due events and plans their next attempt. Returns their ids, leased to the caller. */
   claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, most, lease.owner];
     return this.database.queryValues<string>(CLAIM_DUE, parameters);

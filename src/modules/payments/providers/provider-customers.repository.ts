@@ -11,8 +11,6 @@ const KEEP = `
   ON CONFLICT (customer_id, provider) DO UPDATE SET reference = provider_customer.reference
   RETURNING reference`;
 
-const REMOVE = 'DELETE FROM provider_customer WHERE customer_id = ANY ($1)';
-
 /** Stores the providers' ids of our customers. */
 @Injectable()
 export class ProviderCustomersRepository {
@@ -31,10 +29,5 @@ export class ProviderCustomersRepository {
   ): Promise<string> {
     const parameters = [customerId, provider, reference, now];
     return (await this.database.queryValue<string>(KEEP, parameters)) ?? reference;
-  }
-
-  async removeOf(customerIds: readonly string[]): Promise<void> {
-    this.database.requireTransaction();
-    await this.database.query(REMOVE, [customerIds]);
   }
 }

@@ -1,16 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../../platform/database';
-import type { Lease } from '../../domain/poll-lease';
 import type { PaymentMethodSetup } from './domain/payment-method-setup';
 import { PaymentMethodSetupEntity } from './payment-method-setup.entity';
-
-const CLAIM_DUE = `
-  UPDATE payment_method_setup SET due_at = $2, leased_by = $4 WHERE id IN (
-    SELECT id FROM payment_method_setup WHERE due_at <= $1
-    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
-
-const REMOVE = 'DELETE FROM payment_method_setup WHERE customer_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class PaymentMethodSetupsRepository {
@@ -50,16 +41,5 @@ export class PaymentMethodSetupsRepository {
       leasedBy,
       attempts,
     });
-  }
-
-  /** Claims due setups, to ask their provider. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
-  }
-
-  removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    return this.database.queryValues<string>(REMOVE, [customerIds]);
   }
 }

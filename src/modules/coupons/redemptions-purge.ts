@@ -1,0 +1,12 @@
+import { purgeProvider } from '../test-clocks';
+
+/** Also lowers the counts of the coupons, so that others can redeem them. */
+export const redemptionsPurge = purgeProvider('redemptions', [
+  `
+  WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
+    counted AS (
+      UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
+      FROM (SELECT coupon_id, count(*)::int AS times FROM removed GROUP BY coupon_id) used
+      WHERE coupon.id = used.coupon_id)
+  SELECT id FROM removed`,
+]);

@@ -1,0 +1,16 @@
+import { purgeProvider } from '../test-clocks';
+
+/** Deletes invoices, lines, credit and credit notes: referring rows before the rows they refer to. */
+export const invoicingPurge = purgeProvider('invoicing', [
+  `WITH payouts AS (
+    DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))
+  DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id`,
+  'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
+  `WITH removed AS (
+    DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
+    RETURNING id),
+  released AS (DELETE FROM released_line WHERE line_id = ANY (ARRAY(SELECT id FROM removed)))
+  SELECT id FROM removed`,
+  `WITH snapshots AS (DELETE FROM invoice_snapshot WHERE customer_id = ANY ($1))
+  DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id`,
+]);
