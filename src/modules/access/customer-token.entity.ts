@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { CustomerScope, CustomerToken } from './domain/customer-token';
 
@@ -9,12 +9,7 @@ import type { CustomerScope, CustomerToken } from './domain/customer-token';
 @Check('customer_token_scopes_check', `cardinality("scopes") > 0`)
 export class CustomerTokenEntity implements CustomerToken {
   @IdColumn() readonly id!: string;
-  @ForeignKey('CustomerEntity', {
-    name: 'customer_token_customer_id_fkey',
-    onDelete: 'CASCADE',
-  })
-  @ReferenceColumn()
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity', onDelete: 'CASCADE' }) readonly customerId!: string;
   @Column({ type: 'varchar', length: 40, array: true }) readonly scopes!: readonly CustomerScope[];
   /** SHA-256 of the token, in hex. */
   @Column({ type: 'char', length: 64 }) readonly hash!: string;

@@ -1,4 +1,5 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
+import { IdColumn } from '../../platform/database';
 import type { EntitlementReset, PlanEntitlement } from './domain/plan';
 
 @Entity('plan_entitlement')
@@ -9,12 +10,8 @@ import type { EntitlementReset, PlanEntitlement } from './domain/plan';
   `"reset" IN ('period', 'day', 'week', 'month', 'year', 'never')`,
 )
 export class PlanEntitlementEntity implements PlanEntitlement {
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('PlanVersionEntity')
-  readonly planVersionId!: string;
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('FeatureEntity')
-  readonly entitlementId!: string;
+  @IdColumn({ to: 'PlanVersionEntity' }) readonly planVersionId!: string;
+  @IdColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   /** Position in the request, from 0. */
   @Column({ type: 'integer' }) readonly position!: number;
   @Column({ type: 'numeric', nullable: true }) readonly value!: string | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Unique } from 'typeorm';
+import { Check, Column, Entity, Unique } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PlanInterval, PlanProration, PlanVersion } from './domain/plan';
 
@@ -13,9 +13,7 @@ import type { PlanInterval, PlanProration, PlanVersion } from './domain/plan';
 @Check('plan_version_proration_check', `"proration" IN ('day', 'second', 'none')`)
 export class PlanVersionEntity implements Omit<PlanVersion, 'prices' | 'entitlements'> {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('PlanEntity')
-  readonly planId!: string;
+  @ReferenceColumn({ to: 'PlanEntity' }) readonly planId!: string;
   @Column({ type: 'integer' }) readonly number!: number;
   @Column({ type: 'varchar', length: 10 }) readonly interval!: PlanInterval;
   @Column({ type: 'integer' }) readonly intervalCount!: number;

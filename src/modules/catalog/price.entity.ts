@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PriceModel, PriceTerms, PriceTier, PriceTiming } from './domain/price';
 
@@ -70,12 +70,9 @@ const tiersTransformer = {
 export class PriceEntity implements PriceTerms {
   @IdColumn() readonly id!: string;
   /** A price belongs to exactly one owner: an add-on or a plan version. */
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('AddonEntity')
-  readonly addonId!: string | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('PlanVersionEntity')
-  readonly planVersionId!: string | null;
+  @ReferenceColumn({ to: 'AddonEntity', nullable: true }) readonly addonId!: string | null;
+  @ReferenceColumn({ to: 'PlanVersionEntity', nullable: true }) readonly planVersionId!:
+    string | null;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 20 }) readonly model!: PriceModel;
   @Column({ type: 'varchar', length: 20 }) readonly timing!: PriceTiming;
@@ -90,9 +87,7 @@ export class PriceEntity implements PriceTerms {
   @AmountColumn({ nullable: true }) readonly freeAmount!: bigint | null;
   @AmountColumn({ nullable: true }) readonly eventMinimumAmount!: bigint | null;
   @AmountColumn({ nullable: true }) readonly eventMaximumAmount!: bigint | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('MeterEntity')
-  readonly meterId!: string | null;
+  @ReferenceColumn({ to: 'MeterEntity', nullable: true }) readonly meterId!: string | null;
   @Column({ type: 'boolean' }) readonly isByGroup!: boolean;
   @AmountColumn({ nullable: true }) readonly minimumAmount!: bigint | null;
   @AmountColumn({ nullable: true }) readonly maximumAmount!: bigint | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { CouponRedemption } from './domain/redemption';
 
@@ -9,13 +9,9 @@ import type { CouponRedemption } from './domain/redemption';
 @Check('coupon_redemption_amounts_check', `"applied_amount" >= 0 AND "remaining_amount" >= 0`)
 export class CouponRedemptionEntity implements CouponRedemption {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('CouponEntity')
-  readonly couponId!: string;
+  @ReferenceColumn({ to: 'CouponEntity' }) readonly couponId!: string;
   @ReferenceColumn() readonly subscriptionId!: string;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @InstantColumn() readonly redeemedAt!: Date;
   @InstantColumn({ nullable: true }) readonly endsAt!: Date | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   IdColumn,
@@ -39,9 +39,7 @@ export class CustomerEntity implements Customer {
   @Column({ type: 'varchar', length: 40, array: true, default: [] })
   readonly taxRateIds!: readonly string[];
   @Column({ type: 'integer', nullable: true }) readonly invoiceGraceHours!: number | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('TestClockEntity')
-  readonly testClockId!: string | null;
+  @ReferenceColumn({ to: 'TestClockEntity', nullable: true }) readonly testClockId!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;

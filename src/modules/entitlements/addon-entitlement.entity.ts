@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   IdColumn,
@@ -18,12 +18,8 @@ import type { AddonEntitlement, EntitlementMode } from './domain/addon-entitleme
 export class AddonEntitlementEntity implements AddonEntitlement {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ReferenceColumn()
-  @ForeignKey('AddonEntity')
-  readonly addonId!: string;
-  @ReferenceColumn()
-  @ForeignKey('FeatureEntity')
-  readonly entitlementId!: string;
+  @ReferenceColumn({ to: 'AddonEntity' }) readonly addonId!: string;
+  @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @Column({ type: 'varchar', length: 10 }) readonly mode!: EntitlementMode;
   @Column({ type: 'numeric', nullable: true }) readonly value!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;

@@ -1,5 +1,5 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import { ReferenceColumn } from '../../platform/database';
+import { Column, Entity } from 'typeorm';
+import { IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
  * Version of a customer's access, incremented by each commit that may change entitlements. Balances with an older version
@@ -7,9 +7,7 @@ import { ReferenceColumn } from '../../platform/database';
  */
 @Entity('customer_access')
 export class CustomerAccessEntity {
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
   @Column({ type: 'integer' }) readonly version!: number;
 }

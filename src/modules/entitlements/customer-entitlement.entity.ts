@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Rational } from '../../core/decimal';
 import {
   IdColumn,
@@ -34,12 +34,8 @@ import type { Reset } from './domain/reset-window';
 export class CustomerEntitlementEntity implements BalanceRow {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
-  @ReferenceColumn()
-  @ForeignKey('FeatureEntity')
-  readonly entitlementId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
   /** Version of `customer_access` at the recalculation. */
   @Column({ type: 'integer' }) readonly accessVersion!: number;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import type { Rational } from '../../core/decimal';
 import type { Metadata } from '../../core/metadata';
 import {
@@ -26,12 +26,8 @@ import type { GrantEnd } from './domain/grant';
 export class EntitlementGrantEntity {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
-  @ReferenceColumn()
-  @ForeignKey('FeatureEntity')
-  readonly entitlementId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @DecimalColumn({ nullable: true }) readonly value!: Rational | null;
   /** Balance at the start of the current window. */
   @DecimalColumn({ nullable: true }) readonly balance!: Rational | null;

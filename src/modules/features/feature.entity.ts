@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   IdColumn,
@@ -21,9 +21,7 @@ export class FeatureEntity implements Feature {
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 10 }) readonly type!: FeatureType;
   @Column({ type: 'varchar', length: 40, nullable: true }) readonly unit!: string | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('MeterEntity')
-  readonly meterId!: string | null;
+  @ReferenceColumn({ to: 'MeterEntity', nullable: true }) readonly meterId!: string | null;
   @Column({ type: 'integer', array: true, default: [80, 100] })
   readonly thresholds!: readonly number[];
   @Column({ type: 'integer', default: 1 }) readonly rulesVersion!: number;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { StoredCreditGrant } from './domain/credit-grant';
 
@@ -15,9 +15,7 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 )
 export class CreditGrantEntity implements StoredCreditGrant {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @AmountColumn() readonly amount!: bigint;
   @AmountColumn() readonly remaining!: bigint;

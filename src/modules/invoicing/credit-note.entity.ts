@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { CreditNoteLine } from '../../core/invoice';
 import {
   AmountColumn,
@@ -30,12 +30,8 @@ export class CreditNoteEntity implements CreditNote {
   @RowVersionColumn() readonly version!: number;
   @Column({ type: 'varchar', length: 40 }) readonly number!: string;
   @Column({ type: 'varchar', length: 10 }) readonly status!: CreditNoteStatus;
-  @ReferenceColumn()
-  @ForeignKey('InvoiceEntity')
-  readonly invoiceId!: string;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'InvoiceEntity' }) readonly invoiceId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 500 }) readonly reason!: string;
   @Column({ type: 'varchar', length: 10 }) readonly settle!: Settlement;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn } from '../../platform/database';
 
 /** Part of a credit from a credit note or negative invoice that a refund pays out or has reserved. */
@@ -7,9 +7,7 @@ import { AmountColumn, IdColumn } from '../../platform/database';
 @Index('credit_payout_payment_index', ['paymentId'])
 @Check('credit_payout_amount_check', `"amount" > 0`)
 export class CreditPayoutEntity {
-  @IdColumn()
-  @ForeignKey('CreditGrantEntity')
-  readonly creditId!: string;
+  @IdColumn({ to: 'CreditGrantEntity' }) readonly creditId!: string;
   /** No foreign keys: refunds and payments belong to modules above, and are deleted with the customer. */
   @IdColumn() readonly refundId!: string;
   @Column({ type: 'varchar', length: 40, collation: 'C' }) readonly paymentId!: string;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique, VirtualColumn } from 'typeorm';
+import { Check, Column, Entity, Index, Unique, VirtualColumn } from 'typeorm';
 import { fromJson, toJson } from '../../core/exact-json';
 import type { DiscountShare, LineKind } from '../../core/invoice';
 import type { TaxShare } from '../../core/tax';
@@ -35,9 +35,7 @@ import type { SplitTrace } from './domain/shared-trace';
 @Check('invoice_line_period_check', `"period_start_at" <= "period_end_at"`)
 export class InvoiceLineEntity {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('InvoiceEntity')
-  readonly invoiceId!: string;
+  @ReferenceColumn({ to: 'InvoiceEntity' }) readonly invoiceId!: string;
   @Column({ type: 'integer' }) readonly position!: number;
   @Column({ type: 'varchar', length: 20 }) readonly kind!: LineKind;
   @Column({ type: 'varchar', length: 500 }) readonly description!: string;
@@ -66,9 +64,8 @@ export class InvoiceLineEntity {
     query: (line) => `SELECT true FROM released_line WHERE line_id = ${line}.id`,
   })
   readonly isReleasedLater?: boolean | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('InvoiceLineEntity')
-  readonly creditsLineId!: string | null;
+  @ReferenceColumn({ to: 'InvoiceLineEntity', nullable: true }) readonly creditsLineId!:
+    string | null;
   @AmountColumn() readonly credited!: bigint;
   @AmountColumn() readonly creditedNet!: bigint;
   @ExactJsonColumn() readonly creditedTaxShares!: readonly TaxShare[];

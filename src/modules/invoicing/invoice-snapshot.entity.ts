@@ -1,13 +1,11 @@
-import { Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import { ExactJsonColumn } from '../../platform/database';
+import { Entity, PrimaryColumn } from 'typeorm';
+import { ExactJsonColumn, IdColumn } from '../../platform/database';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 
 /** Seller and buyer snapshots of finalized invoices of a customer. A new row is added when either has changed. Append-only. */
 @Entity('invoice_snapshot')
 export class InvoiceSnapshotEntity {
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   /** From the sequence `invoice_snapshot_id`. */
   @PrimaryColumn({ type: 'bigint' }) readonly id!: string;
   @ExactJsonColumn() readonly snapshots!: InvoiceSnapshots;

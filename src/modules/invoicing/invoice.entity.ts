@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique, VirtualColumn } from 'typeorm';
+import { Check, Column, Entity, Index, Unique, VirtualColumn } from 'typeorm';
 import { fromJson, toJson } from '../../core/exact-json';
 import type { AppliedCredit } from '../../core/invoice';
 import type { Metadata } from '../../core/metadata';
@@ -103,16 +103,10 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @Column({ type: 'varchar', length: 40, nullable: true }) readonly number!: string | null;
   @Column({ type: 'varchar', length: 20 }) readonly status!: InvoiceStatus;
   @Column({ type: 'varchar', length: 20 }) readonly reason!: InvoiceReason;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('TestClockEntity')
-  readonly testClockId!: string | null;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'TestClockEntity', nullable: true }) readonly testClockId!: string | null;
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('InvoiceEntity')
-  readonly reissueOfId!: string | null;
+  @ReferenceColumn({ to: 'InvoiceEntity', nullable: true }) readonly reissueOfId!: string | null;
   @InstantColumn({ nullable: true }) readonly renewsAt!: Date | null;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @InstantColumn({ nullable: true }) readonly periodStartAt!: Date | null;

@@ -1,6 +1,6 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { LedgerAccount, Posting } from '../../core/ledger';
-import { AmountColumn } from '../../platform/database';
+import { AmountColumn, IdColumn } from '../../platform/database';
 
 /** One debit or credit of a transaction. Append-only. */
 @Entity('ledger_posting')
@@ -10,9 +10,7 @@ import { AmountColumn } from '../../platform/database';
   where: `"account" <> 'accounts_receivable' AND "account" <> 'revenue' AND "account" <> 'deferred_revenue'`,
 })
 export class LedgerPostingEntity implements Posting {
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('LedgerTransactionEntity')
-  readonly transactionId!: string;
+  @IdColumn({ to: 'LedgerTransactionEntity' }) readonly transactionId!: string;
   @PrimaryColumn({ type: 'integer' }) readonly position!: number;
   @Column({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: LedgerAccount;
   /** Minor units; positive for a debit, negative for a credit. */

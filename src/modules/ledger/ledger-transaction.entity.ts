@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { LedgerTransaction } from '../../core/ledger';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PostedTransaction } from './domain/posted-transaction';
@@ -19,9 +19,7 @@ export class LedgerTransactionEntity implements Omit<PostedTransaction, 'posting
   @IdColumn() readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly kind!: LedgerTransaction['kind'];
   @ReferenceColumn() readonly sourceId!: string;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @InstantColumn() readonly occurredAt!: Date;
 }

@@ -11,7 +11,7 @@ import { GroupColumn } from './store/usage-columns';
 export class UsageBilledEntity {
   @IdColumn() readonly id!: string;
   @Column({ type: 'bigint' }) @ForeignKey('UsageStreamEntity') readonly streamId!: string;
-  @ReferenceColumn() @ForeignKey('MeterEntity') readonly meterId!: string;
+  @ReferenceColumn({ to: 'MeterEntity' }) readonly meterId!: string;
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   AmountColumn,
@@ -58,12 +58,8 @@ import type { ProviderName } from './domain/payment-provider';
 export class PaymentEntity implements Payment {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ForeignKey('CustomerEntity', { name: 'payment_customer_id_fkey' })
-  @ReferenceColumn()
-  readonly customerId!: string;
-  @ForeignKey('InvoiceEntity', { name: 'payment_invoice_id_fkey' })
-  @ReferenceColumn({ nullable: true })
-  readonly invoiceId!: string | null;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'InvoiceEntity', nullable: true }) readonly invoiceId!: string | null;
   @Column({ type: 'integer', nullable: true }) readonly collectionAttempt!: number | null;
   @AmountColumn() readonly amount!: bigint;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;

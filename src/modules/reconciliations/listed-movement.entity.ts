@@ -1,5 +1,5 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import { AmountColumn } from '../../platform/database';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { AmountColumn, IdColumn } from '../../platform/database';
 import type { MovementKind, MovementState, ProviderMovement } from '../payments';
 
 /** A charge or refund in the list of a provider, stored until its run ends. */
@@ -7,11 +7,7 @@ import type { MovementKind, MovementState, ProviderMovement } from '../payments'
 @Check('reconciliation_listed_movement_kind_check', `"kind" IN ('charge', 'refund')`)
 @Check('reconciliation_listed_movement_state_check', `"state" IN ('succeeded', 'open', 'ended')`)
 export class ListedMovementEntity implements ProviderMovement {
-  @ForeignKey('ReconciliationEntity', {
-    name: 'reconciliation_listed_movement_reconciliation_id_fkey',
-  })
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  readonly reconciliationId!: string;
+  @IdColumn({ to: 'ReconciliationEntity' }) readonly reconciliationId!: string;
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
   /** Our id from the provider's metadata, which may contain any text. */

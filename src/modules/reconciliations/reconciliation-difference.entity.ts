@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { MovementKind, MovementState } from '../payments';
 import type { Difference, DifferenceType } from './difference';
@@ -13,11 +13,7 @@ import type { Difference, DifferenceType } from './difference';
 @Index('reconciliation_difference_run_index', ['reconciliationId', 'id'])
 export class ReconciliationDifferenceEntity implements Difference {
   @IdColumn() readonly id!: string;
-  @ForeignKey('ReconciliationEntity', {
-    name: 'reconciliation_difference_reconciliation_id_fkey',
-  })
-  @ReferenceColumn()
-  readonly reconciliationId!: string;
+  @ReferenceColumn({ to: 'ReconciliationEntity' }) readonly reconciliationId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly type!: DifferenceType;
   @Column({ type: 'varchar', length: 10 }) readonly object!: MovementKind;
   @ReferenceColumn({ nullable: true }) readonly paymentId!: string | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { MrrChange, MrrChangeKind } from './domain/mrr-change';
 
@@ -16,13 +16,9 @@ import type { MrrChange, MrrChangeKind } from './domain/mrr-change';
 @Check('mrr_change_amounts_check', `"before_minor" <> "after_minor"`)
 export class MrrChangeEntity implements MrrChange {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('SubscriptionEntity')
-  readonly subscriptionId!: string;
+  @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;
   @Column({ type: 'integer' }) readonly sequence!: number;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly kind!: MrrChangeKind;
   @AmountColumn() readonly beforeMinor!: bigint;

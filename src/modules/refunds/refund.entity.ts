@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   AmountColumn,
@@ -42,20 +42,15 @@ import type { Refund, RefundSource, RefundStatus } from './domain/refund';
 export class RefundEntity implements Refund {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ForeignKey('PaymentEntity', { name: 'refund_payment_id_fkey' })
-  @ReferenceColumn()
-  readonly paymentId!: string;
-  @ForeignKey('CustomerEntity', { name: 'refund_customer_id_fkey' })
-  @ReferenceColumn()
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'PaymentEntity' }) readonly paymentId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @AmountColumn() readonly amount!: bigint;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: RefundStatus;
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly reason!: string | null;
   @Column({ type: 'varchar', length: 20, default: 'api' }) readonly source!: RefundSource;
-  @ForeignKey('CreditNoteEntity', { name: 'refund_credit_note_id_fkey' })
-  @ReferenceColumn({ nullable: true })
-  readonly creditNoteId!: string | null;
+  @ReferenceColumn({ to: 'CreditNoteEntity', nullable: true }) readonly creditNoteId!:
+    string | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly idempotencyKey!: string | null;
   @Column({ type: 'varchar', length: 40, collation: 'C', default: 'open' }) readonly actor!: string;

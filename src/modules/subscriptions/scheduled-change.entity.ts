@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { ExactJsonColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { ScheduledChange, ScheduledStatus, ScheduledTerms } from './domain/subscription';
 
@@ -11,9 +11,7 @@ import type { ScheduledChange, ScheduledStatus, ScheduledTerms } from './domain/
 @Check('scheduled_change_status_check', `"status" IN ('pending', 'applied', 'undone')`)
 export class ScheduledChangeEntity implements ScheduledChange {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('SubscriptionEntity')
-  readonly subscriptionId!: string;
+  @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;
   @ExactJsonColumn() readonly terms!: ScheduledTerms;
   @InstantColumn() readonly effectiveAt!: Date;
   @Column({ type: 'varchar', length: 10 }) readonly status!: ScheduledStatus;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { ExactJsonColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscription';
 
@@ -7,9 +7,7 @@ import type { ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscr
 @Check('subscription_item_span_check', `"start_at" <= "end_at"`)
 export class SubscriptionItemEntity implements SubscriptionItem {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('SubscriptionEntity')
-  readonly subscriptionId!: string;
+  @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;
   @ReferenceColumn({ nullable: true }) readonly addonId!: string | null;
   /** The price as it was sold. */
   @ExactJsonColumn() readonly price!: SoldPrice;

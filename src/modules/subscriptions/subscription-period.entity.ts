@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Exclusion, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Exclusion, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { SubscriptionPeriod } from './domain/subscription';
 
@@ -15,9 +15,7 @@ import type { SubscriptionPeriod } from './domain/subscription';
 )
 export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
-  @ForeignKey('SubscriptionEntity')
-  readonly subscriptionId!: string;
+  @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;
   @Column({ type: 'integer' }) readonly index!: number;
   @InstantColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;

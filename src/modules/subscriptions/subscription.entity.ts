@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import type { Interval } from '../../core/time';
 import {
@@ -59,19 +59,11 @@ import { RENEWS } from './subscription-query';
 export class SubscriptionEntity implements Subscription {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
-  @ReferenceColumn({ nullable: true })
-  @ForeignKey('TestClockEntity')
-  readonly testClockId!: string | null;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'TestClockEntity', nullable: true }) readonly testClockId!: string | null;
   @Column({ type: 'varchar', length: 20 }) readonly status!: SubscriptionStatus;
-  @ReferenceColumn()
-  @ForeignKey('PlanEntity')
-  readonly planId!: string;
-  @ReferenceColumn()
-  @ForeignKey('PlanVersionEntity')
-  readonly planVersionId!: string;
+  @ReferenceColumn({ to: 'PlanEntity' }) readonly planId!: string;
+  @ReferenceColumn({ to: 'PlanVersionEntity' }) readonly planVersionId!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;
   @Column({ type: 'jsonb' }) readonly addons!: readonly AddonQuantity[];
   @Column({ type: 'char', length: 3 }) readonly currency!: string;

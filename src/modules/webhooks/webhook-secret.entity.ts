@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { WebhookSecret } from './domain/webhook-secret';
 
@@ -10,9 +10,7 @@ import type { WebhookSecret } from './domain/webhook-secret';
 @Index('webhook_secret_endpoint_index', ['endpointId'])
 export class WebhookSecretEntity implements WebhookSecret {
   @IdColumn() readonly id!: string;
-  @ForeignKey('WebhookEndpointEntity')
-  @ReferenceColumn()
-  readonly endpointId!: string;
+  @ReferenceColumn({ to: 'WebhookEndpointEntity' }) readonly endpointId!: string;
   @Column({ type: 'text' }) readonly sealed!: string;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

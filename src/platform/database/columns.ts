@@ -1,16 +1,32 @@
-import { Column, type ColumnOptions, PrimaryColumn } from 'typeorm';
+import { applyDecorators } from '@nestjs/common';
+import { Column, type ColumnOptions, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/**
- * Column types that all tables share. Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation
- * regardless of the server's locale.
- */
-export function IdColumn(): PropertyDecorator {
-  return PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' });
+/** Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation regardless of the server's locale. */
+const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
+
+/** Foreign key of a column with an id. */
+interface ReferenceOptions {
+  /** Name of the entity class that the id belongs to. Without it, the column has no foreign key. */
+  readonly to?: string;
+  readonly onDelete?: 'CASCADE';
+}
+
+/** Id in the primary key. */
+export function IdColumn(options: ReferenceOptions = {}): PropertyDecorator {
+  return withForeignKey(PrimaryColumn(ID), options);
 }
 
 /** Id of another row. */
-export function ReferenceColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
-  return Column({ type: 'varchar', length: 40, collation: 'C', ...options });
+export function ReferenceColumn({
+  nullable = false,
+  ...options
+}: ReferenceOptions & { readonly nullable?: boolean } = {}): PropertyDecorator {
+  return withForeignKey(Column({ ...ID, nullable }), options);
+}
+
+function withForeignKey(column: PropertyDecorator, options: ReferenceOptions): PropertyDecorator {
+  const { to, ...keyOptions } = options;
+  return to === undefined ? column : applyDecorators(column, ForeignKey(to, keyOptions));
 }
 
 /** Instant in milliseconds, the precision that the API shows. */

@@ -1,5 +1,5 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { InstantColumn, ReferenceColumn } from '../database';
+import { Check, Column, Entity, Index } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 
 /**
  * An event without deliveries yet, with the fields that decide which endpoints receive it. Written with the event, and deleted in
@@ -10,7 +10,7 @@ import { InstantColumn, ReferenceColumn } from '../database';
 // Index on an expression, which entities cannot define: the hash of the object's id.
 @Index('event_dispatch_object_hash_index', { synchronize: false })
 export class EventDispatchEntity {
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' }) readonly eventId!: string;
+  @IdColumn() readonly eventId!: string;
   @Column({ type: 'varchar', length: 80 }) readonly type!: string;
   @ReferenceColumn() readonly objectId!: string;
   @Column({ type: 'integer' }) readonly sequence!: number;

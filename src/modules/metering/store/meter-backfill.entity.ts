@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey } from 'typeorm';
+import { Check, Column, Entity } from 'typeorm';
 import { IdColumn, InstantColumn } from '../../../platform/database';
 
 /** Progress of the backfill of a meter. Deleted when the meter becomes active. */
@@ -8,7 +8,7 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
   `"last_stream_id" IS NULL OR "older_transactions" IS NOT NULL`,
 )
 export class MeterBackfillEntity {
-  @IdColumn() @ForeignKey('MeterEntity') readonly meterId!: string;
+  @IdColumn({ to: 'MeterEntity' }) readonly meterId!: string;
   /** Virtual ids of transactions that may store events without seeing the meter; null until they are determined. */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
@@ -13,7 +13,7 @@ import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 export class UsageStreamEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   readonly id!: string;
-  @ReferenceColumn() @ForeignKey('CustomerEntity') readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly eventName!: string;
   @Column({ type: 'bigint' }) readonly lastPosition!: string;
   @Column({ type: 'bigint', default: 0 }) readonly version!: string;

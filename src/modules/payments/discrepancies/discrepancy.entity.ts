@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import {
   IdColumn,
   InstantColumn,
@@ -28,9 +28,7 @@ import type {
 export class DiscrepancyEntity implements Discrepancy {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ForeignKey('PaymentEntity', { name: 'provider_discrepancy_payment_id_fkey' })
-  @ReferenceColumn()
-  readonly paymentId!: string;
+  @ReferenceColumn({ to: 'PaymentEntity' }) readonly paymentId!: string;
   @ReferenceColumn({ nullable: true }) readonly refundId!: string | null;
   /** Id of the refund, or of the payment if the report is about the payment itself. */
   @ReferenceColumn() readonly subjectId!: string;

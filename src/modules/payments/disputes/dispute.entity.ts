@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import {
   AmountColumn,
   IdColumn,
@@ -24,12 +24,8 @@ import type { Dispute } from './domain/dispute';
 export class DisputeEntity implements Dispute {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ForeignKey('CustomerEntity', { name: 'dispute_customer_id_fkey' })
-  @ReferenceColumn()
-  readonly customerId!: string;
-  @ForeignKey('PaymentEntity', { name: 'dispute_payment_id_fkey' })
-  @ReferenceColumn()
-  readonly paymentId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
+  @ReferenceColumn({ to: 'PaymentEntity' }) readonly paymentId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 255 }) readonly providerReference!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: DisputeStatus;

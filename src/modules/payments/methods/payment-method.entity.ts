@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Column, Entity, Index } from 'typeorm';
 import {
   IdColumn,
   InstantColumn,
@@ -19,9 +19,7 @@ import type { PaymentMethod } from './domain/payment-method';
 export class PaymentMethodEntity implements PaymentMethod {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ReferenceColumn()
-  @ForeignKey('CustomerEntity')
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 255 }) readonly token!: string;
   @Column({ type: 'varchar', length: 40, nullable: true }) readonly brand!: string | null;

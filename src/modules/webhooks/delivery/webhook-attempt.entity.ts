@@ -1,12 +1,11 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { IdColumn } from '../../../platform/database';
 import type { Attempt } from './domain/delivery';
 
 /** Partitioned by the month of `started_at`. */
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
-  @ForeignKey('WebhookDeliveryEntity', { onDelete: 'CASCADE' })
-  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  readonly deliveryId!: string;
+  @IdColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' }) readonly deliveryId!: string;
   /** 1 for the first attempt of a delivery. */
   @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly startedAt!: Date;

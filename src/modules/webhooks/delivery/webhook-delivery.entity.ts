@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { Delivery, DeliveryKind, DeliveryStatus } from './domain/delivery';
 
@@ -26,12 +26,8 @@ import type { Delivery, DeliveryKind, DeliveryStatus } from './domain/delivery';
 })
 export class WebhookDeliveryEntity implements Delivery {
   @IdColumn() readonly id!: string;
-  @ForeignKey('WebhookEndpointEntity')
-  @ReferenceColumn()
-  readonly endpointId!: string;
-  @ForeignKey('EventEntity', { onDelete: 'CASCADE' })
-  @ReferenceColumn()
-  readonly eventId!: string;
+  @ReferenceColumn({ to: 'WebhookEndpointEntity' }) readonly endpointId!: string;
+  @ReferenceColumn({ to: 'EventEntity', onDelete: 'CASCADE' }) readonly eventId!: string;
   @Column({ type: 'varchar', length: 80 }) readonly eventType!: string;
   @ReferenceColumn() readonly objectId!: string;
   @Column({ type: 'integer' }) readonly sequence!: number;

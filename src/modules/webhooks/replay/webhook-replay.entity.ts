@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { Replay, ReplayFailure, ReplayStatus } from './domain/replay';
 
@@ -14,9 +14,7 @@ const countTransformer = { from: Number, to: String };
 })
 export class WebhookReplayEntity implements Replay {
   @IdColumn() readonly id!: string;
-  @ForeignKey('WebhookEndpointEntity')
-  @ReferenceColumn()
-  readonly endpointId!: string;
+  @ReferenceColumn({ to: 'WebhookEndpointEntity' }) readonly endpointId!: string;
   @InstantColumn() readonly fromAt!: Date;
   @InstantColumn() readonly toAt!: Date;
   @Column({ type: 'varchar', length: 80, array: true }) readonly events!: readonly string[];

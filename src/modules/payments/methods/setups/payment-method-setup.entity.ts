@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import {
   IdColumn,
   InstantColumn,
@@ -28,16 +28,13 @@ import type { PaymentMethodSetup, SetupProvider, SetupStatus } from './domain/pa
 export class PaymentMethodSetupEntity implements PaymentMethodSetup {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  @ForeignKey('CustomerEntity', { name: 'payment_method_setup_customer_id_fkey' })
-  @ReferenceColumn()
-  readonly customerId!: string;
+  @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: SetupProvider;
   @Column({ type: 'varchar', length: 255 }) readonly providerReference!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: SetupStatus;
   @Column({ type: 'boolean', nullable: true }) readonly isDefault!: boolean | null;
-  @ForeignKey('PaymentMethodEntity', { name: 'payment_method_setup_payment_method_id_fkey' })
-  @ReferenceColumn({ nullable: true })
-  readonly paymentMethodId!: string | null;
+  @ReferenceColumn({ to: 'PaymentMethodEntity', nullable: true }) readonly paymentMethodId!:
+    string | null;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
   @InstantColumn() readonly expiresAt!: Date;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
