@@ -191,6 +191,11 @@ describe('subscriptions on the real clock', () => {
     expect(await send('uncancel')).toMatchObject({ code: 'subscription_not_canceling' });
     expect(await send('cancel', { when: 'at' })).toMatchObject({
       code: 'subscription_terms_contradict',
+      detail: '/at is required for `when: at`.',
+    });
+    expect(await send('cancel', { when: 'now', at: '2026-03-09T00:00:00Z' })).toMatchObject({
+      code: 'subscription_terms_contradict',
+      detail: '/at goes with `when: at` alone.',
     });
     await story.command(id, 'pause');
     expect(await send('pause')).toMatchObject({ status: 409, code: 'invalid_transition' });

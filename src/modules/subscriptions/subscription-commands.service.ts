@@ -72,7 +72,8 @@ export class SubscriptionCommandsService {
     const { subscription, period, pending } = snapshot;
     refuse(subscription, transitionRefusal(subscription, 'canceled'));
     if ((when === 'at') !== (at !== null)) {
-      throw subscriptionTermsContradict('/at', 'goes with `when: at` alone');
+      const fault = when === 'at' ? 'is required for `when: at`' : 'goes with `when: at` alone';
+      throw subscriptionTermsContradict('/at', fault);
     }
     if (when === 'now') {
       if (isAwaitingPayment(subscription)) return decideGiveUp(snapshot, now, 'canceled');

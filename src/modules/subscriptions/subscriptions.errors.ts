@@ -28,7 +28,8 @@ export const subscriptionChangePending = defineProblem({
   title: 'The subscription has a scheduled change',
   meaning:
     'A subscription has at most one scheduled change; a scheduled cancellation is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
-  detail: (id: string) => `The subscription ${id} has a scheduled change. Undo it first.`,
+  detail: (id: string) =>
+    `The subscription ${id} has a scheduled change. Undo it first with DELETE /v1/subscriptions/{id}/scheduled-changes/{change_id}.`,
 });
 
 export const subscriptionCustomerDeleted = defineProblem({

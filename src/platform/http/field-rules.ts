@@ -123,7 +123,7 @@ export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
 export function IsDecimal(): PropertyDecorator {
   return Matches(DECIMAL_TEXT, {
     message:
-      'must be a decimal string such as "10.625", with at most 20 digits before and 12 after the point',
+      'must be a decimal string such as "10.625", not negative, with at most 20 digits before and 12 after the point',
   });
 }
 
