@@ -13,8 +13,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Returns the query of lines billed in advance whose unused part no other invoice credited; true-ups are credited with their
- * line. Ordered by id, so that two transactions that credit the same lines do not deadlock.
+ * Returns the query of lines that billed items in advance beyond an instant. Leaves out charges that another invoice has
+ * credited; the credit of a charge includes its true-ups. Ordered by id, so that two transactions that credit the same lines do
+ * not deadlock.
  * @param isBilled condition of the invoices
  */
 const billedInAdvance = (isBilled: string): string => `
@@ -36,14 +37,20 @@ const USAGE_LINES = `
 /** Lines for the usage of items in periods. What a void invoice billed counts as never done (decision 145). */
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
-/** The first bill of each item and period: the invoice in effect or, without one, the newest void one, which keeps the terms. */
+/**
+ * Finds the invoice that billed each item and period first. Prefers the invoice in effect. Otherwise it is the newest void one,
+ * whose terms later usage still gets.
+ */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
     line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${USAGE_LINES}
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
-/** Finds the newest invoice of each chain: a void invoice is regenerated once, and so is the new one if it is voided. */
+/**
+ * Follows each chain of regenerated invoices to its newest. Chains form because a regenerated invoice can be voided and
+ * regenerated as well.
+ */
 const MADE_AGAIN = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
@@ -84,8 +91,8 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it without a limit, or if a
- * usage correction used it although the corrected bill had not.
+ * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it in full, not only up to
+ * discounts returned to it, or if a usage correction was the first to use it.
  */
 const STANDING = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -109,7 +116,7 @@ export interface TakenDiscount {
   readonly takenMinor: bigint;
   /** True if the coupon discounted the period, even if the discount returned to it later. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction used the coupon and the bill itself had not. */
+  /** True if the first to use the coupon in the period was a usage correction, not the bill that it corrected. */
   readonly isBegunByCorrection: boolean;
 }
 

@@ -14,7 +14,10 @@ const BILLED_ELSEWHERE = `
   WHERE line.invoice_id = $1 AND line.kind <> 'credit'
   GROUP BY line.id`;
 
-/** Corrections of the usage of lines. Those of void invoices do not count: regenerating them calculates them again. */
+/**
+ * Finds corrections that took back usage of the lines. Those on void invoices do not count: if such an invoice is regenerated,
+ * its corrections are calculated again.
+ */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line
     JOIN invoice_line other ON other.item_id = line.item_id

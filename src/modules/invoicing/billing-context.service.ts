@@ -29,7 +29,7 @@ export type ContextRequest = Pick<
 > &
   CouponRequest &
   CorrectingRequest['request'] & {
-    /** Credits that are calculated again, in addition to the lines. */
+    /** Credits to calculate again, in addition to those of `lines`. */
     readonly creditRequests?: readonly CreditLineRequest[];
   };
 
@@ -56,7 +56,10 @@ export class BillingContextService {
     await this.grants.open(customerIds, true);
   }
 
-  /** Reads the context of one billing request as `loadAll` does. Adds coupons that a preview would redeem first. */
+  /**
+   * Reads the context of one billing request as `loadAll` does. Adds `redeemed`, the coupons that the previewed request would
+   * redeem before it is billed.
+   */
   async load(
     request: ContextRequest,
     customer: Customer,
@@ -71,7 +74,7 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many billing requests, each kind of data with one statement. Returns a function from a request to its
-   * context. Each context has the credit before any of these invoices.
+   * context. Each context has the credit that the customer has before any of these invoices uses it.
    * @param customers of the requests
    */
   async loadAll(

@@ -15,9 +15,12 @@ import type { BillingRequest } from './domain/billing-request';
 
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
-  /** Redemptions that get discounts back from lines of the request itself, not only from what it credits or corrects. */
+  /** Set to regenerate a void invoice: redemptions to which its lines had returned discounts. */
   readonly returnsTo?: readonly string[];
-  /** Time zone of the lines. Set if later periods may have been billed before, to keep repeating coupons within their months. */
+  /**
+   * Time zone of the lines. Set for drafts and regenerated invoices: later periods may be billed already, and a repeating
+   * coupon must not discount more than its months.
+   */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
   readonly hasEnded?: boolean;
@@ -139,8 +142,9 @@ export class CouponContextsService {
   }
 
   /**
-   * Leaves out repeating coupons that would last longer than their months. If the billing period is before the first discounted
-   * one, the months would begin with it; then a coupon is left out if it has discounted a period after their end.
+   * Leaves out repeating coupons that would discount more than their months. The months begin with the earliest discounted
+   * billing period. If this billing period would become the earliest, the months would end sooner, and a coupon is left out if
+   * it has already discounted a period after that end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],
@@ -182,8 +186,9 @@ function redemptionIdsOf({
 }
 
 /**
- * Sorts coupons by their redemption, so that those of one instant always apply in the same order. Leaves out percentages with
- * duration `once` that other billing periods used: discounts returned to them apply only there.
+ * Sorts coupons by redemption id, so that coupons redeemed at the same instant always apply in the same order. Leaves out
+ * percentages with duration `once` that were used in another billing period: discounts returned to them can be used again only
+ * in that period.
  */
 function inPeriod(
   terms: readonly RedeemedTerms[],

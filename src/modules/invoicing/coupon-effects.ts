@@ -11,7 +11,7 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   }));
 }
 
-/** Returns the earliest end of the months of a coupon, counted from billing periods that it discounted. */
+/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries that took something off. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],
@@ -44,7 +44,10 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
   return duration === 'once' ? (amountOffMinor ?? mostMinor ?? amountMinor) - amountMinor : 0n;
 }
 
-/** Returns the rest of a coupon with duration `once` that only corrections used, or returned a discount to. */
+/**
+ * Returns what is left of a coupon with duration `once`, if only usage corrections of the invoice used it or returned a
+ * discount to it.
+ */
 function restOf(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;
   if (first?.duration !== 'once') return 0n;

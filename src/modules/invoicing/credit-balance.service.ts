@@ -35,10 +35,10 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null if the payment became no credit. */
   readonly creditId: string | null;
-  /** Reserved by pending refunds of the payment, and paid out by its refunds, credit of other sources included. */
+  /** Reserved by pending refunds of the payment, including credit from other sources that they will pay out. */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /** Part of `reserved` and `refunded` that is credit of other sources. */
+  /** Part of `reserved + refunded` that is credit from other sources: credit notes and negative invoices. */
   readonly paidOut: bigint;
   /** Taken by lost disputes. */
   readonly lost: bigint;

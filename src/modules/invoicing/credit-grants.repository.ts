@@ -29,7 +29,10 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-/** Takes at most what is left of credit from `$1`, which replaced used credit from `$2`, and counts it as lost credit of `$2`. */
+/**
+ * Takes up to `$3` of what is left of the credit from `$1`, and counts it as lost credit from `$2`. An invoice had used credit
+ * from `$2`, and `$1` is the credit note that gave it back.
+ */
 const LOSE_AT_ORIGIN = `
   WITH taken AS (
     SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE),
@@ -171,8 +174,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit of `sourceId`, up to an amount, and counts it as lost at `originId`, whose used credit it replaced.
-   * Returns the amount taken.
+   * Takes unused credit from `sourceId`, up to an amount, and counts it as lost credit from `originId`: an invoice had used
+   * credit from `originId`, and the credit note `sourceId` gave it back. Returns the amount taken.
    */
   async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -184,13 +187,13 @@ export class CreditGrantsRepository {
     return this.queryAmount(LOST_OF_NOTES, [invoiceId]);
   }
 
-  /** Makes refunded credit available again, except the part that other refunds gave back. Returns the amount. */
+  /** Makes refunded credit available again, except for `stillRefunded`, which other refunds paid out. Returns the amount. */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(RETURN_REFUNDED, [sourceId, stillRefunded.toString()]);
   }
 
-  /** Makes reserved credit available again, except the part that pending refunds reserve. */
+  /** Makes reserved credit available again, except for `stillPending`, which other pending refunds reserve. */
   async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);

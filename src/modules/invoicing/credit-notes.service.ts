@@ -284,7 +284,7 @@ function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   return parts;
 }
 
-/** Returns the amount that a credit note may take of a line beside its other parts. */
+/** Returns the net amount that a credit note may take of a line, in addition to its other `parts`. */
 function creditableBeside(
   parts: Parts,
   line: InvoiceLine,

@@ -58,7 +58,10 @@ const POSTPONE_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the rows it reads, so that the second of two transactions sees a payment that ends meanwhile. */
+/**
+ * Locks the invoices by updating them, so that a payment that ends at the same time either waits for this change or is seen by
+ * it.
+ */
 const COLLECT_AGAIN = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;

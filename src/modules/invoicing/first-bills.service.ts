@@ -39,15 +39,15 @@ interface LateReading {
 }
 
 /**
- * Late usage, with the terms of its first bill. Also has the invoice of that bill, if the usage had a line there and the
- * invoice is in effect.
+ * Late usage, with the terms of its first bill. `invoice` is the invoice of that bill; null if the invoice had no line for the
+ * usage or is void.
  */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
   readonly invoice: Invoice | null;
 }
 
-/** A discount of an earlier bill, by its coupon and the start of the period of its invoice. */
+/** A coupon to read that an earlier bill had, and the start of the period of the invoice of that bill. */
 interface WantedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;

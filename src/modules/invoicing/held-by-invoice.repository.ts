@@ -6,8 +6,9 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Credit lines and corrections of usage have negative amounts. Those on the invoice itself take from other invoices. A
- * correction lists these invoices in `taken`, each with its part of the amount before exclusive tax.
+ * Credit lines and usage corrections have negative amounts. Those on the invoice itself (`own`) take from other invoices, so
+ * they do not lower its charges. Those on later invoices (`later`, `corrected`) take from this one. A usage correction lists
+ * the invoices that it takes from in `taken`, each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,

@@ -33,8 +33,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Returns ids of invoices to collect that became void, written off or wholly credited, and whose subscription may have no open
-   * invoice any more.
+   * Returns ids of invoices that became void, written off or wholly credited before they were collected. Their subscriptions
+   * may have no other open invoice.
    */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, most);

@@ -57,7 +57,10 @@ export class InvoiceLineEntity {
   readonly prorationUnit!: 'day' | 'second' | null;
   @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
   @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
-  /** True if the line was released when it was stored, or by the previous release. */
+  /**
+   * True if the revenue of the line was released when the line was stored, or later by a process of the previous release. Any
+   * other released line has a row in `released_line`.
+   */
   @Column({ type: 'boolean' }) readonly isReleased!: boolean;
   @VirtualColumn({
     type: 'boolean',

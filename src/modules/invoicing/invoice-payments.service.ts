@@ -89,16 +89,17 @@ export class InvoicePaymentsService {
 
   /**
    * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if less is
-   * payable. What the invoice does not need will not be applied. Records `invoice.updated`.
+   * payable. The payment later pays only what the invoice then needs. Records `invoice.updated`.
    */
   async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);
   }
 
   /**
-   * Pays a locked invoice with a succeeded payment, in the caller's transaction, and frees the payment's reserve. The caller
-   * makes the rest of the money credit of the customer. Records `invoice.paid` or `invoice.updated`, unless the invoice stays
-   * as it is: it needs nothing of the payment, which reserved nothing.
+   * Applies a succeeded payment to a locked invoice, in the caller's transaction, and frees the amount that the payment
+   * reserved. Returns the part that paid the invoice; the caller turns the rest into credit of the customer. Records
+   * `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice needs
+   * nothing of it.
    */
   async pay(
     before: Invoice,

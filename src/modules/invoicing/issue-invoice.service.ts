@@ -65,9 +65,9 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Prepares invoices in the caller's transaction, in the sequence of `requests`: all but their numbers and rows. Invoices of one
-   * customer share its credit. A request without lines makes an invoice only if it bills late usage. Do the rest of the
-   * transaction's work before storing them.
+   * Prepares invoices in the caller's transaction, in the sequence of `requests`: does all work except taking their numbers and
+   * storing their rows. Invoices of one customer share its credit. A request without lines makes an invoice only if it bills
+   * late usage. Do the rest of the transaction's work before storing them.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */

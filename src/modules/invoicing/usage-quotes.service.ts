@@ -57,7 +57,10 @@ export class UsageQuotesService {
   }
 }
 
-/** Returns the request for a draft's usage, without its subscription: the first finalized invoice bills the late usage. */
+/**
+ * Returns the request for the usage of a draft. Leaves out the subscription, so that late usage is not part of the quote: the
+ * next finalized invoice bills it.
+ */
 function usageOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };

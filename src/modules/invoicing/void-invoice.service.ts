@@ -30,9 +30,10 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Voids a locked invoice in the caller's transaction. Gives back the credit and the coupons that it used, charges again what it
-   * credited, and takes back what its credits returned to coupons. The next invoice bills its corrections of usage. The caller
-   * has checked that none of its lines is credited, and has taken payments off it.
+   * Voids a locked invoice in the caller's transaction. Gives back the credit and the coupons that the invoice used. Lines that
+   * it credited count as not credited again, and discounts that its credits returned to coupons are taken back. The next
+   * invoice makes its usage corrections again. The caller has checked that none of its lines is credited, and has taken
+   * payments off it.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -63,7 +64,7 @@ export class VoidInvoiceService {
 
   /**
    * Returns the discounts of the invoice, to give them back to their coupons. The months of a repeating coupon are then counted
-   * from the remaining invoices. A percentage that lasts `once` is unused if none of these used it.
+   * from the remaining invoices. A percentage that lasts `once` becomes unused if none of the remaining invoices used it.
    */
   private async couponsOf({
     id,

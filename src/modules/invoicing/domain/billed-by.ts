@@ -9,7 +9,7 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
 
 export interface BillCoupon {
   readonly redemptionId: string;
-  /** True if it discounted the bill. */
+  /** True if the coupon took something off the bill. */
   readonly isUsed: boolean;
   /** True if the percentage was limited to discounts that credits had returned to it. */
   readonly isLimited: boolean;

@@ -5,9 +5,9 @@ import type { InvoiceLine } from './invoice';
  * line corrects.
  */
 export interface BilledElsewhere {
-  /** Left without tax, after credit. */
+  /** Net amounts, without tax, less what was credited of them. */
   readonly netMinor: bigint;
-  /** Left of the amounts after discounts and credit. */
+  /** Amounts less discounts and credits. */
   readonly heldMinor: bigint;
 }
 

@@ -3,7 +3,10 @@ import type { CouponContext } from './decide-coupons';
 
 /** State of a coupon for usage corrections that correct bills of one billing period. */
 export interface CorrectedCoupon extends CouponContext {
-  /** Starts of the period of the corrected invoice, and of its billing period. */
+  /**
+   * Start of the period of the corrected invoice. `periodStartAt` is the start of its billing period, of which that may be a
+   * part.
+   */
   readonly billedFrom: Date | null;
   readonly periodStartAt: Date | null;
   /** For `repeating`: the end of its months if they begin with this billing period. */
@@ -12,7 +15,7 @@ export interface CorrectedCoupon extends CouponContext {
   readonly lastAt: Date | null;
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction used that percentage although the corrected bill had not used it. */
+  /** True if the first to use that percentage in this billing period was a usage correction, not a bill. */
   readonly isBegunByCorrection: boolean;
 }
 
@@ -22,16 +25,16 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 }
 
 /**
- * Returns true if a coupon that ran when a bill was made discounts usage that is added to the bill: it took something off the
- * bill, or would have. A percentage that lasts `once` and was used on another invoice of the billing period takes off only what
- * returned to it.
+ * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later. It does if it
+ * discounted the bill, or if the correction may be the first to use it. A percentage that lasts `once` also does if it
+ * discounted another invoice of the billing period, but it takes off at most the discounts that were returned to it.
  */
 export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayBegin(coupon)) return true;
   return isPercentOnce(coupon) && coupon.isDiscounted;
 }
 
-/** Returns true if corrections may use a coupon that their bill did not use. */
+/** Returns true if usage corrections may use a coupon that the corrected bill did not use. */
 export function mayBegin(coupon: CorrectedCoupon): boolean {
   const { duration, isBegunByCorrection, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
   if (duration !== 'repeating')
@@ -53,7 +56,10 @@ export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean
   return remainingMinor === null && !isUsedUp;
 }
 
-/** Returns a coupon after corrections were the first to use it in their billing period. */
+/**
+ * Returns `coupon` as it is after a usage correction used `used`, the same redemption, for the first time in its billing
+ * period. Coupons of other redemptions do not change.
+ */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;
   const isSamePeriod = coupon.periodStartAt?.getTime() === used.periodStartAt?.getTime();

@@ -8,10 +8,10 @@ export interface CorrectedDiscount {
   /** Start of the invoice period of the corrected bill. */
   readonly billedFrom: Date | null;
   readonly takenMinor: bigint;
-  /** Part of it taken from the remaining amount of the coupon. */
+  /** Part of `takenMinor` that was taken from the amount the coupon had left. */
   readonly ofRestMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction used the coupon although the corrected bill had not used it. */
+  /** True if the correction was the first to use the coupon: the corrected bill had not used it. */
   readonly begins: boolean;
 }
 

@@ -114,7 +114,7 @@ function couponsFor(
     });
 }
 
-/** Returns the present bases of the percentages of a bill. */
+/** Returns the amount that each percentage of a bill applies to, with all corrections so far, by redemption id. */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));
   const percentages = coupons.filter(({ percentOff }) => percentOff !== null);

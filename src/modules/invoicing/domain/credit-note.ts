@@ -61,7 +61,7 @@ export interface CreditNote {
 
 export interface CreditNoteRequest {
   readonly invoiceId: string;
-  /** A net amount of zero takes the tax of a line of which only tax is left. */
+  /** A net amount of 0 takes the remaining tax of a line that has no net amount left. */
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
@@ -87,7 +87,7 @@ export function amountOfCredit(
  * of all that was billed for its price and period. So what a maximum or late usage gave back is not given back again.
  *
  * @param invoice after {@link countCredits}
- * @param takenMinor what the same note takes of the other lines
+ * @param takenMinor what the same note takes of other lines for this price and period
  */
 export function creditableOf(
   invoice: Invoice,
@@ -106,8 +106,8 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may take the tax of a line with an amount of zero: only tax is left of the line, and at least
- * as much of all lines of the invoice that bill its price and period.
+ * Returns true if a credit note may take the remaining tax of a line with a net amount of 0. Only tax may be left of the line,
+ * and the lines of the invoice for its price and period must together have at least that much tax left.
  *
  * @param invoice after {@link countCredits}
  */
@@ -127,8 +127,8 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Adds what later invoices credited of the lines of an invoice to their credited amounts and taxes. The credit of an unused
- * part takes from the charge and its minimum together: here from the charge first, then from the minimum.
+ * Adds the credits on later invoices to the credited amounts and taxes of the lines that they credit. A credit for an unused
+ * part names only the charge, but covers its minimum as well: it is counted against the charge first, then against the minimum.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -172,7 +172,10 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 
 /** Amounts already given back of an invoice, in minor units. */
 export interface GivenBack extends ReturnedMoney {
-  /** Amounts of issued credit notes: off what was owed, as credit, and to be refunded. */
+  /**
+   * Totals of issued credit notes. `toReceivableMinor` lowered what was owed, `toCreditMinor` became credit, and
+   * `toRefundMinor` is given back by refunds.
+   */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
   readonly toRefundMinor: bigint;
@@ -180,8 +183,8 @@ export interface GivenBack extends ReturnedMoney {
 }
 
 /**
- * Returns the most that notes may leave to be refunded beside earlier ones: what was paid in money less what lost disputes took,
- * but at least what was refunded already.
+ * Returns the largest amount that a further note may leave to be refunded: what was paid in money, less what lost disputes took
+ * and what earlier notes left to be refunded. Disputes do not lower what was paid below what was already refunded.
  */
 export function mostToRefund(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -200,8 +203,9 @@ export function lostForRefunds(
 }
 
 /**
- * Splits the total of a note: first it lowers what is owed, the rest is credit or a refund. A refund never exceeds what was
- * paid in money and not lost: the part of the invoice that was paid with credit returns as credit.
+ * Splits the total of a note. The note first lowers what is owed. With `settle` `refund`, the rest is to be refunded up to
+ * {@link mostToRefund}. What then remains becomes credit, so that the part of the invoice that was paid with credit returns as
+ * credit.
  */
 export function settlementOf(
   invoice: Invoice,

@@ -17,7 +17,10 @@ export interface CouponContext {
   readonly percentOff: string | null;
   /** Limit for each billing period, or for all invoices together if it lasts `once`. */
   readonly amountOffMinor: bigint | null;
-  /** Amount left if it lasts `once`. For a percentage: what returned to it; null: nothing. */
+  /**
+   * For `once`: what is left of the amount, or the discounts that were returned to the percentage. Null: an
+   * unused amount, or a percentage without returned discounts.
+   */
   readonly remainingMinor: bigint | null;
   /** Taken off by other invoices of the billing period, less what returned to the coupon. */
   readonly takenMinor: bigint;
@@ -38,8 +41,9 @@ export interface CouponsInPeriod {
 }
 
 /**
- * Returns a function that is true if a discount returns to its coupon when its line is credited. A coupon that lasts `once`
- * always gets it back. Otherwise, an amount gets it back within its billing period, and a percentage never: it is not used up.
+ * Returns a function that returns true if a discount returns to its coupon when the discounted line is credited. A coupon that
+ * lasts `once` always gets the discount back. Any other amount gets it back only within the same billing period, and any other
+ * percentage never, because discounts do not use it up.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -58,8 +62,8 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, with what each may take off its lines. Includes what the credits of the invoice return;
- * excludes what its usage corrections took.
+ * Returns the coupons of an invoice, with the amount that each may take off its lines. This amount includes discounts that the
+ * credits of the invoice return, and excludes discounts that its usage corrections took.
  *
  * @param usedBefore the coupons of its usage corrections
  */
@@ -105,14 +109,18 @@ export function couponsOf(
   });
 }
 
-/** Returns false for a billing period after the months of a coupon. Another invoice may have begun them after a draft was made. */
+/**
+ * Returns false for a billing period after the months of a coupon. A draft may have such a coupon, because another invoice may
+ * have begun the months after the draft was made.
+ */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
 }
 
 /**
- * Returns true if usage corrections of the invoice used a percentage that lasts `once`, or began months that exclude the
- * billing period. A draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * Returns true if the usage corrections of the invoice leave nothing of a coupon for its own charges. They used a percentage
+ * that lasts `once`, or they discounted a period that the coupon's months cannot include together with the billing period. A
+ * draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -155,8 +163,8 @@ export function positive(amountMinor: bigint): bigint {
 }
 
 /**
- * Returns the end of the months, which begin with the first discounted period. That is this period if it is earlier than the
- * one that was discounted first so far.
+ * Returns the end of the coupon's months. They begin with the earliest discounted billing period, which is this one if it is
+ * earlier than all that were discounted so far.
  */
 function monthsEnd(
   coupon: CouponContext,

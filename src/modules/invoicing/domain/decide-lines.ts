@@ -191,8 +191,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, for what is left of its credited line by now; null if nothing is left, or if the line is not
- * billed any more. If its period was released to revenue meanwhile, the credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the line that it credits. Null if nothing is left, or if no invoice
+ * in effect bills that line any more. If the revenue of that line was released meanwhile, the credit lowers revenue instead of
+ * deferred revenue.
  *
  * @param context with the finalized lines of the credited item
  * @param limit shared by the credits of an invoice

@@ -86,8 +86,9 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
  * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the amount
  * billed so far. Null if nothing changed, or if only void lines billed the usage that is taken back.
  *
- * The line is 0 if discounts, credit notes or refunds left nothing to give back, so that later usage is compared with this
- * correction. Added usage gets the discounts and taxes of the first bill of the period, if they are known.
+ * If discounts, credit notes or refunds left nothing to give back, the amount of the line is 0. The line is made nevertheless,
+ * because later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the period, if they
+ * are known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice

@@ -4,9 +4,9 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/** A billed amount that coupons of a bill discounted, at list prices, with its later corrections. */
+/** An amount that the coupons of a bill discounted, at list prices, including its later corrections. */
 export interface BilledAmount {
-  /** For usage: {@link subjectOf}, shared by all lines of its price and period. For any other line: its id. */
+  /** For usage: {@link subjectOf}, shared by all lines of its price and period. For any other line: the id of the line. */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;

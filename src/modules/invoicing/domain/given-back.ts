@@ -47,8 +47,8 @@ export function mostRefunded({
 }
 
 /**
- * Limits a credit of an invoice by what its refunds left. Returns the largest possible amount; null: `amountMinor` is possible.
- * Counts the credit, so that the next call for this invoice has less left.
+ * Limits a credit of an invoice by what its refunds left. Returns the largest amount that may be credited; null if all of
+ * `amountMinor` may be. Each call counts the credit, so that the next call for the same invoice has less left.
  */
 export type LimitCredit = (
   invoiceId: string,
@@ -70,8 +70,8 @@ export interface LimitedCorrection {
 }
 
 /**
- * Takes a usage correction from the invoices that billed the usage, in proportion to what is left of them, and from each at
- * most what refunds left.
+ * Divides a usage correction over the invoices that billed the usage, in proportion to what is left of each. Takes from each
+ * invoice at most what its refunds left.
  */
 export function limitCorrection(
   amountMinor: bigint,

@@ -110,7 +110,10 @@ function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   return [...byKey.values()];
 }
 
-/** Usage that was added to a bill was discounted in the period of that bill. */
+/**
+ * Returns the start of the period in which a line was discounted. For usage that was added to an earlier bill, it is the period
+ * of that bill.
+ */
 function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
   const added = trace.kind === 'usage' ? trace.corrects?.billedBy : undefined;
   return added === undefined ? billedFrom : added.billedFrom;

@@ -10,7 +10,7 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 
 /**
  * Returns the instant of the next automatic charge of an invoice after a payment ended and its reserve was freed.
- * @param wasAttempt true for a failed automatic charge. Any other payment may have delayed one
+ * @param wasAttempt true if the payment was a failed automatic charge. Any other payment may have delayed an automatic charge
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -18,9 +18,10 @@ export function nextAttemptAt(
   retry: RetryPlan,
   now: Date,
 ): Date | null {
-  // An invoice that was voided or written off meanwhile may still wait for the end of its collection.
+  // Keeps the instant that `closeCollectionAt` set for an invoice that was voided or written off meanwhile.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
-  // Keeps a planned attempt: after an attempt, one is planned only if the customer got another payment method meanwhile.
+  // Keeps a planned attempt. Beginning an automatic charge clears the plan, so an attempt planned since then is due to another
+  // payment method of the customer.
   if (invoice.collectAt !== null) return invoice.collectAt;
   if (wasAttempt) return retry(invoice.attemptCount, now);
   if (invoice.amountPending > 0n) return null;

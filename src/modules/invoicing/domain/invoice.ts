@@ -65,14 +65,14 @@ export interface InvoiceCoupon {
   /** Start of the billing period it was applied in; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Present if usage corrections of an earlier invoice took or returned this discount: start of the period of that invoice.
-   * Such entries come beside the coupons of the invoice itself.
+   * Present if usage corrections on this invoice took or returned the discount: start of the period of the earlier invoice that
+   * they correct. Such entries are stored beside the coupons that discount the invoice's own charges.
    */
   readonly correctedFrom?: Date | null;
   /** Amount that the coupon had left before these corrections, and the part of `amountMinor` taken from it. */
   readonly restMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** Present if these corrections used a percentage that lasts `once` although the corrected bill had not used it. */
+  /** Present if these corrections were the first to use a percentage that lasts `once`. */
   readonly begins?: true;
 }
 

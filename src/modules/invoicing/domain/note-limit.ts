@@ -12,16 +12,17 @@ export interface NoteLimit {
   /** Credited by later invoices. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /** Refunded beyond the notes that refunds pay out; 0 for a note that may document the rest. */
+  /** Refunded without a credit note; 0 if the further note is settled by refund, because it may document these refunds. */
   readonly refundedMinor: bigint;
   /** Lost in disputes, and not counted in the amounts above. */
   readonly lostMinor: bigint;
 }
 
 /**
- * Returns the largest total, with tax, of a further note: what is owed, and what was paid and not given back yet. Credit lines
- * of later invoices gave back their amounts. Credit of a later negative invoice that lowered this one counts as paid. A refund
- * without a note gave back its amount, unless the new note documents it; so did a lost dispute.
+ * Returns the largest total of a further note. Two limits apply: first, what is owed, plus what was paid and not given back by
+ * earlier notes; second, the charges less all credits of them. What was paid includes credit that the invoice used, and credit
+ * of later negative invoices that lowered it. Refunds and lost disputes without a note lower both limits. A note that is
+ * settled by refund may document such refunds, so they do not lower its limits.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -66,7 +67,8 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
 export function explainLimit(limit: NoteLimit): string {
   const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor, refundedMinor, lostMinor } =
     limit;
-  // Of both kinds of credit the larger one limits the note.
+  // Credits on this invoice lower what was paid for it, and credits on later invoices lower what is left of its charges. The
+  // larger of them limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [
     [isOnInvoice ? onInvoiceMinor : 0n, 'credited by lines of the same invoice'],

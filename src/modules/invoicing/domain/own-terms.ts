@@ -12,8 +12,8 @@ type OwnTerms = Partial<
 
 /**
  * Returns the discounts and taxes of a line that keeps those of an earlier bill; empty for any other line. A credit takes back
- * the tax that its lines were billed with. Usage added to a bill is discounted and taxed like the bill. The present coupons and
- * rates of the customer do not matter.
+ * the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed like that bill. The
+ * present coupons and rates of the customer do not matter.
  */
 export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   const added = amountMinor > 0n ? billedByOf(trace) : undefined;

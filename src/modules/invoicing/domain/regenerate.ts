@@ -29,8 +29,8 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if an item was changed, or ended with credit, within a period that the invoice billed in advance, or if the
- * period never began. The void invoice could not be credited at that time, so its whole price is not owed any more.
+ * Returns true if the whole price that the void invoice billed in advance is not owed any more. Either an item was changed, or
+ * ended with credit, within the billed period, when the void invoice could not be credited; or the period never began.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: ChargeState): boolean {
   if (isWithdrawn) return true;
@@ -42,10 +42,11 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Charg
 }
 
 /**
- * Returns the draft that regenerates a void invoice, with the discounts and taxes of the context: the same charges, the usage
- * that is still to be billed, and credits for what is left of the credited lines. Periods that are over are earned at once.
+ * Returns the draft that regenerates a void invoice. It has the same charges, the usage that is still to be billed, and the
+ * same credits, limited to what is now left of the lines that they credit. Discounts and taxes are those of the context.
+ * Charges in advance for periods that are over are earned at once, not deferred.
  *
- * @param context with the finalized lines of the items that it credits
+ * @param context has the finalized lines of the items that the void invoice credits
  */
 export function regeneratedFrom(
   voided: Invoice,

@@ -23,7 +23,7 @@ export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePa
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
-  /** At list prices. A correction changes this by more than its amount, if it gives back only what was paid. */
+  /** At list prices. A correction that gives back only what was paid changes this by more than the amount of its line. */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
 }

@@ -35,9 +35,9 @@ export interface CreditTrace {
   readonly unused: Proration;
   /** Amounts of the credited line that were not yet credited; absent from credits at list prices. */
   readonly held?: HeldTerms;
-  /** Limit of the credit, if refunds gave back the rest of the invoice. */
+  /** Largest amount of the credit; present if refunds of the credited invoice limit it. */
   readonly mostMinor?: bigint;
-  /** Part of its discounts that returned to their coupons. */
+  /** Discounts of the credited line that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
 

@@ -26,9 +26,9 @@ export interface KeptUsage {
 /**
  * Returns the record of billed usage, by which late usage is found and billed.
  *
- * @param lines of its invoice
- * @param terms of its invoice, or of the invoice it would have had. A first bill without a line stores them for later usage of
- *   the period
+ * @param lines of the invoice that bills the usage
+ * @param terms of that invoice or, without one, of the invoice that would have billed the usage. Stored only if the first bill
+ *   of the period has no line, for later usage of the period
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

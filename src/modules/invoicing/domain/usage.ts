@@ -82,7 +82,7 @@ export interface CorrectedUsage extends BilledUsage {
   readonly mostMinor?: bigint;
   /** Invoices that a negative correction takes from, with their parts; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
-  /** Terms of the first bill, which added usage gets; absent if it has the terms of its own invoice. */
+  /** Terms of the first bill, which added usage gets; absent if the added usage has the terms of its own invoice. */
   readonly billedBy?: BilledBy;
 }
 
