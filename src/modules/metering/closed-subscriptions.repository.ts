@@ -3,7 +3,9 @@ import { Database } from '../../platform/database';
 import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
-/** Skips customers without a stream: a bill of usage creates one, so nothing can be late for them. */
+/**
+ * Skips customers without a stream. Billing usage creates a stream, so these customers have no billed usage that could change.
+ */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
   SELECT new.id, new.customer_id, new.test_clock_id

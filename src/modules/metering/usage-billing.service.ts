@@ -93,7 +93,10 @@ export class UsageBillingService {
     await this.finalUsage.planForClosed(subscriptions.map(({ id }) => id));
   }
 
-  /** Records bills in the transaction of their invoice, which has called `hold`. Their late usage is billed with them. */
+  /**
+   * Records bills in the transaction of their invoice, which has called `hold`. Late usage of the billed periods then counts as
+   * billed.
+   */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (bills.length === 0) return;

@@ -18,8 +18,8 @@ export interface CouponContext {
   /** Limit for each billing period, or for all invoices together if it lasts `once`. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For `once`: what is left of the amount, or the discounts that were returned to the percentage. Null: an
-   * unused amount, or a percentage without returned discounts.
+   * For `once`: what is left of the amount, or the discounts that were returned to the percentage. Null: an unused amount, or a
+   * percentage without returned discounts.
    */
   readonly remainingMinor: bigint | null;
   /** Taken off by other invoices of the billing period, less what returned to the coupon. */

@@ -13,8 +13,8 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The name contains the start of the digest: a repeated write replaces the same
-   * content or gets another name, so it never overwrites a file that another worker has recorded.
+   * Writes a compressed file and its manifest. The name contains the start of the digest of the content. So a repeated write
+   * replaces a file of the same content or has another name, and never overwrites a file that another worker has recorded.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {

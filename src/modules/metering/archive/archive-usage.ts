@@ -75,8 +75,8 @@ export class ArchiveUsage {
   /**
    * Closes a month of streams, in the transaction of {@link next}. Leaves out streams whose billed or open periods may still
    * need the month.
-   * @param openSince reads the start of the earliest unbilled period, by customer. Called once the streams are locked, so that
-   *   no such period is billed or opened in the past meanwhile.
+   * @param openSince reads the start of the earliest unbilled period, by customer. Called after the streams are locked, so that
+   *   no period that needs the month can be billed or opened in the meantime.
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -97,7 +97,7 @@ export class ArchiveUsage {
     const nextStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
     const fileNumber = await this.archive.nextFile(month.startAt);
     if (portion.length > 0) await this.archive.close(portion, month, fileNumber);
-    // The next month of these streams, which the search has not seen.
+    // The search saw only the earliest month of each stream, so the next month of these streams must be searched as well.
     const following = month.endAt < progress.beforeAt && portion.length > 0 ? month.endAt : null;
     await this.archive.advance({
       ...progress,
@@ -200,7 +200,7 @@ function afterPass(progress: ArchiveProgress, now: Date): ArchiveProgress {
   return { ...progress, keptFromAt, month: nextMonth, nextStreamId: '0', nextMonth: null };
 }
 
-/** Returns the first streams whose events fit into a file, or one stream. */
+/** Returns the first streams whose events together fit into a file; at least one stream, even if its events do not fit. */
 function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
   streams: readonly Stream[],
 ): readonly Stream[] {

@@ -20,8 +20,8 @@ const eventsOfStreams = (streams: string, startAt: string, endAt: string): strin
   GROUP BY id`;
 
 /**
- * Streams in the order of their ids, each with the earliest month that has events and is not archived, and the number of these
- * events if it is the month asked for. Customers on test clocks keep their events: their time is not real.
+ * Streams in the order of their ids, each with the earliest month that has events and is not archived. If that is the month
+ * asked for ($4), also with the number of its events. Customers on test clocks keep their events: their time is not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (
@@ -43,8 +43,8 @@ export const NEXT_STREAMS = `
 
 /**
  * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. Closes these periods as a
- * whole, so that none is billed again from a part of its events.
+ * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. `closedBefore` is not
+ * within one of these periods, so that none is billed again from only a part of its events.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

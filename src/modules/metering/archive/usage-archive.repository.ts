@@ -38,7 +38,7 @@ const INSERT_MONTHS = `
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
 
-/** Sorted by stream, then like the keys in the digest of a proof. At most $5 events of each stream. */
+/** Sorted by stream, then in the order in which a proof digests keys. At most $5 events of each stream. */
 const EVENTS = `
   SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
     event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
@@ -87,9 +87,12 @@ const COUNT_VOIDED = `
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /** Earliest month with events; null: none before the retention. */
+  /** Earliest month with events; null: none before the retention period. */
   readonly month: Date | null;
-  /** Number of events of the month asked for. Complete for the first streams, as far as they have at most the limit together. */
+  /**
+   * Number of events of the month asked for. Complete for a stream if it and the streams before it have at most `mostEvents`
+   * together.
+   */
   readonly events: string | null;
 }
 

@@ -2,7 +2,7 @@ import type { Period } from '../../../core/time';
 
 /** Events stored or voided after their period was billed. The next invoice corrects the period. */
 export interface LateUsage {
-  /** Id of the first bill of the period by the meter. */
+  /** Id of the first bill of this period and meter. */
   readonly billedId: string;
   readonly customerId: string;
   readonly meterId: string;

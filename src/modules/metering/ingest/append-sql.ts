@@ -44,8 +44,8 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * Events in billed periods that a meter counts; `billed` is empty for most requests. The value of a weighted sum carries over, so
- * such an event is late for every later billed period that counts events from before it.
+ * Events in billed periods that a meter counts; `billed` is empty for most requests. The value of a weighted sum carries over,
+ * so its event is late for every billed period that counts the event, even if the period starts later.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -129,8 +129,8 @@ export const storedEventParts = (
   ${ADD_TO_BUCKETS}`;
 
 /**
- * Condition: nothing refuses the event. Written as CASE: for IS NULL, PostgreSQL would estimate 1 row of 200, so one event, and
- * would search the whole list of streams for each event.
+ * Condition: nothing refuses the event. Written as CASE, because PostgreSQL estimates that IS NULL is true for 1 row of 200. It
+ * would then plan for a single event, and search the whole list of streams for each event.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 
@@ -163,11 +163,11 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Does not try the events of other streams; with
- * SKIP LOCKED, nor those of streams that another transaction has locked. If an event was not stored, returns the last position
- * that each stream had before; null for a stream that was not tried. If a stream was not tried, returns also the numbers of the
- * streams whose version is current. A stream that changed after the snapshot of this statement has another version by the time it
- * is locked, and is skipped.
+ * Fast path: stores and counts events of streams whose cached version is current. Does not try the events of any other stream
+ * or, with SKIP LOCKED, of a stream that another transaction has locked. If an event was not stored, returns `positions`: the
+ * last position of each stream before the statement, null for a stream that was not tried. If a stream was not tried, also
+ * returns `current`: the numbers of the streams whose version is current. A stream that changed after the snapshot of this
+ * statement has another version by the time it is locked, and is skipped.
  *
  * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
  * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the nth

@@ -37,7 +37,8 @@ export class AppendUsage {
 
   /**
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
-   * @param requestOf index of the request of each event, if several requests are written together; they fit into memory
+   * @param requestOf index of the request of each event, if several requests are written together. Their events then fit into
+   *   memory
    */
   async append(
     events: IncomingEvents,

@@ -50,8 +50,8 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. Only requests with events that could not be classified fail. Does not try the events of outdated streams; with `skip`, nor those of streams that
-   * another transaction has locked.
+   * Returns the outcome of each request. Only requests with events that could not be classified fail. Does not try the events
+   * of outdated streams or, with `skip`, of streams that another transaction has locked.
    */
   async append(
     requests: readonly FastPathRequest[],

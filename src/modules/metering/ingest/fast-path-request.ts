@@ -48,8 +48,8 @@ export class FastPathRequest {
 
   /**
    * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key occurs twice
-   * and there are several streams, all events are in the rest: the first occurrence must be stored, and the fast path may not try
-   * its stream.
+   * and there are several streams, all events are in the rest. The first occurrence must be stored, but the fast path could
+   * skip its stream and store the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */

@@ -19,8 +19,8 @@ import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
 /**
- * Maximum number of requests that wait for locked streams at a time, for single events and for lists each. Each uses a
- * connection.
+ * Maximum number of writes of single events that wait for locked streams at the same time, and the same number for lists. Each
+ * uses a connection.
  */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
@@ -39,8 +39,8 @@ interface Queues {
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events of cached
  * streams take the fast path; a list is split by shard, and by registered windows. Events of a locked or outdated stream leave
- * their group, so that no request waits for the stream of another request. A single event then waits in a queue of its stream;
- * the events of a list wait apart from other requests.
+ * their group, so that no request waits for the stream of another request. A single event then waits in the queue of its
+ * stream. A list waits together with other lists that met locked streams.
  */
 @Injectable()
 export class IngestBatcher {
@@ -144,8 +144,7 @@ export class IngestBatcher {
   }
 
   /**
-   * Waits for the streams of lists and stores the lists on the fast path. Usually another process has locked the streams for a
-   * short time only.
+   * Stores lists that met locked streams: waits until the streams are free, usually a short time, and uses the fast path again.
    */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
@@ -154,7 +153,7 @@ export class IngestBatcher {
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     let stored: readonly FastPathOutcome[];
     try {
-      // Frees its place in the limiter before the slow path, which takes a place of its own.
+      // The place in the limiter is free again before events go to the slow path, which takes a place of its own.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
       // Repeats each list alone, so that a stream that stays locked fails only its own lists. Not after an outage, because the

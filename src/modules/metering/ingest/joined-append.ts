@@ -25,8 +25,9 @@ export interface WindowSql {
 /**
  * Part `stream` of a statement: locks streams in ascending order of their ids, without waiting. `asked` is a part of the
  * statement with `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams that another
- * transaction has locked or has just changed, and event names for which a meter is being created: the bills and windows of a
- * locked stream stay as the statement sees them until the transaction ends, because a change of them would increment the version.
+ * transaction has locked or has just changed, and event names for which a meter is being created. So the bills and windows of a
+ * locked stream stay as the statement sees them until the transaction ends: to change them, another transaction would have to
+ * increment the version of the stream.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -54,17 +55,17 @@ export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql
 
 /**
  * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none.
- * Until then, {@link isOnlyIn} stays true while the stream has its version: bills, windows and meters that are added increment
- * it.
+ * Until then, {@link isOnlyIn} stays true as long as the version of the stream is the same: each new bill, window or meter
+ * increments the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window, if it is the only one that counts the events of a locked `stream`, and each event adds an
- * amount that is known beforehand to the totals of its hour and of the window; else null. Stays true while the stream has its
- * version.
+ * Aggregation of the meter of a window; null unless two conditions are met. No other meter counts the events of the locked
+ * `stream`, and what each event adds to the totals of its hour and of the window is known beforehand. The result holds as long
+ * as the version of the stream is the same.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

@@ -59,8 +59,8 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over requests, or the rest of them, that were not tried because of their streams. If it returns a
-   *   promise, the shard writes its next group after that, or after {@link LONGEST_HOLD_MS}
+   * @param onNotTried takes over a request, or the part of it, that was not tried because of its streams. If it returns a
+   *   promise, the shard waits for the promise, at most {@link LONGEST_HOLD_MS}, before it writes its next group
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -79,7 +79,10 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Returns the outcome of the events once they are written, here or by the queue that takes over a request not tried. */
+  /**
+   * Returns the outcome of the events once they are written, by this queue or by whatever takes over events that were not
+   * tried.
+   */
   put(events: readonly IncomingEvent[], fastPath: FastPathRequest | null): Promise<AppendOutcome> {
     return new Promise((resolve, reject) =>
       this.add({ events, fastPath, resolve, reject, retries: 0 }),
@@ -108,9 +111,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes all waiting requests of shards. Then waits up to {@link MAX_WAIT_MS} for about half as many new requests. Otherwise,
-   * among clients that report in a loop, the first event that arrives would get a commit of its own, and all others would wait
-   * for it.
+   * Writes all waiting requests of shards. Then waits up to {@link MAX_WAIT_MS} for about half as many new requests. Without
+   * this wait, among clients that report in a loop, the first event that arrives would get a commit of its own, and all others
+   * would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -167,8 +170,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects only the request that shows a defect: an error thrown here would stop the queue for ever. Returns the promise of a
-   * request that was taken over.
+   * Answers a request, or passes it to `onNotTried` and returns the result of that. A defect rejects only this request, because
+   * an error thrown here would stop the queue for ever.
    */
   private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
     try {

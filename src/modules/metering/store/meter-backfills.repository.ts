@@ -127,8 +127,8 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of a range of hours of a stream that contains at most this many events, or one hour; null if the rest of
-   * the stream is within it.
+   * Returns the end of a range of hours of a stream, counted from `from`, that has at most `mostEvents` events or is one hour
+   * long. Null if the range reaches the end of the stream.
    */
   async endOfHours(streamId: string, from: Date | null, mostEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, mostEvents]);

@@ -9,7 +9,10 @@ const msBetween = (startAt: string, endAt: string): string =>
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
-/** Excludes registered windows, which may be an hour long as well. */
+/**
+ * Condition: the row has the totals of a UTC hour. Registered windows have rows in the same tables, and may be an hour long as
+ * well.
+ */
 export const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
 const MS_TO_END = msBetween('bucket.end_at', 'asked.end_at');
