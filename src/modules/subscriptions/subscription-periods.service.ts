@@ -24,7 +24,10 @@ export interface BilledState {
   readonly earnedUntil: Date | null;
 }
 
-/** @param isLast true for the period in which a subscription ended: no other one follows within its full span */
+/**
+ * @param isLast true for the period in which a subscription ended. No other period follows, so it extends to the end of its
+ *   full span
+ */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
 }

@@ -39,7 +39,10 @@ const LEFT_ALONE = `
   SELECT id FROM subscription
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
-/** A period that ended at its start begins with the next one: `end_at` decides. A join would read the whole table. */
+/**
+ * A period that ended at its start has the same start as the next one, so `end_at` decides. Not a join, which would read the
+ * whole table.
+ */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
     SELECT (SELECT id FROM subscription_period WHERE subscription_id = wanted

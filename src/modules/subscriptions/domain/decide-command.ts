@@ -36,7 +36,10 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
   return pending === null ? null : { kind: 'pending' };
 }
 
-/** Returns the reason to refuse a pause, or null. A scheduled change is one: it needs a renewal, which a pause prevents. */
+/**
+ * Returns the reason to refuse a pause, or null. A scheduled change is a reason: it takes effect with a renewal, and a paused
+ * subscription is not renewed.
+ */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   // A trial bills nothing, and its end was announced.
   if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
@@ -57,8 +60,8 @@ function isRunning({ status }: Subscription): boolean {
 
 /**
  * Decides a change that takes effect at once. Credits the unused part of what was paid in advance, and charges the rest of the
- * period at the new price. Without proration, the new price starts with the next period. Another interval ends the period and
- * starts a new one now; without proration it waits for the end of the period. In a trial nothing is billed.
+ * period at the new price. Without proration, the new price starts with the next period. A change to another interval ends the
+ * period and starts a new one now; without proration, the change waits for the end of the period. In a trial nothing is billed.
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -136,8 +139,8 @@ function changesNothing(
 }
 
 /**
- * Returns true if an item ended and one of the others took its place, in the plan or in the same add-on. Its prepaid line may
- * still be without a credit, if the invoice of the change that ended the item is void.
+ * Returns true if an item ended and one of the others took its place, in the plan or in the same add-on. If the invoice of that
+ * change is void, the prepaid line of the item is not credited yet.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(

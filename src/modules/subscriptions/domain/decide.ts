@@ -182,7 +182,7 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // No period follows, so an invoice of a change at the same instant belongs to this period.
+              // No period follows, so an invoice of a change at the instant of the end belongs to this period.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -199,14 +199,15 @@ function isProrated({ proration }: SubscriptionItem): boolean {
   return proration !== 'none';
 }
 
-/** Returns the end of prepaid charges that are not credited: the end of the current period, although the subscription ends. */
+/**
+ * Returns until when prepaid charges without a credit are billed: the end of the current period, even if the subscription ends
+ * before.
+ */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
-/**
- * Ends the subscription of a deleted customer without billing it. Its usage counts as sold up to the last billed period only.
- */
+/** Ends the subscription of a deleted customer without billing it. Usage after the last billed period counts as not sold. */
 export function decideAbandon(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;

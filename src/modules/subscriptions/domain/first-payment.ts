@@ -1,7 +1,10 @@
 import { invariant } from '../../../core/invariant';
 import type { Subscription } from './subscription';
 
-/** How long a subscription waits for its first payment: less than a day, so that a daily one expires before it would renew. */
+/**
+ * How long a subscription waits for its first payment: less than a day, so that one with daily periods expires before it would
+ * renew.
+ */
 const LONGEST_WAIT_MS = 23 * 3_600_000;
 
 /** Returns true if the subscription has started and waits for the payment of its first invoice. */
@@ -17,7 +20,10 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };
 }
 
-/** Activates a subscription whose first invoice is paid. Its period counts from its start, so a boundary may have passed. */
+/**
+ * Activates a subscription whose first invoice is paid. Its first period began when it started, not with the payment, and may
+ * have ended already.
+ */
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');
   const { currentPeriodEndAt: nextBillingAt } = subscription;

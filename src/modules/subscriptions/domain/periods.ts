@@ -102,9 +102,9 @@ export function advanceCharges(
 
 /**
  * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
- * of a termination included. Without proration, a price that applied from the start to the end is billed whole; if it applied
- * in several parts, as around a pause, each is billed by the day. Usage is counted within the part in which its price applied.
- * Only the limits of a metered price, and its fee at zero usage, are prorated.
+ * of a termination included. Without proration, a price that applied from the start to the end of the period is billed whole.
+ * If it applied in several parts, such as before and after a pause, each part is billed by the day. Usage is counted within the
+ * part in which its price applied. Only the limits of a metered price, and its fee at zero usage, are prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,

@@ -102,7 +102,7 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Start of a continued refusal of its due work, for example because an invoice is above the largest amount; null once the
+   * Time since which its due work has been refused, for example because an invoice is above the largest amount; null once the
    * work succeeds.
    */
   readonly renewalFailedAt: Date | null;
@@ -242,8 +242,8 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /**
- * Returns the unit in which parts of a period are prorated: `day` if the item itself has no proration and only the caller asks
- * for it.
+ * Returns the unit in which parts of a period are prorated: `day` if the item has proration `none` and only the caller asks for
+ * proration.
  */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';

@@ -75,7 +75,10 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
   }
 }
 
-/** Returns the end of the span whose values carry over. A resume may still bill values of a paused price up to `heldUntil`. */
+/**
+ * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its values, that
+ * is the planned end of the span, or `heldUntil` if that is earlier.
+ */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
   const until = earlier(pause.plannedEndAt ?? END, heldUntil);
