@@ -12,7 +12,7 @@ export interface CreditSources {
   readonly invoiceIds?: readonly string[];
 }
 
-/** Reads how much was refunded of the invoices that are credited or corrected. A credit gives back only the rest. */
+/** Reads how much was refunded of the invoices that are credited or corrected. A credit gives back only what was not refunded. */
 @Injectable()
 export class RefundedAmounts {
   constructor(

@@ -17,8 +17,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Records a charge whose payment is missing because the database is a restored backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. A charge that moves no money is ignored.
- * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid, a pending charge reserves its
- *    whole amount on it, because the money has moved. What the invoice does not need becomes credit.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is pending,
+ *    reserves the whole amount of the charge on the invoice. What the invoice does not need becomes credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()
@@ -82,8 +82,8 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge, and reserves the amount of a pending one. Returns null if the invoice cannot be paid, so that the
-   * money becomes credit.
+   * Locks the invoice of a charge, and reserves the amount of the charge on it if the charge is pending. Returns null if the
+   * invoice cannot be paid, so that the money becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -31,7 +31,7 @@ export class ApplyDiscrepancyWorkflow {
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`, `invalid_transition`,
-   *   `refund_amount_exceeds_refundable` where the amount of the refund was given back otherwise meanwhile
+   *   `refund_amount_exceeds_refundable` if the amount of the refund was meanwhile given back in another way
    */
   apply(id: string): Promise<Discrepancy> {
     return this.database.transaction(async () => {

@@ -21,7 +21,7 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the provider.
  *    Adopts an unknown payment (`AdoptPaymentWorkflow`). Ignores objects of other services that use the same account.
- * 3. Marks the notification as done once the provider has answered, or if a poll will ask it again.
+ * 3. Marks the notification as done once the provider has answered, or if a poll will ask the provider again.
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {

@@ -25,7 +25,7 @@ export class ResumePaymentWorkflow {
     private readonly settling: SettlePaymentWorkflow,
   ) {}
 
-  /** Returns true if the provider answered, or a poll will ask it again. */
+  /** Returns true if the provider answered, or if a poll will ask the provider again. */
   async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
     const outcome = await this.gateway.resumeCharge(payment);

@@ -9,8 +9,8 @@ import { UnbillableUsageService } from '../../subscriptions';
  *
  * 1. Removes events whose files were written a while ago.
  * 2. Writes the next file, or selects the next streams with events to archive.
- * 3. Locks these streams, and reads which periods of their customers are not billed yet. Closes a month of the streams that no
- *    such period needs.
+ * 3. Locks these streams, and reads which periods of their customers are not billed yet. Closes the month of each stream if no
+ *    such period needs it.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {
