@@ -84,8 +84,8 @@ const EAGER_BALANCES = `
   ORDER BY h.customer_id, h.entitlement_id`;
 
 /**
- * Deletes cached balances; with a meter, only those without a registered usage window. A balance with one stays, so that its
- * foreign key prevents the deletion of the entitlement.
+ * Deletes the cached balances of an entitlement. If the entitlement has a meter, balances with a registered usage window stay,
+ * and their foreign key then prevents the deletion of the entitlement.
  */
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;

@@ -32,7 +32,8 @@ export class ConsumeBalanceService {
   /**
    * Answers requests of one balance in their order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` throws, `entitlement_not_metered`, what
-   *   `MeteredUsageService.append` throws; `entitlement_not_consumable` also beyond the limit if the meter counts no quantity
+   *   `MeteredUsageService.append` throws; `entitlement_not_consumable` if the meter cannot count any quantity, even for
+   *   requests beyond the limit
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,

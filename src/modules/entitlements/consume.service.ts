@@ -7,7 +7,7 @@ import { type AskedConsumption, ConsumeSharedService } from './consume-shared.se
 import type { ConsumptionTarget } from './consumptions.repository';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
-/** Maximum number of requests per commit of one balance, and of many. */
+/** Maximum number of requests in a commit, whether they are of one balance or of many. */
 const MAX_BATCH_SIZE = 500;
 const MAX_SHARED_BATCH_SIZE = 200;
 

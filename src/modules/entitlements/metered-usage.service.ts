@@ -86,7 +86,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement whose meter cannot count any quantity: one that cannot count 1 cannot count others.
+   * Refuses consumption of an entitlement whose meter cannot count any quantity. A meter that cannot count 1 cannot count any
+   * other quantity.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {

@@ -50,7 +50,7 @@ export function limitOf(balance: EntitlementBalance): Rational | null {
   if (type === 'boolean') return null;
   if (!isEntitled) return ZERO;
   if (allowance === null) return null;
-  // Plan usage above a reduced allowance raises the limit: it must not use up a grant.
+  // Plan usage above a reduced allowance raises the limit, so that this usage does not use up a grant.
   return add(add(greaterOf(allowance, counter.planUsage), granted), counter.expiredGrantUsage);
 }
 
@@ -111,9 +111,9 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. Expired grant usage counts first; subscriptions cover the rest up to their
- * allowance. If usage no longer counts, such as that of a voided event, expired grant usage is reduced by that amount, but not
- * below the usage beyond the allowance.
+ * Returns the counter with a new total of usage. What was taken from expired or voided grants stays expired grant usage;
+ * subscriptions cover the rest up to their allowance. If the total falls, for example because an event was voided, expired
+ * grant usage falls by the same amount, but not below the usage beyond the allowance.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -130,8 +130,8 @@ export function withUsed<
 }
 
 /**
- * Spreads usage over grants. The allowance of subscriptions is used up first, because unused allowance lapses. Plan usage and
- * expired grant usage stay covered.
+ * Returns the usage that is taken from each grant. The allowance of subscriptions is used up first, because unused allowance
+ * lapses. Plan usage and expired grant usage are covered already, so no grant is used up for them.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

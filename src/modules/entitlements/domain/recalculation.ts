@@ -107,9 +107,9 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces one which has not ended. Usage in both windows counts in the new window too, and
- * stays covered by the grants and subscriptions that covered it. If the new window starts later, grants may have covered usage
- * before its start. Then only usage beyond the new allowance counts as covered by grants.
+ * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new
+ * window too, and stays covered by the grants and subscriptions that covered it before. If the new window starts later, grants
+ * may have covered usage before its start. Then only usage beyond the new allowance counts as covered by grants.
  * @param former state before the new window
  * @param allowance of the former window
  */
