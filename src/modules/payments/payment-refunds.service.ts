@@ -175,7 +175,7 @@ export class PaymentRefundsService {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const beyond = applied + (await this.refundedBeyondNotes(payment));
-    // `beyond` counts credit from other sources as given back. Refunds have paid out `paidOut` of it.
+    // Less `paidOut`, the refunds that paid out credit from other sources: `returnedOf` counts them as refunded already.
     return used + (beyond > 0n ? beyond : 0n) - paidOut;
   }
 

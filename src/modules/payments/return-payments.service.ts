@@ -16,7 +16,7 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that was returned from the payments of an invoice, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Part of the rest that is not refundable while a dispute is open. */
+  /** Money not returned so far that cannot be refunded while a dispute is open. */
   readonly disputed: DisputedMoney;
 }
 

@@ -29,7 +29,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the discrepancy, locked until the transaction ends. Lock it after its payment and refund. */
+  /** Returns the discrepancy, locked until the transaction ends. Lock it before its payment and refund. */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -80,8 +80,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks a discrepancy, before any other lock, so that only one of two concurrent calls resolves it. Returns it open, or
-   * already resolved with this status.
+   * Locks a discrepancy, so that only one of two concurrent calls resolves it. Call it before any other lock. Returns a
+   * discrepancy that is open, or already resolved with this status.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -65,8 +65,9 @@ export class PreparedCharges {
   }
 
   /**
-   * Continues a payment without a committed reference. Repeats the request while the provider replays its key. Later it finds the
-   * charge at the provider, and prepares a charge only if there is none. If two charges were prepared, only one is confirmed.
+   * Continues a payment without a committed reference. Repeats the request while the provider replays its key. After that,
+   * looks for the charge at the provider, and prepares a charge only if there is none. If two charges were prepared, only one
+   * is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;

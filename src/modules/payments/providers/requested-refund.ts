@@ -50,9 +50,9 @@ export function refundRequest(
 }
 
 /**
- * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key. Later it lists
- * the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result stays
- * unknown.
+ * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key, and after that
+ * lists the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result
+ * stays unknown.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,
