@@ -56,8 +56,8 @@ export class EventDispatcher implements OnModuleInit {
 }
 
 /**
- * Returns true if an endpoint gets an event. Events recorded before its registration are not sent. The ids tell: the time of an
- * event on a test clock says nothing about when it was recorded.
+ * Returns true if an endpoint gets an event. Events recorded before the registration of the endpoint are not sent. Compares
+ * ids, which are made when an event is recorded: the time of an event on a test clock is another one.
  */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (
