@@ -4,7 +4,9 @@ export interface Versioned {
   readonly updatedAt: Date;
 }
 
-/** Returns the instant of a change: now, or that of the last change if a fast clock dated the last change later. */
+/**
+ * Returns the instant of a change: now, or the instant of the last change if that is later, because another clock was ahead.
+ */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;
 }

@@ -27,8 +27,8 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
  * Splits `amountMinor`, the rounded sum of the exact shares `shareNumerators[i] / denominator`, into whole parts by largest
  * remainder, as {@link allocate} does. Shares may differ in sign, such as taxes of a charge and of a credit that are rounded
  * once together: all are rounded down, and the remaining minor units go to the largest remainders. Negated shares give negated
- * parts: a negative amount is split as its opposite; for zero, the sign of the first share decides. A part differs from its
- * share by less than one minor unit, and a whole share is unchanged.
+ * parts, because a negative amount is split as its opposite and then negated; an amount of zero is treated as negative if its
+ * first share other than zero is. A part differs from its share by less than one minor unit, and a whole share is unchanged.
  * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator` is not
  *   positive.
  */

@@ -4,7 +4,10 @@ import { localHourAfter } from './zone';
 
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
-/** Upper bounds of a window, clock changes included: a longer period has more windows without counting them. */
+/**
+ * Longest possible window, clock changes included. A period longer than `most` of these has more than `most` windows, so they
+ * need not be counted.
+ */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
   hour: 2 * 3_600_000,
   day: 26 * 3_600_000,

@@ -51,7 +51,7 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
 
 /**
  * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the UTC
- * hour. If the clock changes within an hour, the rest of the hour before the change still counts.
+ * hour. If the clock changes before that instant, the rest of the hour lasts as long as without the change.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {
