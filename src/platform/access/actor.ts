@@ -41,8 +41,9 @@ export function actAsCommand(
 const LONGEST_WORK_MS = 600_000;
 
 /**
- * Middleware that makes the caller the actor of the changes of its request. Must come last, because reading a body leaves the
- * asynchronous call. Skips reads, to save the time.
+ * Middleware that makes the caller the actor of the changes of its request. Must come after the middleware that reads the body,
+ * because a body is read in callbacks outside the asynchronous context of the request, where the actor would be lost. Skips
+ * reads, to save the time.
  * @param isBatched true for requests whose changes are written together with those of others
  * @param isChange true for requests that change something although their method is safe
  */

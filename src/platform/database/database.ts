@@ -64,8 +64,8 @@ export class Database {
 
   /**
    * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or serialization
-   * failure, up to three attempts. Rolling back releases the locks of the part first. If data is unreadable, rolls back the part
-   * alone and throws.
+   * failure, up to three attempts. The rollback releases the locks of the part before it is repeated. If data is unreadable,
+   * rolls back the part alone and throws.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();

@@ -87,7 +87,7 @@ export class ListQuery {
    * Filters by the ids in a column of another table. In the usual order, a page reads one id after the other from the index of
    * that column, so that few or old rows are found quickly. If another filter leaves few rows, the page reads these first.
    *
-   * @param first column that precedes it in the index, with the value to filter by; null: no filter
+   * @param first column that precedes the column of ids in the index, with the value to filter by; null: no filter
    */
   referredBy(
     { condition, ...column }: ReferringColumn,

@@ -17,8 +17,8 @@ interface Answered {
 }
 
 /**
- * Counts the statements of a transaction on its connection, BEGIN and COMMIT included, and has the run of due work exported if a
- * statement has written.
+ * Counts the statements of a transaction on its connection, BEGIN and COMMIT included. If a statement has written, the current
+ * run of due work is exported.
  * @returns a function that ends the count, and records it on the span
  */
 export async function countStatements(runner: QueryRunner, span: Span): Promise<() => void> {

@@ -24,7 +24,7 @@ export interface RecordedEvent {
   /** `{ "object": …, "previous": … }`, as JSON text. Null if it is missing or damaged in the database. */
   readonly data: string | null;
   readonly occurredAt: Date;
-  /** Id of the principal that caused it, or `worker`; null if it was not recorded. */
+  /** Id of the principal that caused the event, or `worker`; null if it was not recorded. */
   readonly actor: string | null;
 }
 
@@ -213,8 +213,8 @@ export class EventLog {
   }
 
   /**
-   * Deletes all events of these deleted objects, together with their deliveries, and those about these deleted customers: their
-   * drafts and tokens may have been deleted before.
+   * Deletes all events of these deleted objects and all events about these deleted customers, together with their deliveries.
+   * Events about a customer include those of drafts and tokens that were deleted before.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

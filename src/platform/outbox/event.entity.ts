@@ -23,11 +23,11 @@ export class EventEntity {
   /** Counts the events of an object, starting at 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
-   * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For a packed event, only what
-   * `event_customer_time_index` reads; the whole value is in its pack.
+   * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For an event in a pack (`packId`), this
+   * column has only what `event_customer_time_index` reads, and the pack has the whole value.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /** Id of the principal that caused it, or `worker`. Null for events of former versions, which did not record it. */
+  /** Id of the principal that caused the event, or `worker`. Null for events of former versions, which did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /**

@@ -43,7 +43,10 @@ export class AbandonedWork implements OnModuleInit {
     this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Releases the leases of dead processes. Rows whose last commit arrives later are found by the next run. */
+  /**
+   * Releases the leases of dead processes. If the last commit of a dead process arrives later, the next run releases the rows
+   * of that commit.
+   */
   async runDue(): Promise<boolean> {
     await this.claims.forgetEnded(this.clock.now());
     const dead = await this.deadProcesses();

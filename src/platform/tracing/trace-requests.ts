@@ -48,8 +48,9 @@ function endRequestSpan(span: Span, request: Request, response: Response): void 
 }
 
 /**
- * Middleware that makes the span of a request the current one for its work. Must come last, because reading a body leaves the
- * asynchronous call.
+ * Middleware that makes the span of a request the current span, so that the work of the request is traced under it. Must come
+ * after the middleware that reads the body, because a body is read in callbacks outside the asynchronous context of the
+ * request.
  */
 export function enterRequestSpan(request: Request, response: Response, next: NextFunction): void {
   const span = spans.get(request);
