@@ -29,7 +29,7 @@ const ADD_CREDITED = `
  * Releases lines billed in advance that end in the closed period and, if no item continues, those that end later. Reads lines
  * by item, because a subscription may have hundreds of former invoices. Lines that ended before the closed period were released
  * with an earlier period, or when they were stored. Looks up each line in `released_line`, because a join may read the whole
- * table. While the previous release may run, `$6` is false and marks the column, because that release knows only the column.
+ * table. Until `$6` is true, processes of the previous release may run, so the column that they read is set instead.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (

@@ -10,7 +10,7 @@ import { LostCreditService, type Payment, ReturnPaymentsService } from '../../pa
 
 const REASON = 'The subscription ended before its first invoice was paid.';
 
-/** Locked invoices, and the locked payments that were lost in disputes and whose credit the invoices used. */
+/** Locked invoices, and the locked payments whose credit the invoices used and that lost money in disputes. */
 interface Withdrawable {
   readonly invoices: readonly Invoice[];
   readonly lost: readonly Payment[];
@@ -22,8 +22,8 @@ interface Withdrawable {
  * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. A caller
  *    that itself locks or changes credit must lock these first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. Credit that is
- *    given back in this way for a payment that was lost in a dispute is lost again.
+ * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. Credit that
+ *    is given back in this way is taken to cover losses of the payments that it came from.
  */
 @Injectable()
 export class WithdrawInvoicesWorkflow {

@@ -37,9 +37,9 @@ export interface WindowRule {
 const MOST_APART_MS = 10_000;
 
 /**
- * Returns the time by which a balance is read and changed: not before its window, nor before the current billing period. Another
- * process, whose clock is ahead, may have begun them (decision 165). A start that is further ahead than two clocks may be apart
- * has no effect, so that a balance recovers from a wrong clock.
+ * Returns the time by which a balance is read and changed: now, but not before the start of its window or of the current
+ * billing period, which another process, whose clock is ahead, may have begun (decision 165). A start that is further ahead
+ * than two clocks may be apart has no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(

@@ -3,11 +3,9 @@ import type { CouponContext } from './decide-coupons';
 
 /** State of a coupon for usage corrections that correct bills of one billing period. */
 export interface CorrectedCoupon extends CouponContext {
-  /**
-   * Start of the period of the corrected invoice. `periodStartAt` is the start of its billing period, of which that may be a
-   * part.
-   */
+  /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;
+  /** Start of the billing period that the corrected invoice belongs to. */
   readonly periodStartAt: Date | null;
   /** For `repeating`: the end of its months if they begin with this billing period. */
   readonly ownEndsAt: Date | null;

@@ -29,8 +29,9 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if the whole price that the void invoice billed in advance is not owed any more. Either an item was changed, or
- * ended with credit, within the billed period, when the void invoice could not be credited; or the period never began.
+ * Returns true if the void invoice must not be billed again: its period never began, or an item that it billed in advance was
+ * changed, or ended with credit, within the period. The void invoice could not be credited at that time, so its whole price is
+ * not owed any more.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: ChargeState): boolean {
   if (isWithdrawn) return true;

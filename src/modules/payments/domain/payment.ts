@@ -178,7 +178,7 @@ export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
   /** Time of the machine, because providers do not know test clocks. */
   readonly askedAt: Date;
-  /** The fencing token of an answer that is not final. */
+  /** Lease of the payment when the provider was asked. The fencing token of an answer that is not final. */
   readonly lease: PolledLease;
 }
 

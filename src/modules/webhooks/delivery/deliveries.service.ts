@@ -72,7 +72,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Creates a new delivery of the event of a final delivery, with the same event id.
+   * Creates a new delivery of the same event as a delivery that has ended, with the same event id.
    * @throws {ProblemError} `webhook_delivery_not_found`, `webhook_delivery_pending`, `webhook_endpoint_inactive`
    */
   retry(id: string): Promise<Delivery> {
