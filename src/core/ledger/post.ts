@@ -70,8 +70,8 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted against that refund on the
- * refunds account instead, and the part that a dispute took against its loss.
+ * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted to the refunds account
+ * instead, where it balances that refund, and the part that a dispute took is posted against its loss.
  *
  * @throws InvariantError when a part is negative, or the parts exceed the payment.
  */

@@ -45,7 +45,10 @@ export class SourcesService {
     this.graceMs = configuration.pastDueGraceHours * HOUR_MS;
   }
 
-  /** Returns the allowance of one entitlement. Sources come oldest subscription first, its plan before its add-ons. */
+  /**
+   * Returns the allowance of one entitlement. Sources are sorted by subscription, the oldest first; the plan of a subscription
+   * comes before its add-ons.
+   */
   async allowance(
     customerId: string,
     entitlementId: string,

@@ -62,7 +62,7 @@ const OF_INVOICES = `
 
 /**
  * Discounts of billing periods by redemption, less what credits returned to the coupon. The discount of a usage correction
- * counts in the period of the corrected bill, although it is on a later invoice.
+ * counts in the period of the corrected bill, although the correction is on a later invoice.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -78,7 +78,7 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/** The first and the last billing period in which invoices in effect were discounted, by redemption of a repeating coupon. */
+/** Finds the first and the last billing period that each redemption of a repeating coupon discounted on invoices in effect. */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -149,7 +149,7 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
   }
 
-  /** Returns what invoices in effect billed for the usage of an item in a period, true-ups included, less later credits. */
+  /** Returns what invoices in effect billed for the usage of an item in a period, including true-ups and usage corrections. */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
     return {

@@ -133,8 +133,9 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note of a locked invoice, in the caller's transaction: what it took back is owed again. Refused if its
-   * credit was used, if the invoice was settled, or if a later usage correction gave back what the note had left.
+   * Voids a credit note of a locked invoice, in the caller's transaction: what the note took back is owed again. Refused if the
+   * credit of the note was used, if the note lowered what was owed and the invoice is not open any more, or if a later invoice
+   * took back usage of the credited lines: the note had lowered what that invoice gave back.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`
    */
   async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {

@@ -3,7 +3,10 @@ import { Database } from '../../platform/database';
 import { serviceUnavailable } from '../../platform/errors';
 import { PreviousRelease } from '../../platform/processes';
 
-/** Oldest first, as invoices lock them. Credit of a payment is refunded through that payment alone. */
+/**
+ * Oldest first, as invoices lock them. Leaves out credit that a payment became, because only a refund of that payment gives it
+ * back.
+ */
 const LOCK_AVAILABLE = `
   SELECT id, remaining::text AS remaining FROM credit_grant
   WHERE customer_id = $1 AND currency = $2 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')

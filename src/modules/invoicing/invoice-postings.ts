@@ -151,8 +151,8 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Reverses the postings of a credit note. Deferred revenue that it took back becomes revenue if the period is over.
-   * @param deferredMinor the part of its net that is still deferred
+   * Reverses the postings of a credit note. Deferred revenue that the note took back becomes revenue if the period is over.
+   * @param deferredMinor the part of the note's net that is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
     const posted = await this.ledger.transactionsOf(note.id);

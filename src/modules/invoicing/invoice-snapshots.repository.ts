@@ -36,7 +36,10 @@ export class InvoiceSnapshotsRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Stores snapshots, and returns the rows to store for the invoices. The previous release reads them from these rows only. */
+  /**
+   * Stores snapshots, and returns the rows to store for the invoices. While processes of the previous release may run, the rows
+   * have the snapshots, because these processes read them only there.
+   */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();
     const finalized = invoices.filter(({ parties }) => parties !== null);

@@ -18,7 +18,7 @@ const CUSTOMERS_AT_ONCE = 50;
 export interface SimulationCommand {
   readonly planId: string;
   readonly prices: readonly PriceTerms[];
-  /** Billing periods that begin within are simulated. */
+  /** First instant of the range. Billing periods that begin in the range are simulated. */
   readonly from: Date;
   readonly to: Date;
   /** Null: all. */

@@ -150,7 +150,7 @@ export class UsageReadingsService {
     );
   }
 
-  /** Reopens the usage that an invoice corrected, when it is voided. The next invoice bills it. */
+  /** Reopens the usage that an invoice corrected, when the invoice is voided. The next invoice corrects that usage again. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
     await this.billing.reopen(usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }));
   }

@@ -140,7 +140,8 @@ export class Idempotency {
     let known: KnownKey | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        // A claim that was found committed is read again with one query. A second attempt to claim would take a transaction.
+        // While another request owns the key, its answer is awaited with single reads, because each attempt to claim takes a
+        // transaction.
         if (known === null) return { answer: await act(), replayed: false };
       } catch (error) {
         if (!(error instanceof KeyTaken)) {

@@ -36,7 +36,7 @@ export interface BilledByCoupon
 
 /** Terms of the bill that usage is added to, as a trace stores them. */
 export interface BilledBy {
-  /** Start of the period of its invoice. */
+  /** Start of the period of the invoice of that bill. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Rates of its charges; none for a customer without tax. */

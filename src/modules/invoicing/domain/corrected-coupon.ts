@@ -1,7 +1,7 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon for usage corrections that correct bills of one billing period. */
+/** State of a coupon as usage corrections need it, for bills of one billing period. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;

@@ -31,7 +31,10 @@ export interface CorrectedBills {
 export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when its usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
-  /** Returns the terms of added usage; null if its first bill is unknown. */
+  /**
+   * Returns the terms of usage that is added to its first bill, and takes its discounts from the coupons. Null if that bill is
+   * unknown.
+   */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records usage that is taken back, at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;

@@ -62,7 +62,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credit left for the next invoice, after one that used some and may have added some. */
+/** Returns the credit that is left for the next invoice, after an invoice that used some of it and may have added to it. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -123,7 +123,7 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
-/** Splits lines into charges and credits, and the commitments that their true-ups were calculated from. */
+/** Returns the lines that are not true-ups, and the commitments that the true-ups were calculated from. */
 function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
   readonly commitments: readonly Commitment[];

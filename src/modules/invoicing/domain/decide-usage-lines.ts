@@ -42,8 +42,8 @@ export interface UsageLines {
 }
 
 /**
- * Returns the lines for the usage of a period, one per part, and its limits. There is no line if nothing was counted and no
- * minimum or fee is due.
+ * Returns the lines for the usage of a period, one per part, and the limits of the price for that period. There is no line if
+ * nothing was counted and no minimum or fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const lines = reading.parts.flatMap((part) => {

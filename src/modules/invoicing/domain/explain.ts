@@ -5,7 +5,7 @@ import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
 import { evaluate } from './trace';
 
-/** A line beside the amounts that are calculated again from its trace. */
+/** A line, and the amounts that are calculated again from its trace. */
 export interface Explanation {
   readonly line: InvoiceLine;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
@@ -27,7 +27,7 @@ const TOTALS = [
 /** Amounts of an invoice that its lines, coupons, rates and credits give. */
 export type InvoiceTotals = Pick<Invoice, (typeof TOTALS)[number]>;
 
-/** An invoice beside the totals that are calculated again from its lines, coupons and rates. */
+/** An invoice, and the totals that are calculated again from its lines, coupons and rates. */
 export interface InvoiceExplanation {
   readonly invoice: Invoice;
   /** In the order of the invoice. */

@@ -56,8 +56,9 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a bill that made no line. Its invoice may have been voided or regenerated since.
- * @param latest the invoice, or the last one that was regenerated from it; undefined if there was none
+ * Returns the present terms of a first bill without a line. The invoice that it stored the terms of may have been voided or
+ * regenerated since.
+ * @param latest that invoice, or the last one that was regenerated from it; undefined if there is none
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;

@@ -45,7 +45,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed.
+ * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed. `used_up`: for at
+ * least one failed invoice no further attempt is planned or in flight.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

@@ -43,7 +43,8 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
     itemId: request.itemId,
     period: request.period,
     fullPeriod: request.fullPeriod,
-    // Usage is not prorated. The proration of its request is for limits, and for a fee at zero usage, whose line sets it.
+    // Usage is not prorated. The proration of its request is for limits, and for a fee at zero usage, which `usageLines` sets
+    // on the line.
     proration: request.kind === 'usage' ? null : request.proration,
     prorationUnit: request.prorationUnit,
     timeZone: request.timeZone,

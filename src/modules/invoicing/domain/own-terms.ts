@@ -45,8 +45,8 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note. It is that of its charges, which may be usage of earlier bills:
- * reverse charge before exempt, because it must be stated. Without charges, it is that of the customer.
+ * Returns the tax treatment that an invoice prints as a note: that of its charges, of which some may be added to earlier bills.
+ * Among several, reverse charge comes before exempt, because it must be stated. Without charges, returns that of the customer.
  */
 export function printedTaxTreatment({
   lines,

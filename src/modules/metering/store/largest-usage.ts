@@ -9,7 +9,7 @@ import { ASKED, columnsOf } from './asked-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 
-/** Columns that order customers like their values. */
+/** Columns and expressions that sort customers in the order of their values. */
 const RANK: Record<Aggregation, string> = {
   count: 'events',
   sum: 'total',

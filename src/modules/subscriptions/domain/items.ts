@@ -85,7 +85,10 @@ export function swapItems(
   return { items: [...kept, ...added], added, ended, removed };
 }
 
-/** @param isVersion true if both belong to versions of one plan with the same interval, where equal terms are one price */
+/**
+ * @param isVersion true if both belong to versions of one plan with the same interval: prices with equal terms then count as
+ *   one price
+ */
 function isSameItem(item: SubscriptionItem, other: SubscriptionItem, isVersion: boolean): boolean {
   return (
     item.addonId === other.addonId &&
