@@ -195,6 +195,7 @@ export class ListQuery {
     const limit = `LIMIT ${this.bind(most)}`;
     if (isSameOrder(order, this.usualOrder)) {
       if (this.referring !== null) {
+        this.addSeveral();
         return `WHERE id = ANY (ARRAY (${this.steppedIds(this.referring, after)} ${limit})) ${by}`;
       }
       if (this.several !== null) {
@@ -224,13 +225,16 @@ export class ListQuery {
         SELECT id FROM ${this.table} ${this.whole()} LIMIT 1) AS matching`;
   }
 
-  /** Adds the conditions of `oneOf` and `referredBy`, which a page in the usual order applies value by value instead. */
+  /** Adds the conditions of `oneOf` and `referredBy`. A page in the usual order applies one of them value by value instead. */
   private addUnordered(): void {
-    if (this.several !== null) {
-      const { column, values } = this.several;
-      this.conditions.push(`${column} = ANY (${this.bind(values)})`);
-    }
+    this.addSeveral();
     if (this.referring !== null) this.conditions.push(isReferredBy(this.referring));
+  }
+
+  private addSeveral(): void {
+    if (this.several === null) return;
+    const { column, values } = this.several;
+    this.conditions.push(`${column} = ANY (${this.bind(values)})`);
   }
 
   private whole(): string {
