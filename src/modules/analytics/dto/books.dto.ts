@@ -11,14 +11,7 @@ import {
 import type { CollectionRow } from '../domain/collection';
 import { REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../domain/revenue';
 import type { Report, ReportRange } from '../report-windows';
-import {
-  AS_TEXT,
-  ReportDto,
-  ReportQueryDto,
-  ReportWindowDto,
-  toReportDto,
-  toReportWindowDto,
-} from './report.dto';
+import { AS_TEXT, ReportDto, ReportQueryDto, ReportWindowDto, toReportDto } from './report.dto';
 
 export const MOST_GROUPS = 100;
 
@@ -105,21 +98,18 @@ export function toRevenueDto(
 ): RevenueDto {
   return {
     ...toReportDto(period),
-    data: rows.map((row) => ({
-      ...toReportWindowDto(row),
-      plan_id: group === 'plan' ? row.key : null,
-      customer_id: group === 'customer' ? row.key : null,
-      customer_name: group === 'customer' && showsNames ? row.name : null,
-      is_deleted: group === 'customer' ? row.isDeleted : null,
-      account: group === 'account' ? row.key : null,
-      gross: row.gross,
-      discounts: row.discounts,
-      earned: row.earned,
-      deferred: row.deferred,
-      refunds: row.refunds,
-      written_off: row.writtenOff,
-      tax: row.tax,
-    })),
+    data: rows.map((row) =>
+      toDto(RevenueRowDto, {
+        ...row,
+        windowStart: row.period.startAt,
+        windowEnd: row.period.endAt,
+        planId: group === 'plan' ? row.key : null,
+        customerId: group === 'customer' ? row.key : null,
+        customerName: group === 'customer' && showsNames ? row.name : null,
+        isDeleted: group === 'customer' ? row.isDeleted : null,
+        account: group === 'account' ? row.key : null,
+      }),
+    ),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   ReferenceFilter,
   TextField,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import type {
   AuditedChange,
@@ -93,14 +93,7 @@ export class AuditExportLineDto extends AuditHeadDto {
 }
 
 function toHeadDto(head: AuditHead): AuditHeadDto {
-  return {
-    id: head.id,
-    created_at: toWireInstant(head.createdAt),
-    actor: { type: head.actorType, id: head.actorId },
-    operation: head.operation,
-    request_id: head.requestId,
-    address: head.address,
-  };
+  return toDto(AuditHeadDto, { ...head, actor: { type: head.actorType, id: head.actorId } });
 }
 
 function toChangeDto({ action, objectId, fields }: AuditedChange): AuditChangeDto {

@@ -3,7 +3,7 @@ import {
   IntegerProperty,
   NestedProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import type { UsageCount } from '../domain/audit-entry';
 import { AuditActorDto } from './audit-entry.dto';
@@ -17,10 +17,6 @@ export class AuditUsageCountDto {
 }
 
 export function toAuditUsageCountDto(count: UsageCount): AuditUsageCountDto {
-  return {
-    actor: { type: count.actorType, id: count.actorId },
-    operation: count.operation,
-    hour: toWireInstant(count.hour),
-    request_count: Number(count.requestCount),
-  };
+  const actor = { type: count.actorType, id: count.actorId };
+  return toDto(AuditUsageCountDto, { ...count, actor });
 }

@@ -7,6 +7,7 @@ import {
   NestedProperty,
   TextListProperty,
   TextProperty,
+  toDto,
   toWireInstant,
 } from '../../../platform/http';
 import type { AuditVerification, FaultySeal } from '../audit-verification.service';
@@ -125,13 +126,8 @@ export function toAuditVerificationDto(verification: AuditVerification): AuditVe
 }
 
 function toDropDto(drop: AuditDrop): AuditDropDto {
-  return {
-    month: drop.month.replace('_', '-'),
-    entry_count: Number(drop.entryCount),
-    change_count: Number(drop.changeCount),
-    through_seal: drop.throughSeal.toString(),
-    dropped_at: toWireInstant(drop.droppedAt),
-  };
+  const month = drop.month.replace('_', '-');
+  return toDto(AuditDropDto, { ...drop, month, throughSeal: drop.throughSeal.toString() });
 }
 
 function toSealDto({ number, to, hash, createdAt }: Seal): AuditSealDto {

@@ -6,8 +6,7 @@ import {
   IntegerProperty,
   NestedListProperty,
   TextProperty,
-  toWireAmount,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import type { CustomerUsage } from '../usage/quote-usage.workflow';
 
@@ -62,26 +61,18 @@ export class CustomerUsageDto {
 }
 
 export function toCustomerUsageDto(usage: readonly CustomerUsage[]): CustomerUsageDto {
-  return {
-    data: usage.map(
-      ({ subscriptionId, invoiceId, currency, request, isLate, parts, amountMinor }) => ({
-        subscription_id: subscriptionId,
-        invoice_id: invoiceId,
-        price_id: request.price.priceId,
-        name: request.price.name,
-        meter_id: request.meterId,
-        period_start: toWireInstant(request.period.startAt),
-        period_end: toWireInstant(request.period.endAt),
-        is_late: isLate,
-        groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
-          group,
-          quantity,
-          events: Number(events),
-          amount: toWireAmount(amount),
-        })),
-        amount: toWireAmount(amountMinor),
-        currency,
-      }),
-    ),
-  };
+  return { data: usage.map(toItemDto) };
+}
+
+function toItemDto({ request, parts, amountMinor, ...usage }: CustomerUsage): CustomerUsageItemDto {
+  return toDto(CustomerUsageItemDto, {
+    ...usage,
+    priceId: request.price.priceId,
+    name: request.price.name,
+    meterId: request.meterId,
+    periodStart: request.period.startAt,
+    periodEnd: request.period.endAt,
+    groups: parts.map((part) => toDto(UsageGroupDto, { ...part, amount: part.amountMinor })),
+    amount: amountMinor,
+  });
 }

@@ -4,8 +4,7 @@ import {
   IntegerProperty,
   ListQueryDto,
   TextProperty,
-  toWireAmount,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
 import type { RedeemedTerms } from '../domain/redemption';
@@ -44,18 +43,5 @@ export class CouponRedemptionDto {
 }
 
 export function toCouponRedemptionDto({ redemption, coupon }: RedeemedTerms): CouponRedemptionDto {
-  const { appliedAmount, remainingAmount } = redemption;
-  return {
-    id: redemption.id,
-    coupon_id: coupon.id,
-    code: coupon.code,
-    subscription_id: redemption.subscriptionId,
-    customer_id: redemption.customerId,
-    currency: redemption.currency,
-    applied_amount: toWireAmount(appliedAmount),
-    remaining_amount: remainingAmount === null ? null : toWireAmount(remainingAmount),
-    redeemed_at: toWireInstant(redemption.redeemedAt),
-    ends_at: toWireInstant(redemption.endsAt),
-    ended_at: toWireInstant(redemption.endedAt),
-  };
+  return toDto(CouponRedemptionDto, { ...redemption, couponId: coupon.id, code: coupon.code });
 }

@@ -7,7 +7,7 @@ import {
   MetadataProperty,
   NestedProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import { GRANT_ENDS, type GrantEnd } from '../domain/grant';
 import type { GrantView } from '../domain/grant-terms';
@@ -64,21 +64,13 @@ export class EntitlementGrantDto {
 
 export function toEntitlementGrantDto({ grant, key, remaining }: GrantView): EntitlementGrantDto {
   const { value, rollover } = grant;
-  return {
-    id: grant.id,
-    customer_id: grant.customerId,
-    entitlement_id: grant.entitlementId,
+  return toDto(EntitlementGrantDto, {
+    ...grant,
     key,
     status: grant.end ?? 'active',
     value: value === null ? null : formatExact(value),
     remaining: remaining === null ? null : formatExact(remaining),
-    priority: grant.priority,
-    expires_at: toWireInstant(grant.expiresAt),
     rollover:
       rollover === null ? null : { min: formatExact(rollover.min), max: formatExact(rollover.max) },
-    metadata: grant.metadata,
-    ended_at: toWireInstant(grant.endedAt),
-    created_at: toWireInstant(grant.createdAt),
-    updated_at: toWireInstant(grant.updatedAt),
-  };
+  });
 }

@@ -4,7 +4,7 @@ import {
   InstantProperty,
   MapProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import { idOfBytes } from '../../../platform/ids';
 import type { StoredUsageEvent } from '../domain/usage-event';
@@ -28,14 +28,6 @@ export class StoredUsageEventDto {
 
 export function toStoredUsageEventDto(event: StoredUsageEvent): StoredUsageEventDto {
   const digest = createHash('sha256').update(event.idempotencyKey).digest();
-  return {
-    id: idOfBytes('uev', digest.subarray(0, ID_BYTES)),
-    idempotency_key: event.idempotencyKey,
-    customer_id: event.customerId,
-    event_name: event.eventName,
-    timestamp: toWireInstant(event.timestamp),
-    properties: event.properties,
-    received_at: toWireInstant(event.receivedAt),
-    voided_at: toWireInstant(event.voidedAt),
-  };
+  const id = idOfBytes('uev', digest.subarray(0, ID_BYTES));
+  return toDto(StoredUsageEventDto, { ...event, id });
 }

@@ -7,7 +7,6 @@ import {
   TextListProperty,
   TextProperty,
   toDto,
-  toWireInstant,
 } from '../../../platform/http';
 import type { RecordedFile } from '../domain/archive-file';
 import type { ArchivedMonth } from '../domain/archived-month';
@@ -55,17 +54,7 @@ export function toArchivedMonthDto({ startAt, files, ...month }: ArchivedMonth):
 }
 
 export function toUsageArchiveFileDto(file: RecordedFile): UsageArchiveFileDto {
-  const { number, name, events, bytes, sha256 } = file;
-  return {
-    month: monthOf(file.month),
-    number,
-    name,
-    events,
-    bytes,
-    sha256,
-    written_at: toWireInstant(file.writtenAt),
-    verified_at: toWireInstant(file.verifiedAt),
-  };
+  return toDto(UsageArchiveFileDto, { ...file, month: monthOf(file.month) });
 }
 
 function monthOf(startAt: Date): string {

@@ -12,7 +12,7 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import { endsAt, type Session } from '../domain/session';
 
@@ -59,15 +59,12 @@ export function toCurrentSessionDto(
   { session, admin, mustEnrol }: Current,
   csrfToken: string,
 ): CurrentSessionDto {
-  const { id, email, name, role } = admin;
-  return {
-    id: session.id,
-    admin: { id, email, name, role },
-    scopes: scopesOfAdmin(role, mustEnrol),
-    must_enrol: mustEnrol,
-    csrf_token: csrfToken,
-    created_at: toWireInstant(session.createdAt),
-    ends_at: toWireInstant(endsAt(session)),
-    expires_at: toWireInstant(session.expiresAt),
-  };
+  return toDto(CurrentSessionDto, {
+    ...session,
+    admin: toDto(SignedInAdminDto, admin),
+    scopes: scopesOfAdmin(admin.role, mustEnrol),
+    mustEnrol,
+    csrfToken,
+    endsAt: endsAt(session),
+  });
 }

@@ -4,7 +4,7 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import { type SessionState, SIGN_IN_METHODS, type SignInMethod } from '../domain/session';
 
@@ -37,16 +37,5 @@ export class SessionDto {
 }
 
 export function toSessionDto({ session, isActive }: SessionState): SessionDto {
-  return {
-    id: session.id,
-    admin_id: session.adminId,
-    is_active: isActive,
-    method: session.method,
-    address: session.address,
-    user_agent: session.userAgent,
-    created_at: toWireInstant(session.createdAt),
-    last_used_at: toWireInstant(session.lastUsedAt),
-    expires_at: toWireInstant(session.expiresAt),
-    ended_at: toWireInstant(session.endedAt),
-  };
+  return toDto(SessionDto, { ...session, isActive });
 }

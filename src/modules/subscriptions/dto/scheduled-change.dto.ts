@@ -4,7 +4,7 @@ import {
   InstantProperty,
   NestedListProperty,
   TextProperty,
-  toWireInstant,
+  toDto,
 } from '../../../platform/http';
 import {
   SCHEDULED_STATUSES,
@@ -35,14 +35,11 @@ export class ScheduledChangeDto {
 
 export function toScheduledChangeDto(change: ScheduledChange): ScheduledChangeDto {
   const offer = change.terms.kind === 'change' ? change.terms.offer : null;
-  return {
-    id: change.id,
+  return toDto(ScheduledChangeDto, {
+    ...change,
     type: change.terms.kind,
-    status: change.status,
-    effective_at: toWireInstant(change.effectiveAt),
-    plan_id: offer?.planId ?? null,
+    planId: offer?.planId ?? null,
     quantity: offer?.quantity ?? null,
-    addons: offer?.addons.map(({ addonId, quantity }) => ({ addon_id: addonId, quantity })) ?? null,
-    created_at: toWireInstant(change.createdAt),
-  };
+    addons: offer?.addons.map((addon) => toDto(SubscribedAddonDto, addon)) ?? null,
+  });
 }

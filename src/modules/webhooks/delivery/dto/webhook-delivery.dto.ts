@@ -14,7 +14,6 @@ import {
   toDto,
   ToField,
   toInstantRange,
-  toWireInstant,
 } from '../../../../platform/http';
 import type { NumberedAttempt } from '../deliveries.repository';
 import {
@@ -91,14 +90,7 @@ export function toWebhookDeliveryWithAttemptsDto(
 ): WebhookDeliveryWithAttemptsDto {
   return {
     ...toWebhookDeliveryDto(delivery),
-    attempts: attempts.map((attempt) => ({
-      number: attempt.number,
-      started_at: toWireInstant(attempt.startedAt),
-      duration_ms: attempt.durationMs,
-      status_code: attempt.statusCode,
-      error: attempt.error,
-      response_start: attempt.responseStart,
-    })),
+    attempts: attempts.map((attempt) => toDto(WebhookAttemptDto, attempt)),
   };
 }
 
