@@ -1,5 +1,4 @@
-import { defineNotFound, defineProblem } from '../../platform/errors';
-import type { PriceFault } from './domain/price-faults';
+import { defineContradiction, defineNotFound, defineProblem } from '../../platform/errors';
 
 export const addonNotFound = defineNotFound(
   'addon_not_found',
@@ -27,26 +26,16 @@ export const planCodeTaken = defineProblem({
     `A plan with the code ${JSON.stringify(code)} already exists. Choose another code.`,
 });
 
-export const planEntitlementContradicts = defineProblem({
+export const planEntitlementContradicts = defineContradiction({
   code: 'plan_entitlement_contradicts',
-  kind: 'rule_broken',
   title: 'The value of an entitlement of the plan contradicts its type',
   meaning:
     'A boolean entitlement has no `value`, a static entitlement needs one, and a plan lists each entitlement once.',
-  occurrence: (faults: readonly PriceFault[]) => ({
-    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-  }),
 });
 
-export const priceTermsContradict = defineProblem({
+export const priceTermsContradict = defineContradiction({
   code: 'price_terms_contradict',
-  kind: 'rule_broken',
   title: 'The terms of a price contradict each other',
   meaning:
     'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, strictly rising, with `up_to` null on the last one only; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
-  occurrence: (faults: readonly PriceFault[]) => ({
-    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-  }),
 });

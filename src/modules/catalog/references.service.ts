@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { TermsFault } from '../../core/terms-fault';
 import { FeaturesService } from '../features';
 import { MetersService } from '../meters';
 import { planEntitlementContradicts, priceTermsContradict } from './catalog.errors';
 import type { PlanEntitlement } from './domain/plan';
 import { faultsOfPlanEntitlements } from './domain/plan-entitlement';
 import type { PriceTerms } from './domain/price';
-import { faultsOfMeteredPrice, faultsOfPrices, type PriceFault } from './domain/price-faults';
+import { faultsOfMeteredPrice, faultsOfPrices } from './domain/price-faults';
 
 /** Checks prices and plan entitlements, also against the meters and entitlement definitions that they refer to. */
 @Injectable()
@@ -30,7 +31,7 @@ export class ReferencesService {
    * @throws {ProblemError} `reference_not_found`, `meter_backfilling`, `price_terms_contradict`
    */
   async assertMeters(prices: readonly PriceTerms[], pointer: string): Promise<void> {
-    const faults: PriceFault[] = [];
+    const faults: TermsFault[] = [];
     for (const [index, price] of prices.entries()) {
       if (price.meterId === null) continue;
       const at = `${pointer}/${index}`;
@@ -56,6 +57,6 @@ export class ReferencesService {
   }
 }
 
-function assertNone(faults: readonly PriceFault[]): void {
+function assertNone(faults: readonly TermsFault[]): void {
   if (faults.length > 0) throw priceTermsContradict(faults);
 }

@@ -1,5 +1,4 @@
-import { defineNotFound, defineProblem } from '../../platform/errors';
-import type { CouponFault } from './domain/coupon';
+import { defineContradiction, defineNotFound, defineProblem } from '../../platform/errors';
 
 export const couponNotFound = defineNotFound('coupon_not_found', 'a coupon');
 
@@ -13,16 +12,11 @@ export const couponCodeTaken = defineProblem({
     `A coupon with the code ${JSON.stringify(code)} already exists. Choose another code.`,
 });
 
-export const couponTermsContradict = defineProblem({
+export const couponTermsContradict = defineContradiction({
   code: 'coupon_terms_contradict',
-  kind: 'rule_broken',
   title: 'The terms of the coupon contradict each other',
   meaning:
     'A coupon has either `percent_off`, or `amount_off` with `currency`. `duration_in_months` is only for the duration `repeating`. `redeem_by` must be in the future.',
-  occurrence: (faults: readonly CouponFault[]) => ({
-    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-  }),
 });
 
 export const couponInUse = defineProblem({

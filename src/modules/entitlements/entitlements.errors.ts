@@ -1,12 +1,6 @@
-import { defineProblem } from '../../platform/errors';
+import { defineContradiction, defineProblem } from '../../platform/errors';
 import { MAX_LINKS_PER_ADDON } from './domain/addon-entitlement';
 import { MAX_GRANTS } from './domain/grant-terms';
-import type { TermsFault } from './domain/entitlement';
-
-const describeFaults = (faults: readonly TermsFault[]) => ({
-  detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-  errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-});
 
 export const addonEntitlementNotFound = defineProblem({
   code: 'addon_entitlement_not_found',
@@ -25,13 +19,11 @@ export const addonEntitlementExists = defineProblem({
     `The add-on ${addonId} is already linked to the entitlement ${entitlementId}. Update that link.`,
 });
 
-export const addonEntitlementValueContradicts = defineProblem({
+export const addonEntitlementValueContradicts = defineContradiction({
   code: 'addon_entitlement_value_contradicts',
-  kind: 'rule_broken',
   title: 'The link contradicts the type of its entitlement',
   meaning:
     'A link to a `static` or `metered` entitlement needs a `value`. A link to a `boolean` one has no `value`, and its mode is `set`.',
-  occurrence: describeFaults,
 });
 
 export const tooManyAddonEntitlements = defineProblem({
@@ -71,13 +63,11 @@ export const grantNotFound = defineProblem({
   detail: (id: string) => `The customer has no grant ${JSON.stringify(id)} of this entitlement.`,
 });
 
-export const grantContradicts = defineProblem({
+export const grantContradicts = defineContradiction({
   code: 'grant_contradicts',
-  kind: 'rule_broken',
   title: 'The grant contradicts its entitlement or itself',
   meaning:
     'A grant of a `boolean` entitlement has no `value`; other grants need a positive one. Only grants of `metered` entitlements have a `rollover`, with `min` at most `max`. `expires_at` must be in the future.',
-  occurrence: describeFaults,
 });
 
 export const tooManyGrants = defineProblem({

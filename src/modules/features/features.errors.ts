@@ -1,5 +1,4 @@
-import { defineProblem } from '../../platform/errors';
-import type { FeatureFault } from './domain/feature';
+import { defineContradiction, defineProblem } from '../../platform/errors';
 
 export const entitlementNotFound = defineProblem({
   code: 'entitlement_not_found',
@@ -17,15 +16,10 @@ export const entitlementKeyTaken = defineProblem({
   detail: (key: string) => `An entitlement with the key ${key} exists already. Choose another key.`,
 });
 
-export const entitlementTermsContradict = defineProblem({
+export const entitlementTermsContradict = defineContradiction({
   code: 'entitlement_terms_contradict',
-  kind: 'rule_broken',
   title: 'The terms of the entitlement contradict each other',
   meaning: 'Only entitlements of type `metered` can have a `meter_id`.',
-  occurrence: (faults: readonly FeatureFault[]) => ({
-    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-  }),
 });
 
 export const entitlementInUse = defineProblem({

@@ -1,3 +1,4 @@
+import type { TermsFault } from '../../core/terms-fault';
 import { defineNotFound, defineProblem } from '../../platform/errors';
 import { explainLimit, type NoteLimit } from './domain/note-limit';
 
@@ -238,7 +239,7 @@ export const simulatedPriceUnmatched = defineProblem({
   title: 'A simulated price replaces no price of the plan',
   meaning:
     'Each price of a simulation replaces the prices of the plan with its name, and has the same meter and `by_group`. A name is given once. A flat price can only be replaced by a flat one, because it was sold without a quantity.',
-  occurrence: (faults: readonly { readonly pointer: string; readonly message: string }[]) => ({
+  occurrence: (faults: readonly TermsFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),
   }),

@@ -1,5 +1,5 @@
-import { defineNotFound, defineProblem } from '../../platform/errors';
-import { MAX_METERS_PER_EVENT_NAME, type MeterFault } from './domain/meter';
+import { defineContradiction, defineNotFound, defineProblem } from '../../platform/errors';
+import { MAX_METERS_PER_EVENT_NAME } from './domain/meter';
 
 export const meterNotFound = defineNotFound('meter_not_found', 'a meter');
 
@@ -11,16 +11,11 @@ export const meterKeyTaken = defineProblem({
   detail: (key: string) => `There already is a meter with the key ${JSON.stringify(key)}.`,
 });
 
-export const meterTermsContradict = defineProblem({
+export const meterTermsContradict = defineContradiction({
   code: 'meter_terms_contradict',
-  kind: 'rule_broken',
   title: 'The terms of the meter contradict each other',
   meaning:
     'Every aggregation but `count` reads a `value_property`; only a `weighted_sum` can be recurring.',
-  occurrence: (faults: readonly MeterFault[]) => ({
-    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
-    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
-  }),
 });
 
 export const tooManyMeters = defineProblem({

@@ -1,6 +1,7 @@
 export { PlannedRollback } from './planned-rollback';
 export {
   allProblems,
+  defineContradiction,
   defineNotFound,
   defineProblem,
   isRefusal,

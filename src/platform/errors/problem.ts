@@ -1,3 +1,4 @@
+import type { TermsFault } from '../../core/terms-fault';
 /** Kind of failure, from the caller's point of view. Only the HTTP layer maps kinds to status codes. */
 export type ProblemKind =
   | 'malformed'
@@ -124,6 +125,20 @@ export function defineNotFound(
     title: `There is no such ${name}`,
     meaning: `The id in the path is not the id of ${resource}${exception === undefined ? '' : `, or ${exception}`}.`,
     detail: (id) => `There is no ${name} ${JSON.stringify(id)}.`,
+  });
+}
+
+/** Defines the error for fields of a request that contradict each other. */
+export function defineContradiction(
+  texts: Omit<ProblemDefinition, 'kind'>,
+): Problem<[faults: readonly TermsFault[]]> {
+  return defineProblem({
+    ...texts,
+    kind: 'rule_broken',
+    occurrence: (faults) => ({
+      detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
+      errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
+    }),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { PriceFault } from './price-faults';
+import type { TermsFault } from '../../../core/terms-fault';
 
 /** Entitlement of a plan: the fields that its type restricts. */
 interface AllowedByPlan {
@@ -16,7 +16,7 @@ export function faultsOfPlanEntitlements(
   entitlements: readonly AllowedByPlan[],
   types: ReadonlyMap<string, 'boolean' | 'static' | 'metered'>,
   pointer: string,
-): readonly PriceFault[] {
+): readonly TermsFault[] {
   const seen = new Set<string>();
   return entitlements.flatMap(({ entitlementId, value }, index) => {
     const type = types.get(entitlementId);

@@ -1,11 +1,6 @@
 import type { Aggregation } from '../../../core/usage';
+import type { TermsFault } from '../../../core/terms-fault';
 import type { PriceModel, PriceTerms, PriceTier } from './price';
-
-/** A contradiction in the terms of a price. `pointer` is a JSON pointer into the request. */
-export interface PriceFault {
-  readonly pointer: string;
-  readonly message: string;
-}
 
 type ModelField =
   | 'amount'
@@ -62,7 +57,7 @@ const FIELDS_OF: Readonly<Record<PriceModel, FieldsOfModel>> = {
 export function faultsOfPrices(
   prices: readonly PriceTerms[],
   pointer: string,
-): readonly PriceFault[] {
+): readonly TermsFault[] {
   return prices.flatMap((terms, index) => faultsOfPrice(terms, `${pointer}/${index}`));
 }
 
@@ -71,7 +66,7 @@ export function faultsOfPrices(
  * in advance, a minimum above the maximum. Decimal strings must be well formed.
  * @param pointer JSON pointer to the price, such as `/prices/0`
  */
-export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly PriceFault[] {
+export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly TermsFault[] {
   return [
     ...faultsOfFields(terms),
     ...faultsOfNumbers(terms),
@@ -80,7 +75,7 @@ export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly Pric
   ].map((fault) => ({ ...fault, pointer: `${pointer}${fault.pointer}` }));
 }
 
-function faultsOfFields(terms: PriceTerms): readonly PriceFault[] {
+function faultsOfFields(terms: PriceTerms): readonly TermsFault[] {
   const { needed, allowed } = FIELDS_OF[terms.model];
   return MODEL_FIELDS.flatMap((field) => {
     const pointer = `/${WIRE_NAMES[field]}`;
@@ -93,9 +88,9 @@ function faultsOfFields(terms: PriceTerms): readonly PriceFault[] {
   });
 }
 
-function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
+function faultsOfNumbers(terms: PriceTerms): readonly TermsFault[] {
   const { model, packageSize, freeUnits, rate, minimumAmount, maximumAmount } = terms;
-  const faults: PriceFault[] = [];
+  const faults: TermsFault[] = [];
   if (packageSize !== null && compareDecimals(packageSize, '0') === 0) {
     faults.push({ pointer: '/package_size', message: 'must be above 0' });
   }
@@ -124,7 +119,7 @@ function isWhole(decimal: string): boolean {
 }
 
 /** Checks that tiers start above zero, rise strictly and cover every quantity. */
-function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
+function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
   if (tiers.length === 0) return [{ pointer: '/tiers', message: 'must hold at least one tier' }];
   return tiers.flatMap(({ upTo }, index) => {
     const pointer = `/tiers/${index}/up_to`;
@@ -139,7 +134,7 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
 }
 
 /** Checks the meter: metered usage is known at the end of a period only, and a percentage price needs metered amounts. */
-function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly PriceFault[] {
+function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {
     return [
       ...(model === 'percentage'
@@ -175,8 +170,8 @@ export function faultsOfMeteredPrice(
   { model, isByGroup }: PriceTerms,
   meter: { readonly aggregation: Aggregation; readonly groupBy: readonly string[] },
   pointer: string,
-): readonly PriceFault[] {
-  const faults: PriceFault[] = [];
+): readonly TermsFault[] {
+  const faults: TermsFault[] = [];
   if (model === 'percentage' && meter.aggregation !== 'sum') {
     faults.push({ pointer: `${pointer}/meter_id`, message: 'must be a meter of the kind sum' });
   }

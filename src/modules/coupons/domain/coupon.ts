@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { TermsFault } from '../../../core/terms-fault';
 
 export const COUPON_DURATIONS = ['once', 'repeating', 'forever'] as const;
 export type CouponDuration = (typeof COUPON_DURATIONS)[number];
@@ -50,14 +51,8 @@ export type CouponTerms = Pick<
   | 'metadata'
 > & { readonly code: string | null };
 
-/** A contradiction in the terms of a coupon. `pointer` uses the names of the API. */
-export interface CouponFault {
-  readonly pointer: string;
-  readonly message: string;
-}
-
 /** Returns all contradictions, such as a percentage with an amount, or a repeating discount without a length. */
-export function faultsOfTerms(terms: CouponTerms, now: Date): readonly CouponFault[] {
+export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFault[] {
   const isPercent = terms.type === 'percent';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
     [isPercent && terms.percentOff === null, '/percent_off', 'is required for type percent'],

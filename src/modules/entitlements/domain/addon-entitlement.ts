@@ -1,5 +1,6 @@
 import type { Metadata } from '../../../core/metadata';
-import type { EntitlementType, TermsFault } from './entitlement';
+import type { TermsFault } from '../../../core/terms-fault';
+import type { EntitlementType } from './entitlement';
 
 export const ENTITLEMENT_MODES = ['increment', 'set'] as const;
 export type EntitlementMode = (typeof ENTITLEMENT_MODES)[number];

@@ -9,9 +9,3 @@ export interface Entitlement {
   readonly meterId: string | null;
   readonly thresholds: readonly number[];
 }
-
-/** A field that contradicts other fields. The pointer uses the field names of the API. */
-export interface TermsFault {
-  readonly pointer: string;
-  readonly message: string;
-}

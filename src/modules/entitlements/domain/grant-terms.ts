@@ -1,5 +1,6 @@
 import { compare, type Rational, ZERO } from '../../../core/decimal';
-import type { EntitlementType, TermsFault } from './entitlement';
+import type { TermsFault } from '../../../core/terms-fault';
+import type { EntitlementType } from './entitlement';
 import type { Grant, GrantTerms } from './grant';
 
 /** Maximum number of active grants per customer and entitlement. Bounds the cost of a recalculation. */

@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { TermsFault } from '../../../core/terms-fault';
 
 export const FEATURE_TYPES = ['boolean', 'static', 'metered'] as const;
 export type FeatureType = (typeof FEATURE_TYPES)[number];
@@ -44,14 +45,8 @@ export interface FeatureChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A field that contradicts other fields. The pointer uses the field names of the API. */
-export interface FeatureFault {
-  readonly pointer: string;
-  readonly message: string;
-}
-
 /** Returns the fields that contradict each other: a meter needs type `metered`. */
-export function faultsOfFeature(terms: FeatureTerms): readonly FeatureFault[] {
+export function faultsOfFeature(terms: FeatureTerms): readonly TermsFault[] {
   return terms.type !== 'metered' && terms.meterId !== null
     ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]
     : [];

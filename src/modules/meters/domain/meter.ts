@@ -1,5 +1,6 @@
 import type { Metadata } from '../../../core/metadata';
 import type { Aggregation } from '../../../core/usage';
+import type { TermsFault } from '../../../core/terms-fault';
 
 export const LATE_EVENTS = ['next_invoice', 'reject'] as const;
 export type LateEvents = (typeof LATE_EVENTS)[number];
@@ -71,14 +72,8 @@ export interface MeterChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A field that contradicts other fields. The pointer uses the field names of the API. */
-export interface MeterFault {
-  readonly pointer: string;
-  readonly message: string;
-}
-
 /** Returns the fields that contradict each other: only `count` reads no value, only a `weighted_sum` can be recurring. */
-export function faultsOfMeter(terms: MeterTerms): readonly MeterFault[] {
+export function faultsOfMeter(terms: MeterTerms): readonly TermsFault[] {
   const { aggregation, valueProperty, isRecurring } = terms;
   const isCount = aggregation === 'count';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
