@@ -1,44 +1,11 @@
 import { resolve } from 'node:path';
 import type { EncryptionKey } from './encryption-keys';
 import { isLoopback } from './loopback';
-import { type OpenIdSettings, readOpenId } from './openid-settings';
-import type { Setting } from './setting';
-import { SETTINGS } from './settings';
+import { type OpenIdSettings, readOpenId } from './read-openid';
+import { ConfigurationError, type Environment, SettingsReader } from './settings-reader';
 import { TRACING_SETTINGS } from './tracing-settings';
 
-/** A setting has an invalid value. The message names the setting, and the process does not start. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function read<Value>(
-  environment: Environment,
-  variable: string,
-  setting: Setting<Value>,
-): Value | null {
-  const text = environment[variable] ?? setting.fallback;
-  if (text === null) return null;
-  const value = setting.parse(text);
-  if (value === undefined) {
-    const shown = setting.isSecret === true ? 'something else (not shown)' : JSON.stringify(text);
-    throw new ConfigurationError(
-      `${variable} is ${shown}, but must be ${setting.accepts.replaceAll('`', '')}.`,
-    );
-  }
-  return value;
-}
-
-function readWithFallback<Value>(
-  environment: Environment,
-  variable: string,
-  setting: Setting<Value>,
-): Value {
-  const value = read(environment, variable, setting);
-  if (value === null) throw new ConfigurationError(`${variable} must be set.`);
-  return value;
-}
+export { ConfigurationError };
 
 interface RateLimitSettings {
   readonly perCaller: number;
@@ -48,26 +15,18 @@ interface RateLimitSettings {
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
-function readRateLimits(environment: Environment, auth: 'open' | 'required'): RateLimitSettings {
+function readRateLimits(settings: SettingsReader, auth: 'open' | 'required'): RateLimitSettings {
   const limit = (
     name: 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_USAGE_PER_MINUTE' | 'RATE_LIMIT_ADDRESS_PER_MINUTE',
     whenRequired: number,
-  ): number => read(environment, name, SETTINGS[name]) ?? (auth === 'required' ? whenRequired : 0);
+  ): number => settings.optional(name) ?? (auth === 'required' ? whenRequired : 0);
   return {
     perCaller: limit('RATE_LIMIT_PER_MINUTE', 6_000),
     usagePerCaller: limit('RATE_LIMIT_USAGE_PER_MINUTE', 120_000),
     perAddress: limit('RATE_LIMIT_ADDRESS_PER_MINUTE', 600),
     keyCeilings: {
-      perCaller: readWithFallback(
-        environment,
-        'RATE_LIMIT_KEY_CEILING',
-        SETTINGS.RATE_LIMIT_KEY_CEILING,
-      ),
-      usagePerCaller: readWithFallback(
-        environment,
-        'RATE_LIMIT_USAGE_KEY_CEILING',
-        SETTINGS.RATE_LIMIT_USAGE_KEY_CEILING,
-      ),
+      perCaller: settings.required('RATE_LIMIT_KEY_CEILING'),
+      usagePerCaller: settings.required('RATE_LIMIT_USAGE_KEY_CEILING'),
     },
   };
 }
@@ -88,13 +47,13 @@ interface StripeSettings {
  * @throws {ConfigurationError} for a key of the other mode, or live mode with open access, the sandbox or a test double
  */
 function readStripe(
-  environment: Environment,
+  settings: SettingsReader,
   auth: 'open' | 'required',
   providers: readonly string[],
 ): StripeSettings {
-  const secretKey = readWithFallback(environment, 'STRIPE_SECRET_KEY', SETTINGS.STRIPE_SECRET_KEY);
-  const mode = readWithFallback(environment, 'STRIPE_MODE', SETTINGS.STRIPE_MODE);
-  const apiUrl = read(environment, 'STRIPE_API_URL', SETTINGS.STRIPE_API_URL);
+  const secretKey = settings.required('STRIPE_SECRET_KEY');
+  const mode = settings.required('STRIPE_MODE');
+  const apiUrl = settings.optional('STRIPE_API_URL');
   const modeOfKey = secretKey.slice(3).startsWith('live_') ? 'live' : 'test';
   if (modeOfKey !== mode) {
     throw new ConfigurationError(
@@ -107,13 +66,8 @@ function readStripe(
       'STRIPE_MODE is "live", so AUTH must be "required", PAYMENT_PROVIDERS must not name sandbox, and STRIPE_API_URL must not be set.',
     );
   }
-  const webhookSecrets =
-    read(environment, 'STRIPE_WEBHOOK_SECRETS', SETTINGS.STRIPE_WEBHOOK_SECRETS) ?? [];
-  const eventsMaxAgeMinutes = readWithFallback(
-    environment,
-    'STRIPE_EVENTS_MAX_AGE_MINUTES',
-    SETTINGS.STRIPE_EVENTS_MAX_AGE_MINUTES,
-  );
+  const webhookSecrets = settings.optional('STRIPE_WEBHOOK_SECRETS') ?? [];
+  const eventsMaxAgeMinutes = settings.required('STRIPE_EVENTS_MAX_AGE_MINUTES');
   return { secretKey, isLive: mode === 'live', webhookSecrets, apiUrl, eventsMaxAgeMinutes };
 }
 
@@ -125,13 +79,9 @@ interface UsageArchiveSettings {
 }
 
 /** @throws {ConfigurationError} if events are to be archived and no directory is set */
-function readUsageArchive(environment: Environment): UsageArchiveSettings | null {
-  const retentionMonths = read(
-    environment,
-    'USAGE_RETENTION_MONTHS',
-    SETTINGS.USAGE_RETENTION_MONTHS,
-  );
-  const directory = read(environment, 'USAGE_ARCHIVE_DIRECTORY', SETTINGS.USAGE_ARCHIVE_DIRECTORY);
+function readUsageArchive(settings: SettingsReader): UsageArchiveSettings | null {
+  const retentionMonths = settings.optional('USAGE_RETENTION_MONTHS');
+  const directory = settings.optional('USAGE_ARCHIVE_DIRECTORY');
   if (retentionMonths === null) return null;
   if (directory === null) {
     throw new ConfigurationError(
@@ -140,6 +90,8 @@ function readUsageArchive(environment: Environment): UsageArchiveSettings | null
   }
   return { retentionMonths, directory: resolve(directory) };
 }
+
+const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SETTINGS)[];
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
@@ -212,79 +164,62 @@ export class Configuration {
    * @throws {ConfigurationError} naming the first invalid setting
    */
   constructor(environment: Environment) {
-    const required = <Value>(variable: string, setting: Setting<Value>): Value =>
-      readWithFallback(environment, variable, setting);
-    const optional = <Value>(variable: string, setting: Setting<Value>): Value | null =>
-      read(environment, variable, setting);
-    this.port = required('PORT', SETTINGS.PORT);
-    this.host = required('HOST', SETTINGS.HOST);
-    this.monitoringPort = optional('MONITORING_PORT', SETTINGS.MONITORING_PORT);
-    this.databaseUrl = optional('DATABASE_URL', SETTINGS.DATABASE_URL);
-    this.databasePoolSize = required('DATABASE_POOL_SIZE', SETTINGS.DATABASE_POOL_SIZE);
-    this.databaseStatementTimeoutMs = required(
-      'DATABASE_STATEMENT_TIMEOUT_MS',
-      SETTINGS.DATABASE_STATEMENT_TIMEOUT_MS,
-    );
-    this.migrationWaitMs = required('MIGRATION_WAIT_MS', SETTINGS.MIGRATION_WAIT_MS);
-    this.dataDirectory = resolve(required('DATA_DIR', SETTINGS.DATA_DIR));
-    this.encryptionKeys = optional('ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
-    this.role = required('ROLE', SETTINGS.ROLE);
-    this.auth = required('AUTH', SETTINGS.AUTH);
-    this.rateLimits = readRateLimits(environment, this.auth);
-    this.bootstrapApiKey = optional('BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
-    this.publicDocs = required('PUBLIC_DOCS', SETTINGS.PUBLIC_DOCS);
-    this.trustedProxies = required('TRUST_PROXY', SETTINGS.TRUST_PROXY);
-    this.environmentName = required('ENVIRONMENT_NAME', SETTINGS.ENVIRONMENT_NAME);
-    this.idempotencyKeys = required('IDEMPOTENCY_KEYS', SETTINGS.IDEMPOTENCY_KEYS);
+    const settings = new SettingsReader(environment);
+    this.port = settings.required('PORT');
+    this.host = settings.required('HOST');
+    this.monitoringPort = settings.optional('MONITORING_PORT');
+    this.databaseUrl = settings.optional('DATABASE_URL');
+    this.databasePoolSize = settings.required('DATABASE_POOL_SIZE');
+    this.databaseStatementTimeoutMs = settings.required('DATABASE_STATEMENT_TIMEOUT_MS');
+    this.migrationWaitMs = settings.required('MIGRATION_WAIT_MS');
+    this.dataDirectory = resolve(settings.required('DATA_DIR'));
+    this.encryptionKeys = settings.optional('ENCRYPTION_KEYS');
+    this.role = settings.required('ROLE');
+    this.auth = settings.required('AUTH');
+    this.rateLimits = readRateLimits(settings, this.auth);
+    this.bootstrapApiKey = settings.optional('BOOTSTRAP_API_KEY');
+    this.publicDocs = settings.required('PUBLIC_DOCS');
+    this.trustedProxies = settings.required('TRUST_PROXY');
+    this.environmentName = settings.required('ENVIRONMENT_NAME');
+    this.idempotencyKeys = settings.required('IDEMPOTENCY_KEYS');
     this.paymentProviders =
-      optional('PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
+      settings.optional('PAYMENT_PROVIDERS') ??
       (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
     this.stripe = this.paymentProviders.includes('stripe')
-      ? readStripe(environment, this.auth, this.paymentProviders)
+      ? readStripe(settings, this.auth, this.paymentProviders)
       : null;
-    this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
-    this.eventRetentionMonths = optional('EVENT_RETENTION_MONTHS', SETTINGS.EVENT_RETENTION_MONTHS);
-    this.usageArchive = readUsageArchive(environment);
-    this.webhookAttemptDays = required('WEBHOOK_ATTEMPT_DAYS', SETTINGS.WEBHOOK_ATTEMPT_DAYS);
-    this.auditRetentionMonths = optional('AUDIT_RETENTION_MONTHS', SETTINGS.AUDIT_RETENTION_MONTHS);
-    this.openId = readOpenId(optional, (message) => {
-      throw new ConfigurationError(message);
-    });
-    this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
+    this.paymentRetryDays = settings.required('PAYMENT_RETRY_DAYS');
+    this.eventRetentionMonths = settings.optional('EVENT_RETENTION_MONTHS');
+    this.usageArchive = readUsageArchive(settings);
+    this.webhookAttemptDays = settings.required('WEBHOOK_ATTEMPT_DAYS');
+    this.auditRetentionMonths = settings.optional('AUDIT_RETENTION_MONTHS');
+    this.openId = readOpenId(settings);
+    this.logLevel = settings.required('LOG_LEVEL');
     this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
     // Hosting platforms set some of these for all services, so they are checked only if traces are exported.
-    for (const [variable, setting] of Object.entries(this.tracing ? TRACING_SETTINGS : {})) {
-      optional<unknown>(variable, setting);
-    }
-    this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
-    this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);
+    for (const name of this.tracing ? TRACING_NAMES : []) settings.optional(name);
+    this.shutdownTimeoutMs = settings.required('SHUTDOWN_TIMEOUT_MS');
+    this.ndjsonIdleTimeoutMs = settings.required('NDJSON_IDLE_TIMEOUT_MS');
     this.webhooksAllowPrivateNetworks =
-      optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS', SETTINGS.WEBHOOKS_ALLOW_PRIVATE_NETWORKS) ??
-      this.isOpenOnLoopbackOnly;
+      settings.optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS') ?? this.isOpenOnLoopbackOnly;
     this.webhooksAllowedPorts =
-      optional('WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
+      settings.optional('WEBHOOKS_ALLOWED_PORTS') ??
       (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
-    this.pastDueGraceHours = required('PAST_DUE_GRACE_HOURS', SETTINGS.PAST_DUE_GRACE_HOURS);
-    this.invoiceGraceHours = required('INVOICE_GRACE_HOURS', SETTINGS.INVOICE_GRACE_HOURS);
+    this.pastDueGraceHours = settings.required('PAST_DUE_GRACE_HOURS');
+    this.invoiceGraceHours = settings.required('INVOICE_GRACE_HOURS');
     this.seller = {
-      name: optional('SELLER_NAME', SETTINGS.SELLER_NAME),
-      addressLines: optional('SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],
-      taxId: optional('SELLER_TAX_ID', SETTINGS.SELLER_TAX_ID),
-      email: optional('SELLER_EMAIL', SETTINGS.SELLER_EMAIL),
+      name: settings.optional('SELLER_NAME'),
+      addressLines: settings.optional('SELLER_ADDRESS') ?? [],
+      taxId: settings.optional('SELLER_TAX_ID'),
+      email: settings.optional('SELLER_EMAIL'),
     };
-    this.invoiceFonts = (optional('INVOICE_FONTS', SETTINGS.INVOICE_FONTS) ?? []).map((path) =>
-      resolve(path),
-    );
-    this.requireAcknowledgement(environment);
+    this.invoiceFonts = (settings.optional('INVOICE_FONTS') ?? []).map((path) => resolve(path));
+    this.requireAcknowledgement(settings);
     this.requirePersistentSetup();
   }
 
-  private requireAcknowledgement(environment: Environment): void {
-    const acknowledged = readWithFallback(
-      environment,
-      'AUTH_OPEN_ACKNOWLEDGED',
-      SETTINGS.AUTH_OPEN_ACKNOWLEDGED,
-    );
+  private requireAcknowledgement(settings: SettingsReader): void {
+    const acknowledged = settings.required('AUTH_OPEN_ACKNOWLEDGED');
     if (this.answersHttp && this.auth === 'open' && !isLoopback(this.host) && !acknowledged) {
       throw new ConfigurationError(
         `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +

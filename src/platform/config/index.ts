@@ -3,4 +3,4 @@ export { ConfigurationModule } from './configuration.module';
 export { parseEncryptionKeys } from './encryption-keys';
 export type { EncryptionKey } from './encryption-keys';
 export { isLoopback } from './loopback';
-export type { OpenIdSettings } from './openid-settings';
+export type { OpenIdSettings } from './read-openid';

@@ -2,20 +2,6 @@ import { ADMIN_ROLES, type AdminRole } from '../../core/access';
 import { isLoopback } from './loopback';
 import { boolean, commaSeparated, nonEmpty, oneOf, type Setting, setting } from './setting';
 
-/** Sign-in of admins with an OpenID provider. */
-export interface OpenIdSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Address to which the provider redirects the browser. */
-  readonly redirectUrl: string;
-  readonly allowedDomains: readonly string[];
-  readonly roleClaim: string | null;
-  readonly roles: ReadonlyMap<string, AdminRole>;
-  readonly createsUnknownAdmins: boolean;
-  readonly allowPrivateNetworks: boolean;
-}
-
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 function domains(text: string): readonly string[] | undefined {
@@ -109,41 +95,3 @@ export const OPENID_SETTINGS = {
     parse: boolean,
   }),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
-
-/** Reads a setting of this file. */
-type Read = <Value>(variable: string, setting: Setting<Value>) => Value | null;
-
-/**
- * Returns the settings of the OpenID provider; null without one.
- * @param refuse throws an error with the message
- */
-export function readOpenId(read: Read, refuse: (message: string) => never): OpenIdSettings | null {
-  const issuer = read('OIDC_ISSUER', OPENID_SETTINGS.OIDC_ISSUER);
-  const needed = <Value>(variable: string, one: Setting<Value>): Value =>
-    read(variable, one) ?? refuse(`OIDC_ISSUER is set, so ${variable} must be set.`);
-  if (issuer === null) return null;
-  const roleClaim = read('OIDC_ROLE_CLAIM', OPENID_SETTINGS.OIDC_ROLE_CLAIM);
-  const roles = read('OIDC_ROLES', OPENID_SETTINGS.OIDC_ROLES);
-  if ((roleClaim === null) !== (roles === null)) {
-    refuse('OIDC_ROLE_CLAIM and OIDC_ROLES must be set together.');
-  }
-  const allowPrivateNetworks = needed(
-    'OIDC_ALLOW_PRIVATE_NETWORKS',
-    OPENID_SETTINGS.OIDC_ALLOW_PRIVATE_NETWORKS,
-  );
-  if (issuer.startsWith('http:') && !allowPrivateNetworks) {
-    refuse('OIDC_ISSUER is on loopback, so OIDC_ALLOW_PRIVATE_NETWORKS must be true.');
-  }
-  return {
-    issuer,
-    clientId: needed('OIDC_CLIENT_ID', OPENID_SETTINGS.OIDC_CLIENT_ID),
-    clientSecret: needed('OIDC_CLIENT_SECRET', OPENID_SETTINGS.OIDC_CLIENT_SECRET),
-    redirectUrl: `${needed('PUBLIC_URL', OPENID_SETTINGS.PUBLIC_URL)}/v1/session/oidc/callback`,
-    allowedDomains: needed('OIDC_ALLOWED_DOMAINS', OPENID_SETTINGS.OIDC_ALLOWED_DOMAINS),
-    roleClaim,
-    roles: roles ?? new Map<string, AdminRole>(),
-    createsUnknownAdmins:
-      needed('OIDC_UNKNOWN_ADMINS', OPENID_SETTINGS.OIDC_UNKNOWN_ADMINS) === 'create',
-    allowPrivateNetworks,
-  };
-}

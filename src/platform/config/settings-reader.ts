@@ -1,0 +1,43 @@
+import type { Setting } from './setting';
+import { SETTINGS } from './settings';
+
+/** A setting has an invalid value. The message names the setting, and the process does not start. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type SettingName = keyof typeof SETTINGS;
+type ValueOf<Name extends SettingName> =
+  (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
+
+/** Reads and checks settings. */
+export class SettingsReader {
+  constructor(private readonly environment: Environment) {}
+
+  /**
+   * Returns the value of a setting, or its fallback; null without either.
+   * @throws {ConfigurationError} for an invalid value
+   */
+  optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {
+    const setting = SETTINGS[name] as Setting<ValueOf<Name>>;
+    const text = this.environment[name] ?? setting.fallback;
+    if (text === null) return null;
+    const value = setting.parse(text);
+    if (value === undefined) {
+      const shown = setting.isSecret === true ? 'something else (not shown)' : JSON.stringify(text);
+      throw new ConfigurationError(
+        `${name} is ${shown}, but must be ${setting.accepts.replaceAll('`', '')}.`,
+      );
+    }
+    return value;
+  }
+
+  /** @throws {ConfigurationError} for an invalid value, or without a value */
+  required<Name extends SettingName>(name: Name): ValueOf<Name> {
+    const value = this.optional(name);
+    if (value === null) throw new ConfigurationError(`${name} must be set.`);
+    return value;
+  }
+}
