@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { GrantedScope } from '../../core/access';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import { ApiKeyEntity } from './api-key.entity';
 import type { ApiKey } from './domain/api-key';
 
@@ -55,7 +55,7 @@ export class ApiKeysRepository {
   }
 
   page(request: PageRequest): Promise<Page<ApiKey>> {
-    return pageById(this.database.repository(ApiKeyEntity).createQueryBuilder('key'), request);
+    return new ListQuery('api_key').page(this.database, ApiKeyEntity, request);
   }
 
   /** Writes the fields that an update or a revocation may change. */

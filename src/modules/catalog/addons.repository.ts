@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { In, IsNull } from 'typeorm';
 import {
   Database,
+  ListQuery,
   onViolation,
   type Page,
-  pageById,
   type PageRequest,
 } from '../../platform/database';
 import { AddonEntity } from './addon.entity';
@@ -61,8 +61,8 @@ export class AddonsRepository {
   }
 
   async page(request: PageRequest): Promise<Page<Addon>> {
-    const query = this.addons.createQueryBuilder('addon').where('addon.archivedAt IS NULL');
-    const { items, next } = await pageById(query, request);
+    const query = new ListQuery('addon').when(true, 'archived_at IS NULL');
+    const { items, next } = await query.page(this.database, AddonEntity, request);
     return { items: await this.withPrices(items), next };
   }
 

@@ -3,10 +3,10 @@ import { In, IsNull } from 'typeorm';
 import { invariant } from '../../core/invariant';
 import {
   Database,
-  type Page,
-  pageById,
-  type PageRequest,
+  ListQuery,
   onViolation,
+  type Page,
+  type PageRequest,
   violatedConstraint,
 } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
@@ -84,8 +84,8 @@ export class PlansRepository {
   }
 
   async page(request: PageRequest): Promise<Page<Plan>> {
-    const query = this.plans.createQueryBuilder('plan').where('plan.archivedAt IS NULL');
-    const { items, next } = await pageById(query, request);
+    const query = new ListQuery('plan').when(true, 'archived_at IS NULL');
+    const { items, next } = await query.page(this.database, PlanEntity, request);
     return { items: await this.withVersions(items), next };
   }
 
@@ -110,10 +110,8 @@ export class PlansRepository {
   }
 
   async pageVersions(planId: string, request: PageRequest): Promise<Page<PlanVersion>> {
-    const query = this.versions
-      .createQueryBuilder('version')
-      .where('version.planId = :planId', { planId });
-    const { items, next } = await pageById(query, request);
+    const query = new ListQuery('plan_version').where('plan_id = $', planId);
+    const { items, next } = await query.page(this.database, PlanVersionEntity, request);
     return { items: await this.withContents(items), next };
   }
 

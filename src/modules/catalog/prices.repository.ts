@@ -43,7 +43,7 @@ export class PricesRepository {
   ): Promise<ReadonlyMap<string, readonly CatalogPrice[]>> {
     const byOwner = new Map<string, CatalogPrice[]>(ids.map((id) => [id, []]));
     if (ids.length === 0) return byOwner;
-    const found = await this.prices.find({
+    const found = await this.database.repository(PriceEntity).find({
       where: { [owner]: In([...ids]) },
       order: { id: 'ASC' },
     });
@@ -66,10 +66,6 @@ export class PricesRepository {
     if (ids.length === 0) return new Map();
     const rows = await this.database.query<{ id: string; name: string }>(NAMES, [ids]);
     return new Map(rows.map(({ id, name }) => [id, name]));
-  }
-
-  private get prices() {
-    return this.database.repository(PriceEntity);
   }
 }
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  ListQuery,
   onViolation,
   type Page,
-  pageById,
   type PageRequest,
 } from '../../platform/database';
 import { CouponEntity } from './coupon.entity';
@@ -31,7 +31,7 @@ export class CouponsRepository {
   }
 
   page(request: PageRequest): Promise<Page<Coupon>> {
-    return pageById(this.coupons.createQueryBuilder('coupon'), request);
+    return new ListQuery('coupon').page(this.database, CouponEntity, request);
   }
 
   /** Writes the fields that an update may change. */
@@ -40,10 +40,6 @@ export class CouponsRepository {
   }
 
   async delete(id: string): Promise<void> {
-    await this.coupons.delete({ id });
-  }
-
-  private get coupons() {
-    return this.database.repository(CouponEntity);
+    await this.database.repository(CouponEntity).delete({ id });
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  ListQuery,
   onViolation,
   type Page,
-  pageById,
   type PageRequest,
 } from '../../platform/database';
 import { CouponRedemptionEntity } from './coupon-redemption.entity';
@@ -51,7 +51,7 @@ export class RedemptionsRepository {
   }
 
   exists(couponId: string, subscriptionId: string): Promise<boolean> {
-    return this.redemptions.existsBy({ couponId, subscriptionId });
+    return this.database.repository(CouponRedemptionEntity).existsBy({ couponId, subscriptionId });
   }
 
   /** Returns the running redemptions of subscriptions with their coupons, oldest first. */
@@ -84,10 +84,8 @@ export class RedemptionsRepository {
   }
 
   async page(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
-    const query = this.redemptions
-      .createQueryBuilder('redemption')
-      .where('redemption.couponId = :couponId', { couponId });
-    const { items, next } = await pageById(query, request);
+    const query = new ListQuery('coupon_redemption').where('coupon_id = $', couponId);
+    const { items, next } = await query.page(this.database, CouponRedemptionEntity, request);
     return { items: await this.withCoupons(items), next };
   }
 
@@ -120,9 +118,5 @@ export class RedemptionsRepository {
       const coupon = coupons.get(redemption.couponId);
       return coupon === undefined ? [] : [{ redemption, coupon }];
     });
-  }
-
-  private get redemptions() {
-    return this.database.repository(CouponRedemptionEntity);
   }
 }

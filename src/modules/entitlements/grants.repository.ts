@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { Grant } from './domain/grant';
 import { EntitlementGrantEntity } from './entitlement-grant.entity';
 import type { BalanceKey } from './balances.repository';
@@ -51,12 +51,10 @@ export class GrantsRepository {
     { customerId, entitlementId }: BalanceKey,
     request: PageRequest,
   ): Promise<Page<Grant>> {
-    const query = this.database
-      .repository(EntitlementGrantEntity)
-      .createQueryBuilder('granted')
-      .where('granted.customerId = :customerId', { customerId })
-      .andWhere('granted.entitlementId = :entitlementId', { entitlementId });
-    const { items, next } = await pageById(query, request);
+    const query = new ListQuery('entitlement_grant')
+      .where('customer_id = $', customerId)
+      .where('entitlement_id = $', entitlementId);
+    const { items, next } = await query.page(this.database, EntitlementGrantEntity, request);
     return { items: items.map(toGrant), next };
   }
 }

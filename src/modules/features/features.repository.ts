@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import {
   Database,
-  type Page,
-  pageById,
-  type PageRequest,
+  ListQuery,
   onViolation,
+  type Page,
+  type PageRequest,
   violatedConstraint,
 } from '../../platform/database';
 import type { Feature } from './domain/feature';
@@ -76,7 +76,7 @@ export class FeaturesRepository {
   }
 
   page(request: PageRequest): Promise<Page<Feature>> {
-    return pageById(this.features.createQueryBuilder('entitlement'), request);
+    return new ListQuery('entitlement').page(this.database, FeatureEntity, request);
   }
 
   /** Writes the fields that an update may change. */

@@ -28,7 +28,7 @@ export class CreditNotesRepository {
   }
 
   find(id: string): Promise<CreditNote | null> {
-    return this.notes.findOneBy({ id });
+    return this.database.repository(CreditNoteEntity).findOneBy({ id });
   }
 
   page(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {
@@ -57,10 +57,6 @@ export class CreditNotesRepository {
       toCreditMinor: BigInt(row?.to_credit ?? 0),
       toRefundMinor: BigInt(row?.to_refund ?? 0),
     };
-  }
-
-  private get notes() {
-    return this.database.repository(CreditNoteEntity);
   }
 }
 

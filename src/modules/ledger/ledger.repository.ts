@@ -150,7 +150,9 @@ export class LedgerRepository {
   /** Returns the transactions of a source, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
-      await this.transactions.find({ where: { sourceId }, order: { id: 'ASC' } }),
+      await this.database
+        .repository(LedgerTransactionEntity)
+        .find({ where: { sourceId }, order: { id: 'ASC' } }),
     );
   }
 
@@ -243,9 +245,5 @@ export class LedgerRepository {
       byTransaction.get(transactionId)?.push({ account, amountMinor });
     }
     return rows.map((row) => ({ ...row, postings: byTransaction.get(row.id) ?? [] }));
-  }
-
-  private get transactions() {
-    return this.database.repository(LedgerTransactionEntity);
   }
 }

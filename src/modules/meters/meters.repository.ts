@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  ListQuery,
   onViolation,
   type Page,
-  pageById,
   type PageRequest,
 } from '../../platform/database';
 import type { Meter } from './domain/meter';
@@ -53,8 +53,8 @@ export class MetersRepository {
 
   /** Returns meters that are not archived. */
   page(request: PageRequest): Promise<Page<Meter>> {
-    const meters = this.database.repository(MeterEntity).createQueryBuilder('meter');
-    return pageById(meters.where('meter.archivedAt IS NULL'), request);
+    const query = new ListQuery('meter').when(true, 'archived_at IS NULL');
+    return query.page(this.database, MeterEntity, request);
   }
 
   /** Writes the fields that an update, archiving or activation may change. */

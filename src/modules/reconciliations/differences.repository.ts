@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { Difference } from './difference';
 import { ReconciliationDifferenceEntity } from './reconciliation-difference.entity';
 
@@ -12,10 +12,8 @@ export class DifferencesRepository {
   }
 
   page(reconciliationId: string, request: PageRequest): Promise<Page<Difference>> {
-    const query = this.database
-      .repository(ReconciliationDifferenceEntity)
-      .createQueryBuilder('difference')
-      .where('difference.reconciliationId = :reconciliationId', { reconciliationId });
-    return pageById(query, request);
+    return new ListQuery('reconciliation_difference')
+      .where('reconciliation_id = $', reconciliationId)
+      .page(this.database, ReconciliationDifferenceEntity, request);
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { ListingProvider } from '../payments';
 import type { Reconciliation } from './reconciliation';
 import { ReconciliationEntity } from './reconciliation.entity';
@@ -42,10 +42,7 @@ export class ReconciliationsRepository {
   }
 
   page(request: PageRequest): Promise<Page<Reconciliation>> {
-    return pageById(
-      this.database.repository(ReconciliationEntity).createQueryBuilder('reconciliation'),
-      request,
-    );
+    return new ListQuery('reconciliation').page(this.database, ReconciliationEntity, request);
   }
 
   async update(reconciliation: Reconciliation): Promise<void> {

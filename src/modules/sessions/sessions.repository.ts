@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { Session } from './domain/session';
 import { SessionEntity } from './session.entity';
 
@@ -32,9 +32,8 @@ export class SessionsRepository {
 
   /** @param adminId admin whose sessions are listed; null for those of all admins */
   page(adminId: string | null, request: PageRequest): Promise<Page<Session>> {
-    const query = this.database.repository(SessionEntity).createQueryBuilder('session');
-    if (adminId !== null) query.andWhere('session.adminId = :adminId', { adminId });
-    return pageById(query, request);
+    const query = new ListQuery('admin_session').where('admin_id = $', adminId);
+    return query.page(this.database, SessionEntity, request);
   }
 
   /** Records a use. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  ListQuery,
   onViolation,
   type Page,
-  pageById,
   type PageRequest,
 } from '../../platform/database';
 import { emailKeyOf, type StudioAdmin } from './domain/studio-admin';
@@ -76,7 +76,7 @@ export class StudioRepository {
   }
 
   page(request: PageRequest): Promise<Page<StudioAdmin>> {
-    return pageById(this.admins.createQueryBuilder('admin'), request);
+    return new ListQuery('studio_admin').page(this.database, StudioAdminEntity, request);
   }
 
   /** Writes the fields that an update or a deactivation may change. */

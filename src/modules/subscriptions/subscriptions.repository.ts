@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import {
   Database,
+  ListQuery,
   type ListSummary,
   type Page,
-  pageById,
   type PageRequest,
   Reports,
 } from '../../platform/database';
@@ -70,7 +70,7 @@ export class SubscriptionsRepository {
   ) {}
 
   find(id: string): Promise<Subscription | null> {
-    return this.subscriptions.findOneBy({ id });
+    return this.database.repository(SubscriptionEntity).findOneBy({ id });
   }
 
   page(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
@@ -280,18 +280,11 @@ export class SubscriptionsRepository {
 
   /** Returns scheduled changes, newest first, including past ones. */
   scheduledChanges(subscriptionId: string, request: PageRequest): Promise<Page<ScheduledChange>> {
-    const query = this.database
-      .repository(ScheduledChangeEntity)
-      .createQueryBuilder('change')
-      .where('change.subscriptionId = :subscriptionId', { subscriptionId });
-    return pageById(query, request);
+    const query = new ListQuery('scheduled_change').where('subscription_id = $', subscriptionId);
+    return query.page(this.database, ScheduledChangeEntity, request);
   }
 
   findScheduledChange(subscriptionId: string, id: string): Promise<ScheduledChange | null> {
     return this.database.repository(ScheduledChangeEntity).findOneBy({ subscriptionId, id });
-  }
-
-  private get subscriptions() {
-    return this.database.repository(SubscriptionEntity);
   }
 }

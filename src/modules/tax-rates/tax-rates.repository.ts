@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull } from 'typeorm';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { TaxRate } from './domain/tax-rate';
 import { TaxRateEntity } from './tax-rate.entity';
 
@@ -40,8 +40,8 @@ export class TaxRatesRepository {
   }
 
   page(request: PageRequest): Promise<Page<TaxRate>> {
-    const query = this.rates.createQueryBuilder('rate').where('rate.archivedAt IS NULL');
-    return pageById(query, request);
+    const query = new ListQuery('tax_rate').when(true, 'archived_at IS NULL');
+    return query.page(this.database, TaxRateEntity, request);
   }
 
   /** Writes the fields that an update may change. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { TestClock } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
@@ -56,8 +56,8 @@ export class TestClocksRepository {
   }
 
   page(request: PageRequest): Promise<Page<TestClock>> {
-    const query = this.clocks.createQueryBuilder('clock').where('clock.deletedAt IS NULL');
-    return pageById(query, request);
+    const query = new ListQuery('test_clock').when(true, 'deleted_at IS NULL');
+    return query.page(this.database, TestClockEntity, request);
   }
 
   /** Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock was deleted. */
@@ -105,7 +105,7 @@ export class TestClocksRepository {
   /** Deletes the row of a clock without customers. */
   async delete(id: string): Promise<void> {
     this.database.requireTransaction();
-    await this.clocks.delete(id);
+    await this.database.repository(TestClockEntity).delete(id);
   }
 
   /** Updates a clock in a commit of its own. */
@@ -113,9 +113,5 @@ export class TestClocksRepository {
     return this.database.autocommit(() =>
       this.database.updateOne(TestClockEntity, tail, parameters),
     );
-  }
-
-  private get clocks() {
-    return this.database.repository(TestClockEntity);
   }
 }

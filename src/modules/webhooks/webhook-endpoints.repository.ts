@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
@@ -53,10 +53,8 @@ export class WebhookEndpointsRepository {
   }
 
   page(request: PageRequest): Promise<Page<WebhookEndpoint>> {
-    return pageById(
-      this.endpoints.createQueryBuilder('endpoint').where('endpoint.deletedAt IS NULL'),
-      request,
-    );
+    const query = new ListQuery('webhook_endpoint').when(true, 'deleted_at IS NULL');
+    return query.page(this.database, WebhookEndpointEntity, request);
   }
 
   /** Writes the fields that an update, a rotation or a deletion may change. */

@@ -18,7 +18,6 @@ export { listOfAnyLength } from './list-of-any-length';
 export { MigrationLockError } from './migration-lock';
 export { keptFrom, oldestKept } from './partition-months';
 export { Partitions } from './partitions';
-export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';
 export { OutcomeUnknownError } from './outcome-unknown';

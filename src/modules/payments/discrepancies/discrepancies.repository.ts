@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import { DiscrepancyEntity } from './discrepancy.entity';
 import type { Discrepancy, DiscrepancyStatus } from './domain/discrepancy';
 
@@ -39,8 +39,7 @@ export class DiscrepanciesRepository {
   }
 
   page(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
-    const query = this.database.repository(DiscrepancyEntity).createQueryBuilder('discrepancy');
-    if (status !== null) query.where('discrepancy.status = :status', { status });
-    return pageById(query, request);
+    const query = new ListQuery('provider_discrepancy').where('status = $', status);
+    return query.page(this.database, DiscrepancyEntity, request);
   }
 }

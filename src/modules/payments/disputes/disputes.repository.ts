@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 import type { Dispute, DisputeFilter } from './domain/dispute';
 import { DisputeEntity } from './dispute.entity';
@@ -55,11 +55,10 @@ export class DisputesRepository {
   }
 
   page(filter: DisputeFilter, request: PageRequest): Promise<Page<Dispute>> {
-    const { customerId, paymentId, status } = filter;
-    const query = this.database.repository(DisputeEntity).createQueryBuilder('dispute');
-    if (customerId !== null) query.andWhere('dispute.customerId = :customerId', { customerId });
-    if (paymentId !== null) query.andWhere('dispute.paymentId = :paymentId', { paymentId });
-    if (status !== null) query.andWhere('dispute.status = :status', { status });
-    return pageById(query, request);
+    return new ListQuery('dispute')
+      .where('customer_id = $', filter.customerId)
+      .where('payment_id = $', filter.paymentId)
+      .where('status = $', filter.status)
+      .page(this.database, DisputeEntity, request);
   }
 }

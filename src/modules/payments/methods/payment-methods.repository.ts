@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodEntity } from './payment-method.entity';
 
@@ -67,11 +67,11 @@ export class PaymentMethodsRepository {
   }
 
   page(customerId: string, request: PageRequest): Promise<Page<PaymentMethod>> {
-    const query = this.database
-      .repository(PaymentMethodEntity)
-      .createQueryBuilder('method')
-      .where('method.customerId = :customerId AND method.deletedAt IS NULL', { customerId });
-    return pageById(query, request);
+    const query = new ListQuery('payment_method').where(
+      'customer_id = $ AND deleted_at IS NULL',
+      customerId,
+    );
+    return query.page(this.database, PaymentMethodEntity, request);
   }
 
   /** Writes the fields of a method that can change. */

@@ -214,7 +214,7 @@ export class DeliveriesRepository {
   }
 
   find(id: string): Promise<Delivery | null> {
-    return this.deliveries.findOneBy({ id });
+    return this.database.repository(WebhookDeliveryEntity).findOneBy({ id });
   }
 
   attemptsOf(deliveryId: string): Promise<readonly NumberedAttempt[]> {
@@ -248,10 +248,6 @@ export class DeliveriesRepository {
       .orderBy({ column: 'id', isAscending: true })
       .page(this.database, WebhookDeliveryEntity, { limit: most, after: null });
     return page.items;
-  }
-
-  private get deliveries() {
-    return this.database.repository(WebhookDeliveryEntity);
   }
 }
 

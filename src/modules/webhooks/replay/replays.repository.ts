@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditTrail } from '../../../platform/audit';
-import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { Replay } from './domain/replay';
 import { WebhookReplayEntity } from './webhook-replay.entity';
 
@@ -45,10 +45,8 @@ export class ReplaysRepository {
   }
 
   page(endpointId: string, request: PageRequest): Promise<Page<Replay>> {
-    const query = this.replays
-      .createQueryBuilder('replay')
-      .where('replay.endpointId = :endpointId', { endpointId });
-    return pageById(query, request);
+    const query = new ListQuery('webhook_replay').where('endpoint_id = $', endpointId);
+    return query.page(this.database, WebhookReplayEntity, request);
   }
 
   /** Writes the fields that a step changes. */

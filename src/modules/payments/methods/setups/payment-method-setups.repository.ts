@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../../platform/database';
 import type { PaymentMethodSetup } from './domain/payment-method-setup';
 import { PaymentMethodSetupEntity } from './payment-method-setup.entity';
 
@@ -23,11 +23,8 @@ export class PaymentMethodSetupsRepository {
   }
 
   page(customerId: string, request: PageRequest): Promise<Page<PaymentMethodSetup>> {
-    const query = this.database
-      .repository(PaymentMethodSetupEntity)
-      .createQueryBuilder('setup')
-      .where('setup.customerId = :customerId', { customerId });
-    return pageById(query, request);
+    const query = new ListQuery('payment_method_setup').where('customer_id = $', customerId);
+    return query.page(this.database, PaymentMethodSetupEntity, request);
   }
 
   /** Writes the fields that polling the provider may change. */
