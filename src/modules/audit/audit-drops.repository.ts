@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import { AuditDropEntity } from './audit-drop.entity';
 import type { AuditDrop } from './domain/audit-drop';
 import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
@@ -28,19 +29,6 @@ const IS_RECORDED = `
     SELECT position, created_at, changes, pack_position, pack_place FROM audit_change
     WHERE object_id = $1 AND action = 'audit_log.dropped'`)}) AS drop
   WHERE fields->'through_seal'->>'after' = $2 AND fields->'kept_digest'->>'after' = $3`;
-
-interface DropRow {
-  readonly month: string;
-  readonly entry_count: string;
-  readonly change_count: string;
-  readonly through_seal: string;
-  readonly through_position: string;
-  readonly kept_digest: string;
-  readonly dropped_at: Date;
-}
-
-const COLUMNS =
-  'month, entry_count, change_count, through_seal, through_position, kept_digest, dropped_at';
 
 /** Number of rows of a month, and its last position. */
 interface MonthRange {
@@ -103,34 +91,12 @@ export class AuditDropsRepository {
   }
 
   async insert(drop: AuditDrop): Promise<void> {
-    await this.database.query(
-      `INSERT INTO audit_drop (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      [
-        drop.month,
-        drop.entryCount,
-        drop.changeCount,
-        drop.throughSeal,
-        drop.throughPosition,
-        drop.keptDigest,
-        drop.droppedAt,
-      ],
-    );
+    await this.database.insert(AuditDropEntity, drop);
   }
 
   /** Returns all dropped months, oldest first. */
-  async all(): Promise<readonly AuditDrop[]> {
-    const rows = await this.database.query<DropRow>(
-      `SELECT ${COLUMNS} FROM audit_drop ORDER BY month`,
-    );
-    return rows.map((row) => ({
-      month: row.month,
-      entryCount: BigInt(row.entry_count),
-      changeCount: BigInt(row.change_count),
-      throughSeal: BigInt(row.through_seal),
-      throughPosition: BigInt(row.through_position),
-      keptDigest: row.kept_digest,
-      droppedAt: row.dropped_at,
-    }));
+  all(): Promise<readonly AuditDrop[]> {
+    return this.database.select(AuditDropEntity, 'ORDER BY month', []);
   }
 
   /** Returns true if the audit log has an entry of this drop. */

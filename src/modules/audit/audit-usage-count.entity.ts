@@ -1,13 +1,14 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { IdColumn } from '../../platform/database';
+import { BigIntColumn, IdColumn } from '../../platform/database';
+import type { UsageCount } from './domain/audit-entry';
 
 /** Number of accepted requests of a caller in an hour, for operations that are too frequent for entries. */
 @Entity('audit_usage_count')
 @Index('audit_usage_count_hour_index', ['hour'])
-export class AuditUsageCountEntity {
+export class AuditUsageCountEntity implements UsageCount {
   @IdColumn() readonly actorId!: string;
   @PrimaryColumn({ type: 'varchar', length: 80, collation: 'C' }) readonly operation!: string;
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly hour!: Date;
   @Column({ type: 'varchar', length: 20 }) readonly actorType!: string;
-  @Column({ type: 'bigint' }) readonly requestCount!: string;
+  @BigIntColumn() readonly requestCount!: bigint;
 }

@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
+import { AuditUsageCountEntity } from './audit-usage-count.entity';
 import type { UsageCount } from './domain/audit-entry';
-
-interface CountRow {
-  readonly actor_type: string;
-  readonly actor_id: string;
-  readonly operation: string;
-  readonly hour: Date;
-  readonly request_count: string;
-}
 
 const ADD = `
   INSERT INTO audit_usage_count (actor_id, operation, hour, actor_type, request_count)
@@ -21,7 +14,6 @@ const ADD = `
   SET request_count = audit_usage_count.request_count + excluded.request_count`;
 
 const PAGE = `
-  SELECT actor_type, actor_id, operation, hour, request_count FROM audit_usage_count
   WHERE $1::timestamptz IS NULL OR (hour, actor_id, operation) < ($1, $2, $3)
   ORDER BY hour DESC, actor_id DESC, operation DESC LIMIT $4`;
 
@@ -47,8 +39,8 @@ export class AuditUsageRepository {
    */
   async page({ limit, after }: PageRequest): Promise<Page<UsageCount>> {
     const position = after === null ? [null, null, null] : positionOf(after);
-    const rows = await this.database.query<CountRow>(PAGE, [...position, limit + 1]);
-    const items = rows.slice(0, limit).map(toUsageCount);
+    const rows = await this.database.select(AuditUsageCountEntity, PAGE, [...position, limit + 1]);
+    const items = rows.slice(0, limit);
     const last = items.at(-1);
     const isMore = rows.length > limit && last !== undefined;
     const next = isMore ? `${last.hour.toISOString()} ${last.actorId} ${last.operation}` : null;
@@ -63,14 +55,4 @@ function positionOf(cursor: string): readonly string[] {
   const [hour] = parts;
   if (hour === undefined || Number.isNaN(Date.parse(hour))) throw invalidCursor();
   return parts;
-}
-
-function toUsageCount(row: CountRow): UsageCount {
-  return {
-    actorType: row.actor_type,
-    actorId: row.actor_id,
-    operation: row.operation,
-    hour: row.hour,
-    requestCount: BigInt(row.request_count),
-  };
 }

@@ -1,18 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import { AuditSealEntity } from './audit-seal.entity';
 import { rowHashesSql } from './row-hashes';
 import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './seal';
-
-interface SealRow {
-  readonly number: string;
-  readonly from_position: string;
-  readonly to_position: string;
-  readonly change_count: number;
-  readonly hash: string;
-  readonly created_at: Date;
-}
-
-const COLUMNS = 'number, from_position, to_position, change_count, hash, created_at';
 
 /** Changes that are left, and the hashes of dropped ones. */
 const CONTENT = `
@@ -25,10 +15,12 @@ const CONTENT = `
   ) AS hashed`;
 
 const BREAKS = `
-  SELECT ${COLUMNS} FROM (
-    SELECT *, lag(number, 1, 0::bigint) OVER chain AS former, lag(to_position, 1, 0::bigint) OVER chain AS reached
-    FROM audit_seal WHERE number <= $1 WINDOW chain AS (ORDER BY number)) AS seal
-  WHERE number <> former + 1 OR from_position <> reached ORDER BY number LIMIT $2`;
+  WHERE number = ANY (ARRAY(
+    SELECT number FROM (
+      SELECT *, lag(number, 1, 0::bigint) OVER chain AS former, lag(to_position, 1, 0::bigint) OVER chain AS reached
+      FROM audit_seal WHERE number <= $1 WINDOW chain AS (ORDER BY number)) AS seal
+    WHERE number <> former + 1 OR from_position <> reached ORDER BY number LIMIT $2))
+  ORDER BY number`;
 
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
@@ -63,28 +55,18 @@ export class SealsRepository {
     }
   }
 
-  async last(): Promise<Seal | null> {
-    const [row] = await this.database.query<SealRow>(
-      `SELECT ${COLUMNS} FROM audit_seal ORDER BY number DESC LIMIT 1`,
-    );
-    return row === undefined ? null : toSeal(row);
+  last(): Promise<Seal | null> {
+    return this.database.selectOne(AuditSealEntity, 'ORDER BY number DESC LIMIT 1', []);
   }
 
-  async withNumber(number: bigint): Promise<Seal | null> {
-    const [row] = await this.database.query<SealRow>(
-      `SELECT ${COLUMNS} FROM audit_seal WHERE number = $1`,
-      [number],
-    );
-    return row === undefined ? null : toSeal(row);
+  withNumber(number: bigint): Promise<Seal | null> {
+    return this.database.selectOne(AuditSealEntity, 'WHERE number = $1', [number]);
   }
 
   /** Returns the last seal that ends before a position, or the start of the chain. */
   async lastBefore(position: bigint): Promise<ChainEnd> {
-    const [row] = await this.database.query<SealRow>(
-      `SELECT ${COLUMNS} FROM audit_seal WHERE to_position < $1 ORDER BY number DESC LIMIT 1`,
-      [position],
-    );
-    return row === undefined ? CHAIN_START : toSeal(row);
+    const tail = 'WHERE to_position < $1 ORDER BY number DESC LIMIT 1';
+    return (await this.database.selectOne(AuditSealEntity, tail, [position])) ?? CHAIN_START;
   }
 
   /** Returns how many seals there are up to a number, and how many changes they cover. */
@@ -99,24 +81,18 @@ export class SealsRepository {
   }
 
   /** Returns seals up to a number that do not continue the seal before them. */
-  async breaksUpTo(number: bigint, most: number): Promise<readonly Seal[]> {
-    return (await this.database.query<SealRow>(BREAKS, [number, most])).map(toSeal);
+  breaksUpTo(number: bigint, most: number): Promise<readonly Seal[]> {
+    return this.database.select(AuditSealEntity, BREAKS, [number, most]);
   }
 
   /** Returns seals after the given number, in their order. */
-  async after(number: bigint, most: number): Promise<readonly Seal[]> {
-    const rows = await this.database.query<SealRow>(
-      `SELECT ${COLUMNS} FROM audit_seal WHERE number > $1 ORDER BY number LIMIT $2`,
-      [number, most],
-    );
-    return rows.map(toSeal);
+  after(number: bigint, most: number): Promise<readonly Seal[]> {
+    const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
+    return this.database.select(AuditSealEntity, tail, [number, most]);
   }
 
   async insert(seal: Seal): Promise<void> {
-    await this.database.query(
-      `INSERT INTO audit_seal (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)`,
-      [seal.number, seal.from, seal.to, seal.changeCount, seal.hash, seal.createdAt],
-    );
+    await this.database.insert(AuditSealEntity, seal);
   }
 
   /** Returns number and hash of the changes in `(from, to]`. */
@@ -145,15 +121,4 @@ export class SealsRepository {
   entriesWithoutChange(most: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(WITHOUT_CHANGE, [most]);
   }
-}
-
-function toSeal(row: SealRow): Seal {
-  return {
-    number: BigInt(row.number),
-    from: BigInt(row.from_position),
-    to: BigInt(row.to_position),
-    changeCount: row.change_count,
-    hash: row.hash,
-    createdAt: row.created_at,
-  };
 }

@@ -40,11 +40,18 @@ const bigintTransformer = {
     typeof value === 'bigint' ? value.toString() : value,
 };
 
+/** Integer of 64 bits. */
+export function BigIntColumn(
+  options: Pick<ColumnOptions, 'name' | 'nullable' | 'default' | 'primary'> = {},
+): PropertyDecorator {
+  return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
+}
+
 /** Integer minor units of a currency. */
 export function AmountColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
 ): PropertyDecorator {
-  return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
+  return BigIntColumn(options);
 }
 
 export function MetadataColumn(): PropertyDecorator {

@@ -1,6 +1,7 @@
 export { BigIntegers, Instants, Integers, Texts, Uuids } from './array-elements';
 export {
   AmountColumn,
+  BigIntColumn,
   IdColumn,
   InstantColumn,
   MetadataColumn,
