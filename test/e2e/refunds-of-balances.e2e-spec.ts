@@ -1,5 +1,7 @@
+import { Client } from 'pg';
 import { PreviousRelease } from '../../src/platform/processes';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 interface Identified {
   readonly id: string;
@@ -182,6 +184,31 @@ describe('a refund of a payment whose money is credit of the customer', () => {
       if (rest > 0) await refund(id, rest);
     }
     expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('waits for other payments of its invoice before it locks its own, so that no refunds deadlock', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 1_000);
+    const first = await pay(story, invoice.id, 500);
+    const second = await pay(story, invoice.id, 500);
+    await credit(invoice, 100);
+    const other = new Client({ connectionString: engine.databaseUrl });
+    await other.connect();
+    const lock = (id: string) =>
+      other.query('SELECT id FROM payment WHERE id = $1 FOR UPDATE NOWAIT', [id]);
+    try {
+      await other.query('BEGIN');
+      await lock(first);
+      const refunded = refund(second, 100);
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until('it waits', async () => (await engine.database.query(waiting)).length > 0);
+      await lock(second);
+      await other.query('COMMIT');
+      expect(await refunded).toMatchObject({ status: 'succeeded', amount: 100 });
+    } finally {
+      await other.end();
+    }
   });
 
   it('and a renewal at the same time spend the credit once', async () => {

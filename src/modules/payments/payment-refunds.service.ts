@@ -56,7 +56,8 @@ export class PaymentRefundsService {
     now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
     this.database.requireTransaction();
-    const before = (await this.payments.lock(paymentId)) ?? raise(paymentNotFound(paymentId));
+    const before =
+      (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
     const used = await this.usedOf(before);
     const free = refundableOf(before, used);
@@ -181,7 +182,7 @@ export class PaymentRefundsService {
 
   /**
    * Returns the amount by which the refunds of an invoice exceed what credit notes and later invoices left to refund. Negative:
-   * the amount that can still be refunded. Locks the payments of the invoice if a part of it was given back as credit.
+   * the amount that can still be refunded. The caller has locked the payments of the invoice.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const most =

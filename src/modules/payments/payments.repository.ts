@@ -36,6 +36,11 @@ const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
 
 const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
 
+const WITH_OTHERS_OF_INVOICE = `
+  WHERE id = $1
+    OR amount_applied > 0 AND invoice_id = (SELECT invoice_id FROM payment WHERE id = $1)
+  ORDER BY id FOR UPDATE`;
+
 const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
@@ -77,6 +82,16 @@ export class PaymentsRepository {
   lock(id: string): Promise<Payment | null> {
     this.database.requireTransaction();
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  /**
+   * Returns the payment, locked until the transaction ends together with the payments that paid parts of its invoice: all by
+   * ascending id, so that two refunds of one invoice do not deadlock.
+   */
+  async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {
+    this.database.requireTransaction();
+    const locked = await this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id]);
+    return locked.find((payment) => payment.id === id) ?? null;
   }
 
   /** Locks the payments of invoices, and the payments among `ids`, until the transaction ends. */
