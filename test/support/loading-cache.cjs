@@ -59,37 +59,64 @@ function keepPaths() {
   });
 }
 
-/** Keeps V8's code of each script until its source changes. It includes the functions that were called so far. */
-function keepScripts() {
+/**
+ * Keeps the text of each module as it runs, and V8's code of it, until its file changes. The code includes the functions that were
+ * called so far. Call this after the last change of `Module._extensions`.
+ * @param compiler changes when the same file is compiled to another text
+ * @param maps names of source maps by file name
+ */
+function keepScripts(compiler, maps) {
   // V8 refuses code of another version, and of a process with other options.
-  const name = `scripts-${hash('sha1', `${packages} ${cachedDataVersionTag()}`)}`;
-  const { places, code } = readScripts(name);
+  const name = `scripts-${hash('sha1', `${packages} ${compiler} ${cachedDataVersionTag()}`)}`;
+  const { places, content } = readScripts(name);
+  const versions = new Map();
   const added = new Map();
+  const run = (module, filename, script) => {
+    const values = [module.exports, requireOf(module), module, filename, dirname(filename)];
+    return Reflect.apply(script.runInThisContext(), module.exports, values);
+  };
+  const scriptOf = (filename, text, cachedData) => {
+    const script = new Script(text, { filename, columnOffset: -OPENING.length, cachedData });
+    if (script.cachedDataRejected !== false) {
+      added.set(filename, {
+        version: versions.get(filename),
+        text,
+        script,
+        map: maps.get(filename),
+      });
+    }
+    return script;
+  };
   const compile = Module.prototype._compile;
-  Module.prototype._compile = function (content, filename, format) {
+  Module.prototype._compile = function (source, filename, format) {
     // `import()` works only in scripts that Node compiles itself.
-    if (/\bimport\(/.test(content)) return compile.call(this, content, filename, format);
-    const source = content.replace(/^#!.*/, '');
-    const digest = hash('sha1', source);
-    const place = places[filename];
-    const cachedData = place?.digest === digest ? code.subarray(place.start, place.end) : undefined;
+    if (/\bimport\(/.test(source)) return compile.call(this, source, filename, format);
     let script;
     try {
-      script = new Script(`${OPENING}${source}\n})`, {
-        filename,
-        columnOffset: -OPENING.length,
-        cachedData,
-      });
+      script = scriptOf(filename, `${OPENING}${source.replace(/^#!.*/, '')}\n})`);
     } catch {
       // Not CommonJS, or Node explains the error of syntax.
-      return compile.call(this, content, filename, format);
+      return compile.call(this, source, filename, format);
     }
-    if (script.cachedDataRejected !== false) added.set(filename, { digest, script });
-    const values = [this.exports, requireOf(this), this, filename, dirname(filename)];
-    return Reflect.apply(script.runInThisContext(), this.exports, values);
+    return run(this, filename, script);
   };
+  for (const extension of ['.js', '.mjs', '.ts']) {
+    const load = Module._extensions[extension];
+    Module._extensions[extension] = (module, filename) => {
+      // Read before the source, so that a change in between is noticed next time.
+      const { mtimeMs, size } = statSync(filename);
+      const version = `${mtimeMs} ${size}`;
+      versions.set(filename, version);
+      const place = places[filename];
+      if (place?.version !== version) return load(module, filename);
+      if (place.map !== undefined) maps.set(filename, place.map);
+      const text = content.toString(place.encoding, place.start, place.codeStart);
+      const code = content.subarray(place.codeStart, place.end);
+      return run(module, filename, scriptOf(filename, text, code));
+    };
+  }
   process.once('exit', () => {
-    if (added.size >= WORTH_WRITING) writeScripts(name, { places, code }, added);
+    if (added.size >= WORTH_WRITING) writeScripts(name, { places, content }, added);
   });
 }
 
@@ -106,23 +133,37 @@ function requireOf(module) {
   });
 }
 
-/** Reads a file of scripts: one line of JSON with the position of each, then their code. */
+/** Reads a file of scripts: one line of JSON with the position of each, then for each its text and its code. */
 function readScripts(name) {
   const file = read(name, null);
-  if (file === null) return { places: {}, code: Buffer.alloc(0) };
+  if (file === null) return { places: {}, content: Buffer.alloc(0) };
   const end = file.indexOf('\n');
-  return { places: JSON.parse(file.toString('utf8', 0, end)), code: file.subarray(end + 1) };
+  return { places: JSON.parse(file.toString('utf8', 0, end)), content: file.subarray(end + 1) };
 }
 
-function writeScripts(name, { places, code }, added) {
-  const parts = [code];
-  let start = code.length;
-  const all = { ...places };
-  for (const [filename, { digest, script }] of added) {
-    const data = script.createCachedData();
-    parts.push(data);
-    all[filename] = { digest, start, end: start + data.length };
-    start += data.length;
+/** Writes the kept scripts that are still current, and the added ones. */
+function writeScripts(name, { places, content }, added) {
+  const parts = [];
+  const all = {};
+  let start = 0;
+  const add = (filename, place, text, code) => {
+    const codeStart = start + text.length;
+    const end = codeStart + code.length;
+    all[filename] = { ...place, start, codeStart, end };
+    parts.push(text, code);
+    start = end;
+  };
+  for (const [filename, place] of Object.entries(places)) {
+    if (added.has(filename)) continue;
+    const { codeStart } = place;
+    const text = content.subarray(place.start, codeStart);
+    add(filename, place, text, content.subarray(codeStart, place.end));
+  }
+  for (const [filename, { text, script, ...place }] of added) {
+    const bytes = Buffer.from(text);
+    // Reading ASCII is several times as fast as reading UTF-8.
+    const encoding = bytes.length === text.length ? 'latin1' : 'utf8';
+    add(filename, { ...place, encoding }, bytes, script.createCachedData());
   }
   keep(name, Buffer.concat([Buffer.from(`${JSON.stringify(all)}\n`), ...parts]));
 }

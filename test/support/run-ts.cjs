@@ -116,7 +116,7 @@ if (require.main === module) {
   if (process.env.PACKAGES !== 'installed') {
     compileEsModules();
     keepPaths();
-    keepScripts();
+    keepScripts(compiler, maps);
   }
   require(entry);
 }
