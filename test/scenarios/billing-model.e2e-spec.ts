@@ -15,11 +15,11 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
  * Random histories of customers, run by the engine over HTTP and by a small reference model that applies the rules in
- * the simplest way. Both must have the same invoices to the minor unit. The short form runs 200 sequences,
+ * the simplest way. Both must have the same invoices to the minor unit. The short form runs 100 sequences,
  * `CAMPAIGN=full` runs 2,000. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
-const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
+const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 100));
 const MOST_COMMANDS = 40;
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 600_000;
 

@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { datesBetween, secondsBetween } from '../support/reference/calendar';
 import { fromDecimal } from '../support/reference/money';
 import { SEED } from '../support/seed';
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { startTestApp, Story, type TestApp, verifyWholeLedger } from '../support/story';
 
 /**
  * For any sequence of changes within a period, charges less credits equal the sum over the parts of the period of the
  * price valid then, prorated: within half a minor unit per line, because each is rounded, and exactly where no line is
- * rounded. `SEED` repeats a run.
+ * rounded. The short form runs 15 sequences that are rounded and 5 that are not, `CAMPAIGN=full` 400 and 134. `SEED`
+ * repeats a run.
  */
-const SEQUENCES = process.env['CAMPAIGN'] === 'full' ? 400 : 30;
-const TIME_LIMIT_MS = process.env['CAMPAIGN'] === 'full' ? 1_800_000 : 180_000;
+const FULL = process.env['CAMPAIGN'] === 'full';
+const SEQUENCES = FULL ? 400 : 15;
+const TIME_LIMIT_MS = FULL ? 1_800_000 : 180_000;
 const START = '2026-03-01T05:00:00.000Z';
 const END = '2026-04-01T04:00:00.000Z';
 /** Summer time starts within the period: it is an hour short of 31 days. */
@@ -74,7 +76,8 @@ describe.each([
     await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance(END);
     const invoices = await story.invoices();
-    await story.verify();
+    // The short form verifies the ledger once, for all sequences.
+    await (FULL ? story.verify() : story.verifyInvoices());
     return {
       total: invoices.reduce((total, { subtotal }) => total + BigInt(subtotal), 0n),
       lines: BigInt(invoices.reduce((count, { lines }) => count + lines.length, 0)),
@@ -122,6 +125,7 @@ describe.each([
         fc.asyncProperty(exact, (parts) => assertAddsUp(parts, true)),
         { seed: SEED, numRuns: Math.ceil(SEQUENCES / 3) },
       );
+      await verifyWholeLedger(engine);
     },
     TIME_LIMIT_MS,
   );

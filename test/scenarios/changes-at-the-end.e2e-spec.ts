@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { SEED } from '../support/seed';
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { startTestApp, Story, type TestApp, verifyWholeLedger } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
-const SEQUENCES = process.env['CAMPAIGN'] === 'full' ? 400 : 20;
-const TIME_LIMIT_MS = process.env['CAMPAIGN'] === 'full' ? 1_800_000 : 180_000;
+const FULL = process.env['CAMPAIGN'] === 'full';
+const SEQUENCES = FULL ? 400 : 12;
+const TIME_LIMIT_MS = FULL ? 1_800_000 : 180_000;
 
 const FOREVER = { duration: 'forever' };
 const REPEATING = { duration: 'repeating', duration_in_months: 2 };
@@ -34,7 +35,8 @@ type Sold = typeof sold extends fc.Arbitrary<infer Terms> ? Terms : never;
 
 /**
  * With proration by the second, and without tax, changes at the instant at which a subscription ends with credit take no
- * time: what they charge is credited as a whole, and what they discount returns to the coupon. `SEED` repeats a run.
+ * time: what they charge is credited as a whole, and what they discount returns to the coupon. The short form runs 12 sequences,
+ * `CAMPAIGN=full` 400. `SEED` repeats a run.
  */
 describe('changes at the instant of the end', () => {
   let engine: TestApp;
@@ -74,7 +76,8 @@ describe('changes at the instant of the end', () => {
       await story.command(id, 'change', { when: 'now', quantity: String(one) });
     }
     await story.command(id, 'cancel', { when: 'now', credit_unused: true });
-    await story.verify();
+    // The short form verifies the ledger once, for all sequences.
+    await (FULL ? story.verify() : story.verifyInvoices());
     return (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
   }
 
@@ -96,6 +99,7 @@ describe('changes at the instant of the end', () => {
           examples: [[known]],
         },
       );
+      await verifyWholeLedger(engine);
     },
     TIME_LIMIT_MS,
   );

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
  * writes. The short form always runs; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
-const SUBSCRIPTIONS = FULL ? 6_000 : 500;
+const SUBSCRIPTIONS = FULL ? 6_000 : 300;
 const KILLS = FULL ? 20 : 3;
 const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
 const START_AT = '2026-01-31T10:00:00.000Z';
