@@ -19,8 +19,9 @@ export type ChargedEvents = {
   readonly events: bigint;
   /** Sum of their base amounts, less free parts, in minor units. */
   readonly base: Rational;
-  /** Amount added by the minimum, and amount taken by the maximum (zero or less). */
+  /** Amount added by the minimum of an event, and by the minimum of zero for all events together. */
   readonly raisedBy: Rational;
+  /** Amount taken by the maximum of an event, zero or less. */
   readonly loweredBy: Rational;
 };
 
@@ -34,7 +35,8 @@ export interface EventCharger {
 /**
  * Returns a charger for the events of a percentage price. While both free quotas last, an event is free. The event that crosses
  * the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each charged
- * event is limited by its minimum and maximum. Exact.
+ * event is limited by its minimum and maximum. All events together cost at least zero, also if their base amounts are negative
+ * (refunds). Exact.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
@@ -56,7 +58,13 @@ export function chargeEvents(price: PercentagePrice): EventCharger {
       if (compare(change, ZERO) > 0) raisedBy = add(raisedBy, change);
       else loweredBy = add(loweredBy, change);
     },
-    charged: () => ({ events, base, raisedBy, loweredBy }),
+    charged() {
+      const limits = add(raisedBy, loweredBy);
+      const fees = multiply(rational(events), fixedAmount);
+      const amount = add(add(multiply(rate, base), fees), limits);
+      const raised = compare(amount, ZERO) < 0 ? subtract(raisedBy, amount) : raisedBy;
+      return { events, base, raisedBy: raised, loweredBy };
+    },
   };
 }
 
@@ -69,7 +77,7 @@ export function ratePercentage(
   if (price.fixedAmountMinor !== 0n) {
     steps.push(step('fixed', rational(events), exactly(price.fixedAmountMinor)));
   }
-  if (price.eventMinimumMinor !== null) {
+  if (price.eventMinimumMinor !== null || compare(raisedBy, ZERO) > 0) {
     steps.push(lumpStep('event_minimum', raisedBy));
   }
   if (price.eventMaximumMinor !== null) {

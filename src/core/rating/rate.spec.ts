@@ -186,6 +186,14 @@ describe('percentage: of the base amounts, with a fixed amount an event', () => 
       events('1', '100'),
       '1.2',
     ],
+    ['a refund lowers the base', percentage(), events('10000', '-5000'), '80'],
+    ['refunds alone cost nothing', percentage(), events('-10000'), '0'],
+    [
+      'what a minimum adds counts before the floor of zero',
+      percentage({ eventMinimumMinor: 0n }),
+      events('-10000', '10000'),
+      '130',
+    ],
     [
       'fractions of a minor unit stay',
       percentage({ rate: '0.0015', fixedAmountMinor: 0n }),
@@ -203,6 +211,25 @@ describe('percentage: of the base amounts, with a fixed amount an event', () => 
       { kind: 'fixed', quantity: '2', unitAmount: '10', flatAmount: '0' },
       { kind: 'event_minimum', quantity: '0', unitAmount: '0', flatAmount: '30' },
       { kind: 'event_maximum', quantity: '0', unitAmount: '0', flatAmount: '-5' },
+    ]);
+  });
+});
+
+describe('percentage: refunds', () => {
+  test('the trace of refunds alone adds up to zero', () => {
+    const price: Price = {
+      model: 'percentage',
+      rate: '0.1',
+      fixedAmountMinor: 30n,
+      freeEvents: 0n,
+      freeAmountMinor: 0n,
+      eventMinimumMinor: null,
+      eventMaximumMinor: null,
+    };
+    expect(rate(price, events('-1000')).steps).toEqual([
+      { kind: 'rate', quantity: '-1000', unitAmount: '0.1', flatAmount: '0' },
+      { kind: 'fixed', quantity: '1', unitAmount: '30', flatAmount: '0' },
+      { kind: 'event_minimum', quantity: '0', unitAmount: '0', flatAmount: '70' },
     ]);
   });
 });

@@ -17,6 +17,7 @@ import {
   type UsagePart,
   type ItemUsage,
   type UsageTrace,
+  zeroUsageShare,
 } from './usage';
 
 const LONGEST_DESCRIPTION = 500;
@@ -46,12 +47,10 @@ export interface UsageLines {
  * nothing was counted and no minimum or fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
+  const { rating } = request.price;
+  const zeroUsage = zeroUsageShare(rating, request.proration);
   const lines = reading.parts.flatMap((part) => {
-    const { amountMinor, proration, traced } = ratePart(
-      request.price.rating,
-      part,
-      request.proration,
-    );
+    const { amountMinor, proration, traced } = ratePart(rating, part, zeroUsage);
     if (isNothing(part, amountMinor)) return [];
     const trace: UsageTrace = { ...traceOf(request, reading), parts: [traced], corrects: null };
     return [
@@ -62,7 +61,7 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
         kind: 'usage' as const,
         description: descriptionOf(request, part),
         quantity: shownQuantity(part.quantity),
-        unitAmount: unitAmountOf(request.price.rating),
+        unitAmount: unitAmountOf(rating),
         amount: amountMinor,
         trace,
       },
@@ -101,9 +100,9 @@ export function lateUsageLine(
 ): LineDraft | null {
   invariant(found !== null, 'what is corrected was billed');
   const { lines, ...billed } = found;
-  const rated = reading.parts.map((part) =>
-    ratePart(request.price.rating, part, request.proration),
-  );
+  const { rating } = request.price;
+  const zeroUsage = zeroUsageShare(rating, request.proration);
+  const rated = reading.parts.map((part) => ratePart(rating, part, zeroUsage));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
   const held = heldOf(lines, corrections.returns);
   const terms = { ...billed, held };
@@ -149,7 +148,7 @@ function traceOf(request: UsageLineRequest, reading: ItemUsage) {
     countedFrom,
     upToPosition,
     limits: limitsOf(request),
-    zeroUsageProration: request.proration,
+    zeroUsageProration: zeroUsageShare(request.price.rating, request.proration),
   };
 }
 

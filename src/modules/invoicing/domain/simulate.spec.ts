@@ -60,6 +60,7 @@ const rated = (proration: typeof HALF | null = null): LineTrace => ({
 const usage = (corrects: UsageTrace['corrects'] = null): UsageTrace => ({
   ...({} as UsageTrace),
   kind: 'usage',
+  price: perUnit('1'),
   limits: { minimumMinor: null, maximumMinor: null, proration: null },
   corrects,
 });

@@ -7,7 +7,14 @@ import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../co
 import { greater, lesser } from '../../../core/money';
 import type { InvoiceLine } from './invoice';
 import { creditAtListPrice, type CreditTrace } from './trace';
-import { type Correction, correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
+import {
+  type Correction,
+  correctionOf,
+  ratePart,
+  type UsagePart,
+  type UsageTrace,
+  zeroUsageShare,
+} from './usage';
 
 /** Replacement of a price. */
 export interface SimulatedPrice {
@@ -191,12 +198,11 @@ function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
 function ratedMinor(
   parts: readonly UsagePart[],
   price: Price,
-  { zeroUsageProration = null }: UsageTrace,
+  { price: soldAt, zeroUsageProration = null, limits }: UsageTrace,
 ): bigint {
-  return parts.reduce(
-    (total, part) => total + ratePart(price, part, zeroUsageProration).amountMinor,
-    0n,
-  );
+  const isSameKind = (price.model === 'percentage') === (soldAt.model === 'percentage');
+  const zeroUsage = isSameKind ? zeroUsageProration : zeroUsageShare(price, limits.proration);
+  return parts.reduce((total, part) => total + ratePart(price, part, zeroUsage).amountMinor, 0n);
 }
 
 function fullAmount(price: Price, quantity: string): Rational {

@@ -4,7 +4,7 @@ import { isFirst, subjectOf } from './first-bill';
 import { listedAmount } from './held-lines';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
-import { ratePart } from './usage';
+import { ratePart, zeroUsageShare } from './usage';
 
 /** Usage of a void invoice that cannot be billed again with the same lines. */
 export interface UsageAgain {
@@ -58,8 +58,9 @@ export function isOf(
 
 /** Returns what is left to be billed of usage, at list prices. */
 function leftMinor({ request: { price, proration }, reading, billed }: CountedUsage): bigint {
+  const zeroUsage = zeroUsageShare(price.rating, proration);
   const ratedMinor = reading.parts.reduce(
-    (total, part) => total + ratePart(price.rating, part, proration).amountMinor,
+    (total, part) => total + ratePart(price.rating, part, zeroUsage).amountMinor,
     0n,
   );
   const trueUpMinor = trueUp(ratedMinor, price, proration)?.amountMinor ?? 0n;

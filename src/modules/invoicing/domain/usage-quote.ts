@@ -1,7 +1,7 @@
 import type { CountedUsage } from './decide-usage-lines';
 import type { Invoice } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
-import { ratePart, shownQuantity, type UsageGroup } from './usage';
+import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
 /** Usage charge of an invoice made now, before discounts and tax. */
 export interface UsageQuote {
@@ -30,12 +30,14 @@ export function quoteOf({ request, reading, billed }: CountedUsage, invoice: Inv
       period?.startAt.getTime() === request.period.startAt.getTime() &&
       period.endAt.getTime() === request.period.endAt.getTime(),
   );
+  const { rating } = request.price;
+  const zeroUsage = zeroUsageShare(rating, request.proration);
   return {
     request,
     isLate: billed !== null,
     parts: reading.parts.map((part) => {
       const { group, events } = part;
-      const { amountMinor } = ratePart(request.price.rating, part, request.proration);
+      const { amountMinor } = ratePart(rating, part, zeroUsage);
       return { group, quantity: shownQuantity(part.quantity), events, amountMinor };
     }),
     amountMinor: lines.reduce((total, { amount }) => total + amount, 0n),

@@ -130,6 +130,14 @@ export interface UsageLimits {
 }
 
 /**
+ * Returns the share of the full period that the fee at zero usage of a price is for; null: all of it. A percentage has no such
+ * fee. Its fixed amounts are for events, and are due in full even if the amounts of the events add up to zero.
+ */
+export function zeroUsageShare(price: Price, proration: Proration | null): Proration | null {
+  return price.model === 'percentage' ? null : proration;
+}
+
+/**
  * Rates a part of usage: its amount in minor units, rounded once, and the calculation. Usage is never prorated by time; a fee
  * at zero usage is.
  */
