@@ -29,6 +29,17 @@ export const granted = entitlementGrantEvent(
 
 export const grantVoided = entitlementGrantEvent('entitlement.grant_voided', 'A grant was voided.');
 
+export const grantExpired = entitlementGrantEvent('entitlement.grant_expired', 'A grant expired.', {
+  status: 'expired',
+  remaining: null,
+});
+
+export const grantLapsed = entitlementGrantEvent(
+  'entitlement.grant_lapsed',
+  'A grant lapsed: no balance was left after a reset.',
+  { status: 'lapsed', remaining: null },
+);
+
 export const thresholdReached = reachedEntitlementEvent(
   'entitlement.threshold_reached',
   'The usage of a customer reached a threshold of its limit. Recorded once per threshold and period.',

@@ -27,6 +27,7 @@ import { BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
+import { RunningGrantsService } from './running-grants.service';
 import { SharedConsumptionsRepository } from './shared-consumptions.repository';
 import { SourcesService } from './sources.service';
 import { SubscriptionBalancesService } from './subscription-balances.service';
@@ -53,6 +54,7 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     DeleteEntitlementService,
     BalancesRepository,
     GrantsRepository,
+    RunningGrantsService,
     SourcesService,
     BalanceWindowsRepository,
     MeteredUsageService,

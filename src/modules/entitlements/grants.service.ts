@@ -8,14 +8,14 @@ import { Outbox } from '../../platform/outbox';
 import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
 import type { Grant, GrantTerms } from './domain/grant';
 import { faultsOfGrant, type GrantView, MAX_GRANTS } from './domain/grant-terms';
-import { spreadOverGrants } from './domain/entitlement-balance';
-import { grantBalancesOf, endGrant } from './domain/recalculation';
+import { endGrant } from './domain/recalculation';
 import { grantContradicts, grantNotFound, tooManyGrants } from './entitlements.errors';
 import { granted, grantVoided } from './entitlements.events';
 import { GrantsRepository } from './grants.repository';
 import { BalancesRepository } from './balances.repository';
 import { BalancesService } from './balances.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
+import { remainingIn, viewOf } from './running-grants.service';
 
 /** Creates, lists and voids grants. */
 @Injectable()
@@ -107,13 +107,6 @@ export class GrantsService {
 
   /** Returns the remaining balances of the active grants, by id. */
   private async remainingIn(record: BalanceRecord): Promise<ReadonlyMap<string, Rational>> {
-    if (record.entitlement.type !== 'metered') return new Map();
-    const grants = grantBalancesOf(await this.grants.running(record.row));
-    const parts = spreadOverGrants(grants, record.row.allowance, record.row);
-    return new Map(parts.map(({ grant, left }) => [grant.id, left]));
+    return remainingIn(record, await this.grants.running(record.row));
   }
-}
-
-function viewOf(grant: Grant, key: string, remaining: ReadonlyMap<string, Rational>): GrantView {
-  return { grant, key, remaining: remaining.get(grant.id) ?? null };
 }

@@ -29,7 +29,7 @@ import {
   dropUnneededWindow,
 } from './domain/recalculation';
 import { FeaturesService } from '../features';
-import { GrantsRepository } from './grants.repository';
+import { RunningGrantsService } from './running-grants.service';
 import { type BalanceKey, type EntitledCustomer, BalancesRepository } from './balances.repository';
 import { ConsumptionsRepository } from './consumptions.repository';
 import { MeteredUsageService } from './metered-usage.service';
@@ -56,7 +56,7 @@ export class RecalculateBalanceService {
     private readonly database: Database,
     private readonly balances: BalancesRepository,
     private readonly features: FeaturesService,
-    private readonly grants: GrantsRepository,
+    private readonly grants: RunningGrantsService,
     private readonly sources: SourcesService,
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
@@ -82,7 +82,7 @@ export class RecalculateBalanceService {
     const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
     const now = balanceTime(clockTime, windowOf(before), given.windowRule);
     const one = { customer, entitlement, now };
-    const running = await this.grants.running(before);
+    const running = await this.grants.of(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
     // A larger allowance covers usage that grants covered before. That usage stays covered when the allowance shrinks.
@@ -95,7 +95,7 @@ export class RecalculateBalanceService {
             windowRule: await this.formerRule(before, given, now),
           })
         : withoutExpired(start, now);
-    await this.writeGrants(running, after, now);
+    await this.grants.write({ entitlement, row: before }, running, after, now);
     const row = withNotified(
       {
         entitlement,
@@ -105,18 +105,6 @@ export class RecalculateBalanceService {
     );
     await this.balances.update(row);
     return this.enterWindow(one, before, row);
-  }
-
-  /** Writes the grants that changed. */
-  private async writeGrants(
-    before: readonly Grant[],
-    { grants, ended }: Recalculation,
-    now: Date,
-  ): Promise<void> {
-    for (const grant of [...grants, ...ended]) {
-      if (before.includes(grant)) continue;
-      await this.grants.update(nextVersion(grant, now));
-    }
   }
 
   /** Locks the stream of the meter before the balance row: the same order as ingest. */
@@ -312,9 +300,9 @@ function rowOf(
   const isEntitled = given.sources.length > 0 || grants.length > 0;
   const windowEndAt = counter.window?.endAt ?? null;
   const ends = [given.until, ...grants.map(({ expiresAt }) => expiresAt)];
-  // A renewal opens the next window itself. Other boundaries need background work.
+  // A renewal opens the next window itself. Other boundaries need background work if usage or the end of a grant must be noticed.
   const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
-  const isMetered = isEntitled && entitlement.meterId !== null;
+  const isDue = isEntitled && (entitlement.meterId !== null || grants.length > 0);
   return nextVersion(before, now, {
     validUntil: earliest([windowEndAt, ...ends]),
     isEntitled,
@@ -329,7 +317,7 @@ function rowOf(
     planUsage: counter.planUsage,
     notifiedThresholds: counter.notifiedThresholds,
     sources: [...given.sources.map(toSourceView), ...grants.map(grantToSourceView)],
-    dueAt: isMetered ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
+    dueAt: isDue ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
     leaseEndsAt: null,
   });
 }

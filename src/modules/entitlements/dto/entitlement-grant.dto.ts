@@ -28,7 +28,7 @@ export class EntitlementGrantDto {
   @TextProperty('The key of the entitlement.', 'api_calls') readonly key!: string;
   @EnumProperty(
     STATUSES,
-    '`expired`: at `expires_at`; `lapsed`: no balance was left after a reset; `voided`: voided by request.',
+    '`lapsed`: no balance was left after a reset; `voided`: by request.',
     'active',
   )
   readonly status!: 'active' | GrantEnd;
@@ -45,7 +45,7 @@ export class EntitlementGrantDto {
     100,
   )
   readonly priority!: number;
-  @InstantProperty('Instant at which the grant expires; null: it does not expire.', {
+  @InstantProperty('Null: the grant does not expire.', {
     nullable: true,
   })
   readonly expires_at!: string | null;
