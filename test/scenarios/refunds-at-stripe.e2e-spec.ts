@@ -134,6 +134,22 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     });
   });
 
+  it('does not keep a later refund from being sent again, if Stripe never received it', async () => {
+    const { payment } = await story.paid();
+    await refundThere(payment, 300);
+    await story.notified();
+    story.stripe.faults.plan('error_500_before', { operation: 'refunds.create', times: 4 });
+    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    for (let poll = 0; poll < 8; poll += 1) {
+      story.engine.clock.advanceMs(61 * 60_000);
+      await story.run(DueRefunds);
+    }
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
+    await story.notified();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 600 });
+    expect(await refundsOf(payment)).toHaveLength(2);
+  });
+
   it.each([
     ['does not answer', 'error_500_before'],
     ['cannot be reached, and a proxy answers 404', 'not_found'],

@@ -23,7 +23,11 @@ import {
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway } from './providers/provider-gateway';
-import type { ProviderRefundState, RequestedRefund } from './providers/requested-refund';
+import type {
+  ProviderRefundState,
+  RequestedRefund,
+  ResumedRefund,
+} from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
 /** Reserves and books refunds on payments. The refunds themselves belong to the refunds module. */
@@ -156,7 +160,7 @@ export class PaymentRefundsService {
   }
 
   /** Asks the provider about a refund, and sends it if it never arrived. */
-  async resume(paymentId: string, refund: RequestedRefund): Promise<ProviderRefundState> {
+  async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.get(paymentId), refund);
   }
 

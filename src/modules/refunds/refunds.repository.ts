@@ -24,6 +24,10 @@ const SENT = `
     AND (SELECT provider FROM payment WHERE id = payment_id) = $1
   ORDER BY created_at, id LIMIT $6`;
 
+const OTHER_REFERENCES = `
+  SELECT provider_reference AS reference FROM refund
+  WHERE payment_id = $1 AND id <> $2 AND provider_reference IS NOT NULL`;
+
 @Injectable()
 export class RefundsRepository {
   readonly table = 'refund';
@@ -56,6 +60,15 @@ export class RefundsRepository {
       "WHERE payment_id = $1 AND provider_reference = $2 AND source = 'provider'",
       [paymentId, reference],
     );
+  }
+
+  /** Returns the provider's ids of the other refunds of the payment. */
+  async otherReferences({ paymentId, id }: Refund): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ reference: string }>(OTHER_REFERENCES, [
+      paymentId,
+      id,
+    ]);
+    return new Set(rows.map(({ reference }) => reference));
   }
 
   /** Returns the refund that was issued with a credit note, or null. */

@@ -93,7 +93,8 @@ export class RefundsService {
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
-    const state = await this.payments.resume(refund.paymentId, refund);
+    const otherReferences = await this.refunds.otherReferences(refund);
+    const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
     const { dueAt } = await this.settlement.settle(refund, outcome);
     return dueAt !== null || isAnswer(outcome);

@@ -164,6 +164,8 @@ export interface ClientAction {
 
 /** A refund that a provider lists for a charge. */
 export interface ListedRefund {
+  /** The provider's id of the refund. */
+  readonly reference: string;
   readonly outcome: ProviderOutcome;
   /** Our id of the refund; null for a refund that was made at the provider. */
   readonly refundId: string | null;

@@ -24,6 +24,7 @@ import {
   directRefundKey,
   type ProviderRefundState,
   type RequestedRefund,
+  type ResumedRefund,
   refundRequest,
   resumePreparedRefund,
 } from './requested-refund';
@@ -142,7 +143,7 @@ export class ProviderGateway {
   }
 
   /** Asks the provider about a refund, and sends it if it never arrived. */
-  resumeRefund(payment: Payment, refund: RequestedRefund): Promise<ProviderRefundState> {
+  resumeRefund(payment: Payment, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
         ? provider.refund(refundRequest(payment, refund, provider.flow))

@@ -1,5 +1,6 @@
 import type { Payment } from '../domain/payment';
 import type {
+  ListedRefund,
   PaymentProvider,
   PreparingProvider,
   ProviderOutcome,
@@ -22,6 +23,12 @@ export interface RequestedRefund {
   readonly dueAt: Date | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
+}
+
+/** A refund whose provider is asked again. */
+export interface ResumedRefund extends RequestedRefund {
+  /** The provider's ids of the other refunds of the payment, as far as they are recorded here. */
+  readonly otherReferences: ReadonlySet<string>;
 }
 
 /** State of a refund at its provider; `absent` if the provider does not list it. */
@@ -50,14 +57,14 @@ export function refundRequest(
 }
 
 /**
- * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key, and after that
- * lists the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result
- * stays unknown.
+ * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key. Later it lists
+ * the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result stays
+ * unknown until that refund is recorded here.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,
   payment: Payment,
-  refund: RequestedRefund,
+  refund: ResumedRefund,
   now: Date,
 ): Promise<ProviderRefundState> {
   if (refund.providerReference !== null) return provider.retrieveRefund(refund.providerReference);
@@ -69,6 +76,8 @@ export async function resumePreparedRefund(
   const listed = await provider.listRefunds(request.chargeReference);
   const found = listed.find(({ refundId }) => refundId === refund.id);
   if (found !== undefined) return found.outcome;
-  const isAbsent = dueAt !== null && listed.every(({ refundId }) => refundId !== null);
+  const isOther = ({ refundId, reference }: ListedRefund): boolean =>
+    refundId !== null || refund.otherReferences.has(reference);
+  const isAbsent = dueAt !== null && listed.every(isOther);
   return { kind: isAbsent ? 'absent' : 'unknown' };
 }

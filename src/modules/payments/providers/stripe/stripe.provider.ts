@@ -252,6 +252,7 @@ export class StripeProvider implements PreparingProvider {
     );
     if (answer === null) throw new Error(`Stripe did not list the refunds of ${chargeReference}.`);
     return answer.map((refund) => ({
+      reference: refund.id,
       refundId: refund.metadata?.['refund_id'] ?? null,
       outcome: outcomeOfRefund(refund),
     }));
