@@ -140,7 +140,7 @@ export class DueInvoicesRepository {
   /** Locks the open invoices of a customer that are charged automatically until the transaction ends. Returns their ids. */
   lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
-    return this.idsOf(AUTOMATIC_OF_CUSTOMER, [customerId]);
+    return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
   }
 
   /** Returns true if an invoice of the subscription is open. */
