@@ -103,7 +103,6 @@ describe('automatic collection', () => {
       'payment_failed',
       'updated',
       'payment_failed',
-      'updated', // The new card is charged at once.
       'updated',
       'paid',
     ]);

@@ -54,14 +54,17 @@ const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-const PLAN_COLLECTING = `
+const POSTPONE_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the rows it reads, so that the second of two transactions sees a payment that ends meanwhile. */
-const AUTOMATIC_OF_CUSTOMER = `
-  SELECT id FROM invoice
-  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
+/**
+ * Locks the invoices by updating them, so that a payment that ends at the same time either waits for this change or is seen by
+ * it.
+ */
+const COLLECT_AGAIN = `
+  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
 
 const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
@@ -131,16 +134,18 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
-  /** Plans the next attempt at these invoices for another time. */
-  async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
+  /** Plans the next attempt at these invoices for a later time. */
+  async postponeCollecting(ids: readonly string[], until: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
-    if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
+    if (ids.length > 0) await this.database.query(POSTPONE_COLLECTING, [ids, until, now]);
   }
 
-  /** Locks the open invoices of a customer that are charged automatically until the transaction ends. Returns their ids. */
-  lockAutomaticOf(customerId: string): Promise<readonly string[]> {
+  /**
+   * Plans to charge the open invoices of a customer now. An invoice that is being paid is charged once that payment has ended.
+   */
+  async collectAgain(customerId: string, now: Date): Promise<void> {
     this.database.requireTransaction();
-    return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
+    await this.database.query(COLLECT_AGAIN, [customerId, now]);
   }
 
   /** Returns true if an invoice of the subscription is open. */
