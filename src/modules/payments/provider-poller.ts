@@ -6,7 +6,6 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import {
   AbandonedWork,
@@ -44,7 +43,6 @@ export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   @Inject() protected readonly jobs!: Jobs;
-  @Inject() private readonly database!: Database;
   @Inject() private readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;
   @Inject() private readonly leases!: ReturnedLeases;
@@ -102,12 +100,7 @@ export abstract class ProviderPoller
     const lease = pollLease(now, owner);
     const { repository } = this;
     const ids = await (repository.claimDue?.(now, lease, most) ??
-      this.database.queryValues<string>(claimSql(repository.table), [
-        now,
-        lease.endsAt,
-        most,
-        owner,
-      ]));
+      this.leases.claim(repository.table, lease, most));
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
@@ -122,11 +115,4 @@ export abstract class ProviderPoller
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }
   }
-}
-
-function claimSql(table: string): string {
-  return `
-    UPDATE ${table} SET due_at = $2, leased_by = $4 WHERE id IN (
-      SELECT id FROM ${table} WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-    RETURNING id`;
 }

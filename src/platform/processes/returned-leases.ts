@@ -23,7 +23,7 @@ export interface HeldLease {
 }
 
 /**
- * Ends leases of this process whose work failed, for example because the database was restarted before the last commit.
+ * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted before the last commit.
  * Otherwise the work would wait for the end of the lease, because the process is alive.
  */
 @Injectable()
@@ -37,6 +37,16 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     private readonly clock: Clock,
     private readonly session: ProcessSession,
   ) {}
+
+  /** Leases up to `most` due rows of a table to a process, the longest due first. Returns their ids. */
+  claim(
+    table: string,
+    { owner, endsAt }: { readonly owner: number; readonly endsAt: Date },
+    most: number,
+  ): Promise<readonly string[]> {
+    const parameters = [this.clock.now(), endsAt, most, owner];
+    return this.database.queryValues<string>(claimSql(table), parameters);
+  }
 
   /** Writes a row with a lease in a transaction, and gives the lease back if the answer to the commit is lost. */
   begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
@@ -97,6 +107,13 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
       await sleep(RETRY_MS);
     }
   }
+}
+
+function claimSql(table: string): string {
+  return `
+    UPDATE ${table} SET due_at = $2, leased_by = $4 WHERE id IN (
+      SELECT id FROM ${table} WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id`;
 }
 
 function giveBackSql(table: string): string {
