@@ -216,7 +216,16 @@ export const EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type Exemption = (typeof EXEMPTIONS)[number];
 
 /** The rates that the customer has. */
-export const TAXES: readonly (readonly number[])[] = [[], [0], [0, 1], [1, 0], [1], [2]];
+export const TAXES: readonly (readonly number[])[] = [
+  [],
+  [0],
+  [0, 1],
+  [1, 0],
+  [1],
+  [2],
+  [0, 2],
+  [2, 1, 0],
+];
 
 export const ZONES = [
   'UTC',

@@ -2,6 +2,7 @@ import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
 import { standingOf } from './given-back';
 import { type BilledLine, billedWith, netOf } from './line';
 import { fraction, least, rounded, shares, split, sum } from './money';
+import { inclusiveTaxOf } from './tax';
 
 interface Part {
   readonly line: BilledLine;
@@ -269,7 +270,7 @@ function withTax(
 /** Records that lines are credited, or not any more. */
 function takeBack(lines: readonly CreditedLine[], sign: 1n | -1n): void {
   for (const { line, net, tax, taxes: byRate } of lines) {
-    const amount = net + (line.taxWithin === 0n ? 0n : tax);
+    const amount = net + inclusiveTaxOf(line.taxes, byRate);
     line.credited += sign * amount;
     const before = line.creditedByNotes;
     line.creditedByNotes = {

@@ -5,7 +5,7 @@ import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times
 /**
  * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Returns the tax on top
  * of the amounts. Charges have the rates of the customer, credits those of the lines they take back, and added usage those of
- * its bill. No customer of the model has inclusive and exclusive rates at once.
+ * its bill.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
   const rates = [...new Set([...taxes, ...lines.flatMap((line) => ratesOf(line, taxes))])];
@@ -13,7 +13,9 @@ export function taxLines(lines: readonly BilledLine[], taxes: readonly number[])
     rates.map((rate) => {
       const isInclusive = rateOf(rate).inclusive;
       const exact = lines.map((line) =>
-        ratesOf(line, taxes).includes(rate) ? taxOf(line, rate) : fraction(0n),
+        ratesOf(line, taxes).includes(rate)
+          ? taxOf(line, rate, ratesOf(line, taxes))
+          : fraction(0n),
       );
       const tax = rounded(exact.reduce(plus));
       shares(tax, exact).forEach((amount, index) => {
@@ -42,8 +44,12 @@ function billedRates(lines: readonly BilledLine[]): readonly number[] {
  * of it, and all of it with the rest of the lines. Where these have different rates, the credit takes the same share of the
  * tax as of their amounts.
  */
-function taxOf({ amount, discount, back }: BilledLine, rate: number): Fraction {
-  if (back === null) return times(fraction(amount - discount), shareOf(rateOf(rate)));
+function taxOf(
+  { amount, discount, back }: BilledLine,
+  rate: number,
+  rates: readonly number[],
+): Fraction {
+  if (back === null) return times(fraction(amount - discount), shareOf(rateOf(rate), rates));
   const tax = taxOfPart(back.lines, back.held, -amount, rate);
   return { ...tax, over: -tax.over };
 }
@@ -58,7 +64,7 @@ function taxOfPart(
   const left = sum(lines.map((line) => taxLeft(line, rate)));
   if (amount >= held) return fraction(left);
   if (!isTaxedAlike(lines)) return fraction(left * amount, held);
-  const exact = times(fraction(amount), shareOf(rateOf(rate)));
+  const exact = times(fraction(amount), shareOf(rateOf(rate), billedRates(lines)));
   return exact.over > left * exact.under ? fraction(left) : exact;
 }
 
@@ -73,10 +79,22 @@ export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: big
   );
 }
 
-/** Returns the tax as a share of the amount of a line. */
-function shareOf({ percentage, inclusive }: ModelTaxRate): Fraction {
+/** Returns the tax as a share of the amount of a line that has these rates. The inclusive ones are in the amount. */
+function shareOf({ percentage }: ModelTaxRate, rates: readonly number[]): Fraction {
+  const within = rates
+    .map(rateOf)
+    .filter(({ inclusive }) => inclusive)
+    .map((one) => fromDecimal(one.percentage))
+    .reduce(plus, fraction(0n));
   const { over, under } = fromDecimal(percentage);
-  return fraction(over, 100n * under + (inclusive ? over : 0n));
+  return fraction(over * within.under, under * (100n * within.under + within.over));
+}
+
+/** Sums the inclusive ones of amounts in the order of the rates of a line. */
+export function inclusiveTaxOf(taxes: readonly LineTax[], amounts: readonly bigint[]): bigint {
+  return sum(
+    taxes.map(({ rate }, place) => (rateOf(rate).inclusive ? (amounts[place] ?? 0n) : 0n)),
+  );
 }
 
 function taxLeft({ taxes, creditedByNotes }: BilledLine, rate: number): bigint {
