@@ -140,6 +140,7 @@ describe('a provider that contradicts a final outcome', () => {
     expect(metrics).toContain(
       'provider_discrepancies_total{object="payment",recorded="failed",reported="succeeded"} 1',
     );
+    expect(metrics).toContain('provider_discrepancies_open{object="payment"} 1');
   });
 
   it('is recorded once, however often it is reported', async () => {

@@ -152,6 +152,11 @@ describe('a comparison with the provider', () => {
     );
     const found = await reconcile();
     expect(found).toHaveLength(3);
+    const metrics = (await engine.http.get('/metrics')).text;
+    expect(metrics).toContain('reconciliation_differences{provider="stripe"} 3');
+    expect(metrics).toMatch(
+      /^reconciliation_completed_timestamp_seconds\{provider="stripe"\} \d+/m,
+    );
     expect(found).toEqual(
       expect.arrayContaining([
         expect.objectContaining({

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const METRIC_NAMES =
-  /\b(?:service_ready|(?:http|database|due|ledger|clock|provider|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+)\b/g;
+  /\b(?:service_ready|(?:http|database|damaged|due|ledger|clock|provider|reconciliation|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+)\b/g;
 
 const WORK_THAT_WAITS = [
   'due-subscriptions',
@@ -82,6 +82,15 @@ describe('the monitoring port of a worker', () => {
     expect(kinds).toEqual(expect.arrayContaining(WORK_THAT_WAITS));
     for (const work of WORK_THAT_WAITS)
       expect(text).toContain(`due_work_waiting{work="${work}"} 0`);
+  });
+
+  it('counts open discrepancies and damaged objects from zero, so that the first one is an increase', async () => {
+    const { text } = await get('/metrics');
+
+    for (const object of ['payment', 'refund'])
+      expect(text).toContain(`provider_discrepancies_open{object="${object}"} 0`);
+    for (const object of ['event', 'audit_change', 'audit_seal'])
+      expect(text).toContain(`damaged_reads_total{object="${object}"} 0`);
   });
 
   it.each(['alerts.yaml', 'dashboard.json'])('has every metric that %s names', async (file) => {

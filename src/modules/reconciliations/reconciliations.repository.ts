@@ -7,6 +7,10 @@ import { ReconciliationEntity } from './reconciliation.entity';
 /** Lets only one transaction at a time begin a run of a provider. The lock ends with the transaction. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
+const LAST_COMPLETED = `
+  SELECT DISTINCT ON (provider) provider, differences_found AS found, ended_at AS "endedAt"
+  FROM reconciliation WHERE status = 'completed' ORDER BY provider, id DESC`;
+
 const NEWEST = 'WHERE provider = $1 ORDER BY id DESC LIMIT 1';
 
 @Injectable()
@@ -39,6 +43,13 @@ export class ReconciliationsRepository {
   findLastEnded(): Promise<Reconciliation | null> {
     const where = `WHERE status <> 'running' ORDER BY id DESC LIMIT 1`;
     return this.database.selectOne(ReconciliationEntity, where, []);
+  }
+
+  /** Returns the last completed run of each provider, with the differences it found. */
+  lastCompleted(): Promise<
+    readonly { readonly provider: string; readonly found: number; readonly endedAt: Date }[]
+  > {
+    return this.database.query(LAST_COMPLETED);
   }
 
   page(request: PageRequest): Promise<Page<Reconciliation>> {

@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Gauge } from 'prom-client';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { Metrics } from '../../platform/observability';
+import { DatabaseGauges } from '../../platform/observability';
 import { Outbox } from '../../platform/outbox';
 import { pollAgainLater } from '../payments';
 import { DifferencesRepository } from './differences.repository';
@@ -16,7 +15,6 @@ import { ReconciliationsRepository } from './reconciliations.repository';
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');
-  private readonly differencesFound: Gauge<'provider'>;
 
   constructor(
     private readonly database: Database,
@@ -26,14 +24,28 @@ export class RunReconciliationsService {
     private readonly steps: ReconciliationSteps,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-    metrics: Metrics,
+    gauges: DatabaseGauges,
   ) {
-    this.differencesFound = new Gauge({
-      name: 'reconciliation_differences',
-      help: 'Differences of the last reconciliation with a provider that this process ended.',
-      labelNames: ['provider'],
-      registers: [metrics.registry],
-    });
+    gauges.register(
+      [
+        {
+          name: 'reconciliation_differences',
+          help: 'Differences that the last completed reconciliation with a provider found.',
+          labelNames: ['provider'],
+        },
+        {
+          name: 'reconciliation_completed_timestamp_seconds',
+          help: 'Unix time at which the last completed reconciliation with a provider ended.',
+          labelNames: ['provider'],
+        },
+      ],
+      async (differences, completedAt) => {
+        for (const { provider, found, endedAt } of await reconciliations.lastCompleted()) {
+          differences.set({ provider }, found);
+          completedAt.set({ provider }, endedAt.getTime() / 1_000);
+        }
+      },
+    );
   }
 
   /** Runs the next step. A step that another process committed first is dropped. */
@@ -70,7 +82,6 @@ export class RunReconciliationsService {
   }
 
   private report({ id, provider, status, differencesFound: differences }: Reconciliation): void {
-    this.differencesFound.set({ provider }, differences);
     if (status === 'completed' && differences === 0) return;
     this.logger.error(
       { reconciliation_id: id, provider, status, differences },

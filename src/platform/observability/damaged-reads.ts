@@ -2,7 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Metrics } from './metrics';
 
-type DamagedObject = 'event' | 'audit_change' | 'audit_seal';
+const DAMAGED_OBJECTS = ['event', 'audit_change', 'audit_seal'] as const;
+type DamagedObject = (typeof DAMAGED_OBJECTS)[number];
 
 /** Reports objects whose stored data is missing or cannot be read: in the log, and in a metric. */
 @Injectable()
@@ -17,6 +18,8 @@ export class DamagedReads {
       labelNames: ['object'],
       registers: [registry],
     });
+    // A series that begins with its first report shows no increase.
+    for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 
   /** @param ids ids of the objects, positions of the changes, or numbers of the seals; if empty, nothing is reported */

@@ -1,4 +1,5 @@
 export { DamagedReads } from './damaged-reads';
+export { DatabaseGauges } from './database-gauges';
 export { Lifecycle } from './lifecycle';
 export { Metrics } from './metrics';
 export { MonitoringServer } from './monitoring-server';

@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { DamagedReads } from './damaged-reads';
+import { DatabaseGauges } from './database-gauges';
 import { DueWorkMetrics } from './due-work-metrics';
 import { HealthController } from './health.controller';
 import { Lifecycle } from './lifecycle';
@@ -10,7 +11,15 @@ import { Readiness } from './readiness';
 @Global()
 @Module({
   controllers: [HealthController],
-  providers: [DamagedReads, DueWorkMetrics, Lifecycle, Metrics, MonitoringServer, Readiness],
-  exports: [DamagedReads, DueWorkMetrics, Lifecycle, Metrics, MonitoringServer],
+  providers: [
+    DamagedReads,
+    DatabaseGauges,
+    DueWorkMetrics,
+    Lifecycle,
+    Metrics,
+    MonitoringServer,
+    Readiness,
+  ],
+  exports: [DamagedReads, DatabaseGauges, Lifecycle, Metrics, MonitoringServer],
 })
 export class ObservabilityModule {}

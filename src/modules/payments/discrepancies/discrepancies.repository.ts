@@ -7,6 +7,10 @@ const IS_KNOWN = `
   SELECT id FROM provider_discrepancy
   WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3`;
 
+const COUNT_OPEN = `
+  SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
+  FROM provider_discrepancy WHERE status = 'open'`;
+
 @Injectable()
 export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
@@ -36,6 +40,12 @@ export class DiscrepanciesRepository {
 
   async updateStatus({ id, status, version, updatedAt }: Discrepancy): Promise<void> {
     await this.database.update(DiscrepancyEntity, id, { status, version, updatedAt });
+  }
+
+  /** Counts open discrepancies of payments and of refunds. */
+  async countOpen(): Promise<{ readonly payment: number; readonly refund: number }> {
+    const [counts] = await this.database.query<{ payment: number; refund: number }>(COUNT_OPEN);
+    return counts ?? { payment: 0, refund: 0 };
   }
 
   page(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {

@@ -5,7 +5,7 @@ import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { invalidTransition, raise } from '../../../platform/errors';
 import { newId } from '../../../platform/ids';
-import { Metrics } from '../../../platform/observability';
+import { DatabaseGauges, Metrics } from '../../../platform/observability';
 import { Outbox } from '../../../platform/outbox';
 import { discrepancyNotFound } from './discrepancies.errors';
 import {
@@ -32,6 +32,7 @@ export class DiscrepanciesService {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
     metrics: Metrics,
+    gauges: DatabaseGauges,
   ) {
     this.recorded = new Counter({
       name: 'provider_discrepancies_total',
@@ -39,6 +40,20 @@ export class DiscrepanciesService {
       labelNames: ['object', 'recorded', 'reported'],
       registers: [metrics.registry],
     });
+    gauges.register(
+      [
+        {
+          name: 'provider_discrepancies_open',
+          help: 'Provider discrepancies that are neither applied nor dismissed.',
+          labelNames: ['object'],
+        },
+      ],
+      async (open) => {
+        const { payment, refund } = await discrepancies.countOpen();
+        open.set({ object: 'payment' }, payment);
+        open.set({ object: 'refund' }, refund);
+      },
+    );
   }
 
   /** Records a contradiction and alerts, in the caller's transaction. Further reports of the same contradiction are no-ops. */
