@@ -16,7 +16,7 @@ export type BillingAnchor = {
   /** IANA time zone of the customer, in which months and days are counted. */
   readonly timeZone: string;
   readonly interval: Interval;
-  /** Length of a period in intervals: 3 with `month` bills quarterly. */
+  /** Length of a period in intervals: 3 with `month` is a quarter. */
   readonly intervalCount: number;
 };
 
@@ -27,7 +27,7 @@ export type BillingPeriod = Period & {
   readonly fullPeriod: Period;
 };
 
-/** Far beyond any contract, and supported by the calendar library and RFC 3339. */
+/** Last supported year: far beyond any contract, and within the limits of the calendar library and of RFC 3339. */
 const MAX_YEAR = 9999;
 const MAX_INTERVALS = 100_000;
 
@@ -42,11 +42,11 @@ const LONGEST_INTERVAL_MS = {
 } as const;
 
 /**
- * Returns period `index` of the anchor, computed from the anchor and never from the previous end: an anchor on the 31st ends
- * months on the 31st, the 30th or the last of February. A period is empty if the time zone skipped all of it (a day in Apia);
- * {@link periodAfter} skips it.
- * @throws InvariantError when the anchor is not valid, the index not a whole number from 0, or the period ends after the year
- *   9999.
+ * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period, so an anchor
+ * on the 31st ends periods on the 31st, on the 30th, or on the last day of February. A period is empty if the time zone skipped
+ * all of it, as Apia skipped a day; {@link periodAfter} leaves it out.
+ * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after the
+ *   year 9999.
  */
 export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
   invariant(Number.isInteger(index) && index >= 0, 'a period index is a whole number from 0');
@@ -86,9 +86,9 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started at an instant, at most `most`. Computes no period after the one of the instant, because
- * long intervals soon pass the year 9999.
- * @throws InvariantError when the anchor is not valid or the period of the instant ends after the year 9999.
+ * Returns how many periods have started at an instant, at most `most`. Computes no period after the one that contains the
+ * instant, because the next long interval may end after the year 9999.
+ * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
 export function periodsBegunBy(anchor: BillingAnchor, instant: Date, most: number): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
@@ -97,7 +97,7 @@ export function periodsBegunBy(anchor: BillingAnchor, instant: Date, most: numbe
   return current === undefined ? 0 : Math.min(current.index + 1, most);
 }
 
-/** An index at or shortly before the period that holds `instant`. */
+/** Returns an index at or shortly before that of the period that contains `instant`. */
 function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
   let estimate = 0;
@@ -113,7 +113,7 @@ function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   }
 }
 
-/** The local date and time that intervals are added to. */
+/** Returns the local date and time to which intervals are added. */
 function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   const { intervalCount } = anchor;
   invariant(Number.isInteger(intervalCount) && intervalCount >= 1, 'an interval count is from 1');
@@ -121,7 +121,7 @@ function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   return anchor.mode === 'anniversary' ? local : calendarStart(local, anchor.interval);
 }
 
-/** The first midnight of the day, ISO week, month or year that holds `local`. */
+/** Returns the first midnight of the day, ISO week, month or year that contains `local`. */
 function calendarStart(local: Temporal.PlainDateTime, interval: Interval): Temporal.PlainDateTime {
   const midnight = local.withPlainTime();
   switch (interval) {

@@ -12,12 +12,15 @@ export interface GroupUsage {
   readonly events: bigint;
 }
 
-/** Totals of the events of a period, enough for every aggregation. Fields that an aggregation does not read are 0 or null. */
+/**
+ * Totals of the events of a period, from which every aggregation can be calculated. Fields that an aggregation does not read
+ * are 0 or null.
+ */
 export interface UsageTotals {
   readonly events: bigint;
   readonly total: Rational;
   readonly greatest: Rational | null;
-  /** Value of the latest event; of two at one instant, the one accepted last. */
+  /** Value of the latest event. Of two events at one instant, the one accepted last counts as later. */
   readonly latest: Rational | null;
   /** Sum of each value times the milliseconds from its event to the end of the period. */
   readonly heldMs: Rational;
@@ -27,7 +30,7 @@ export interface UsageTotals {
 /** Totals by group key, a JSON array of texts. */
 export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
 
-/** Parts of a meter that its quantity depends on. */
+/** Fields of a meter that its quantity depends on. */
 interface MeterRule {
   readonly aggregation: Aggregation;
   readonly groupBy: readonly string[];
@@ -65,7 +68,7 @@ export function heldFrom(
 /**
  * Returns the exact quantity of a period with these totals; 0 without events.
  * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
- * @throws {InvariantError} when a `weighted_sum` has a period without length
+ * @throws {InvariantError} when the period of a `weighted_sum` is empty
  */
 export function valueOf(
   aggregation: Aggregation,
@@ -93,8 +96,8 @@ export function valueOf(
 }
 
 /**
- * Returns the usage of adjoining windows, by group in the sequence of the group keys. A group is listed if it has events or a
- * value that carries over. Without groups there is always one entry.
+ * Returns the usage of adjoining windows by group, sorted by group key. A group is listed if it has events or a value that
+ * carries over. A meter without groups always has one entry.
  * @param before totals that carry over into the first and all later windows; null: each window starts at zero
  */
 export function readingsOf(

@@ -52,7 +52,7 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Returns the time of a test clock, also while it advances; for null, real time. Locks nothing. */
+  /** Returns the time of a test clock, even while it advances, or real time for null. Locks nothing. */
   timeOn(testClockId: string | null): Promise<Date> {
     return this.testClocks.shownTo(testClockId);
   }

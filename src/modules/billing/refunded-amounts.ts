@@ -3,16 +3,18 @@ import { type CreditLineRequest, GivenBackService, type GivenBackTerms } from '.
 import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
-/** Credits and late usage through which a decision may give something back. */
+/** Parts of a decision that may give money back: credits, late usage and usage corrections. */
 export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
-  /** Invoices that a regenerated invoice corrects. */
+  /** Invoices whose usage a regenerated invoice corrects. */
   readonly invoiceIds?: readonly string[];
 }
 
-/** Reads how much was refunded of the invoices that are credited or corrected. A credit gives back only what was not refunded. */
+/**
+ * Reads how much of the credited and corrected invoices was refunded, because a credit gives back only what was not refunded.
+ */
 @Injectable()
 export class RefundedAmounts {
   constructor(

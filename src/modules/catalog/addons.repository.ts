@@ -13,8 +13,8 @@ import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
 
 /**
- * Row lock modes. `reference` is compatible with `reference` and `change`; `change` blocks other changes; `archive` is
- * compatible with nothing.
+ * Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `change` blocks other changes;
+ * `archive` blocks all three.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',

@@ -31,9 +31,9 @@ export interface NewPaymentCredit {
   readonly lost: bigint;
 }
 
-/** The credit that a payment became, in minor units. */
+/** The credit that came from a payment, in minor units. */
 export interface PaymentCredit {
-  /** Null if the payment became no credit. */
+  /** Null: no credit came from the payment. */
   readonly creditId: string | null;
   /** Reserved by pending refunds of the payment, including credit from other sources that they will pay out. */
   readonly reserved: bigint;
@@ -78,7 +78,7 @@ export class CreditBalanceService {
     );
   }
 
-  /** Adds money of a payment to the balance, in the caller's transaction, which has locked the payment. */
+  /** Adds money of a payment to the credit balance, in the caller's transaction. The caller has locked the payment. */
   async add(credit: NewPaymentCredit, now: Date): Promise<void> {
     const { paymentId: sourceId, customerId, currency, amount, reserved, refunded, lost } = credit;
     if (amount === 0n) return;
@@ -94,12 +94,12 @@ export class CreditBalanceService {
     await this.grants.add({ ...grant, remaining, reserved, refunded, lost });
   }
 
-  /** Returns what credits come from, by credit id: invoices, credit notes and payments. */
+  /** Returns the id of the invoice, credit note or payment that each credit came from, by credit id. */
   sourcesOf(creditIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.grants.sourcesOf(creditIds);
   }
 
-  /** Locks the credit that a locked payment became, until the caller's transaction ends. */
+  /** Locks the credit that came from a locked payment, until the caller's transaction ends. */
   async lockOf(paymentId: string): Promise<PaymentCredit> {
     const grant = await this.grants.lockOf(paymentId);
     const { reserved, refunded } = await this.paidOutOf(paymentId);
@@ -133,7 +133,7 @@ export class CreditBalanceService {
     return this.payouts.lockAvailable(customerId, currency);
   }
 
-  /** Reserves credit of a locked payment for a refund, up to an amount. */
+  /** Reserves for a refund, up to an amount, credit that came from the payment. The caller has locked the payment. */
   async reserve(paymentId: string, amount: bigint): Promise<void> {
     await this.grants.reserve(paymentId, amount);
   }
@@ -158,15 +158,18 @@ export class CreditBalanceService {
     );
   }
 
-  /** Turns the credit that a succeeded refund had reserved into refunded credit. Returns how much of the refund was credit. */
+  /**
+   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the part of the
+   * refund that was credit.
+   */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
     const paidOut = await this.payouts.refund(refundId);
     return paidOut + (await this.grants.takeReserved(paymentId, amount - paidOut));
   }
 
   /**
-   * Takes unused credit of a locked payment, up to an amount, after a lost dispute about the payment; a negative amount gives
-   * it back. Returns the amount taken.
+   * Takes unused credit that came from a payment, up to an amount, after a dispute about the payment was lost. A negative
+   * amount gives the credit back. The caller has locked the payment. Returns the amount taken.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
@@ -178,9 +181,10 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes credit that a credit note gave for an invoice, up to an amount. The invoice was paid with credit of a payment that
-   * was lost in a dispute, so the amount counts as lost credit of that payment. Returns the amount taken.
-   * @param amount at most the credit of the payment that invoices have used
+   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. The credited invoice had
+   * used credit that came from a payment, and that payment was lost in a dispute. So the amount counts as lost credit of that
+   * payment.
+   * @param amount at most the credit from the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.loseAtOrigin(noteId, paymentId, amount);

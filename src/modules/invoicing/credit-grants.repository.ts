@@ -6,7 +6,10 @@ import { CreditGrantEntity } from './credit-grant.entity';
 import type { StoredCreditGrant } from './domain/credit-grant';
 import type { ReturnedMoney } from './domain/given-back';
 
-/** The condition and the check constraint enforce the limits, whatever the caller read before. */
+/**
+ * Uses an amount of a credit. A concurrent change may have made the caller's figures stale, so the statement checks the limits
+ * again.
+ */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
   WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded - lost RETURNING id`;
@@ -30,8 +33,8 @@ const TAKE_LOST = `
   RETURNING taken.amount::text AS amount`;
 
 /**
- * Takes up to `$3` of what is left of the credit from `$1`, and counts it as lost credit from `$2`. An invoice had used credit
- * from `$2`, and `$1` is the credit note that gave it back.
+ * Takes unused credit of the credit note `$1`, at most `$3`, and counts it as lost credit of the payment `$2`. The credited
+ * invoice had used credit of that payment, and the credit note gave it back.
  */
 const LOSE_AT_ORIGIN = `
   WITH taken AS (
@@ -70,7 +73,7 @@ const RELEASE_RESERVED = `
     remaining = remaining + reserved - least(reserved, $2)
   WHERE source_id = $1`;
 
-/** Reads how much credit refunds took or reserved, and lost disputes took, by source. */
+/** Reads, by source, the credit that refunds took or reserved and the credit that lost disputes took. */
 const GONE = `
   SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
 
@@ -174,8 +177,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit from `sourceId`, up to an amount, and counts it as lost credit from `originId`: an invoice had used
-   * credit from `originId`, and the credit note `sourceId` gave it back. Returns the amount taken.
+   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost credit of the payment `originId`.
+   * The credited invoice had used credit of that payment, and the credit note gave it back. Returns the amount taken.
    */
   async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -187,7 +190,10 @@ export class CreditGrantsRepository {
     return this.queryAmount(LOST_OF_NOTES, [invoiceId]);
   }
 
-  /** Makes refunded credit available again, except for `stillRefunded`, which other refunds paid out. Returns the amount. */
+  /**
+   * Makes refunded credit available again, except for `stillRefunded`, which other refunds paid out. Returns the amount made
+   * available.
+   */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(RETURN_REFUNDED, [sourceId, stillRefunded.toString()]);
@@ -226,7 +232,7 @@ export class CreditGrantsRepository {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
-  /** Uses an amount of a credit and returns true; false if less is left. */
+  /** Uses an amount of a credit and returns true. Returns false and uses nothing if less is left. */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);

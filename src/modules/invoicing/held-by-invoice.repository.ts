@@ -6,9 +6,9 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Credit lines and usage corrections have negative amounts. Those on the invoice itself (`own`) take from other invoices, so
- * they do not lower its charges. Those on later invoices (`later`, `corrected`) take from this one. A usage correction lists
- * the invoices that it takes from in `taken`, each with its part of the amount before exclusive tax.
+ * Credit lines and usage corrections have negative amounts. Those on the invoice itself (`own`) credit other invoices, so they
+ * do not lower its charges. Those on later invoices (`later`, `corrected`) credit this one. A usage correction lists the
+ * invoices that it credits in `taken`, each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,
@@ -63,12 +63,12 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads how much of the charges of invoices was not credited by later invoices and credit notes. */
+/** Reads what is left of the charges of invoices after the credits on later invoices and credit notes. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns what is left to give back of these invoices, by id. */
+  /** Returns the amounts of these invoices that can still be given back, by invoice id. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
@@ -84,19 +84,19 @@ export class HeldByInvoiceRepository {
     );
   }
 
-  /** Returns what is left to give back of an invoice. */
+  /** Returns the amounts of an invoice that can still be given back. */
   async heldByOne(invoiceId: string): Promise<HeldByInvoice> {
     const held = (await this.heldBy([invoiceId])).get(invoiceId);
     invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
     return held;
   }
 
-  /** Returns ids of credit lines for lines of an invoice, on later invoices in effect. */
+  /** Returns the ids of the lines of later invoices in effect that credit lines of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }
 
-  /** Returns ids of finalized invoices that billed the usage of items in these periods. */
+  /** Returns the ids of finalized invoices that billed usage of these items in these periods. */
   async billedUsage(
     billed: readonly { readonly itemId: string; readonly period: Period }[],
   ): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ export class HeldByInvoiceRepository {
     ]);
   }
 
-  /** Returns ids of finalized invoices that billed items in advance beyond an instant. */
+  /** Returns the ids of finalized invoices that billed an item in advance for time after its `unusedFrom`. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

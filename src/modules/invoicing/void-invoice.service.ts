@@ -30,10 +30,12 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Voids a locked invoice in the caller's transaction. Gives back the credit and the coupons that the invoice used. Lines that
-   * it credited count as not credited again, and discounts that its credits returned to coupons are taken back. The next
-   * invoice makes its usage corrections again. The caller has checked that none of its lines is credited, and has taken
-   * payments off it.
+   * Voids a locked invoice in the caller's transaction, and undoes its effects:
+   * - Credit and coupons that the invoice used are given back.
+   * - Lines that it credited can be credited again, and discounts that these credits had returned to coupons are taken back.
+   * - Usage that it corrected is corrected again by the next invoice.
+   *
+   * The caller has checked that none of its lines is credited, and has returned any payment of it as credit.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -63,8 +65,9 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns the discounts of the invoice, to give them back to their coupons. The months of a repeating coupon are then counted
-   * from the remaining invoices. A percentage that lasts `once` becomes unused if none of the remaining invoices used it.
+   * Returns the discounts of the invoice that are given back to their coupons. The months of a repeating coupon are then
+   * counted from the invoices that remain in effect. A percentage coupon with duration `once` becomes unused if none of these
+   * invoices used it.
    */
   private async couponsOf({
     id,

@@ -6,7 +6,7 @@ import type { ArchivedMonth } from './domain/archived-month';
 import type { TotalledAggregation } from './domain/totalled-aggregation';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 
-/** Event of a request, with its index in the list, or its line from 0. */
+/** Event of a request, with its index in the list or its line number, from 0. */
 export interface IncomingEvent extends UsageEvent {
   readonly index: number;
 }
@@ -31,9 +31,9 @@ export interface UsageQuery {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
-  /** Start from which values of a non-recurring `weighted_sum` carry over. Default: the start of the period. */
+  /** Instant from which values of a non-recurring `weighted_sum` carry over. Default: the start of the period. */
   readonly heldSince?: Date | undefined;
-  /** Counts only events and voids up to this position, as an invoice line once did; null: all. */
+  /** Counts only events and voids up to this position, to repeat the count of an invoice line; null: counts all. */
   readonly upToPosition: bigint | null;
 }
 
@@ -60,7 +60,7 @@ export interface UsageSeriesQuery {
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
-  /** First instant whose events change the first window. */
+  /** Earliest instant at which an event would change the first window. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -72,7 +72,7 @@ export interface LargestUsageQuery extends Pick<UsageQuery, 'meter' | 'period'> 
 
 /** Usage of the customers who used most. */
 export interface LargestUsage {
-  /** Over all groups, the largest first. */
+  /** Value over all groups, the largest first. */
   readonly data: readonly { readonly customerId: string; readonly value: Rational }[];
   /** Number of all customers with usage. */
   readonly customers: number;
@@ -90,14 +90,14 @@ export interface TotalUsageQuery {
   readonly top: number;
 }
 
-/** Usage of all customers together. */
+/** Total usage of all customers. */
 export interface TotalUsage {
-  /** Groups with usage in each window. The group null is all groups that are not among the largest. */
+  /** Groups with usage in each window. The group null adds up all groups that are not among the largest. */
   readonly windows: readonly (readonly {
     readonly group: Group | null;
     readonly value: Rational;
   }[])[];
-  /** Usage of all windows and groups. */
+  /** Total usage over all windows and groups. */
   readonly total: Rational;
 }
 
@@ -112,22 +112,22 @@ export interface UsageEventFilter {
 }
 
 export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'period'> {
-  /** Periods whose events no bill will count. */
+  /** Periods whose usage is never billed. */
   readonly unbillable: readonly Period[];
 }
 
 /** Number of events of a meter by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** Counted in the whole hours that the period touches, like `rejected`. */
+  /** Counted, like `rejected`, over all whole hours that overlap the period. */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;
-  /** Accepted, not voided, and counted by the meter. */
+  /** Events that were accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that are in every bill they belong to. */
+  /** Counted events that every bill they belong to has counted. */
   readonly billed: bigint;
-  /** Counted events that are in no bill and that no bill will count. */
+  /** Counted events that no bill has counted or will count. */
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;
@@ -155,16 +155,17 @@ export interface UsageEventPage {
  */
 export abstract class UsageStore {
   /**
-   * Stores events and updates all totals in one commit: that of the caller's transaction if there is one. An event with a
-   * stored key counts as a duplicate, or is rejected if its content differs.
-   * @param events read once, in order, with bounded memory and without locks that others wait for
+   * Stores events and updates all totals in one commit: that of the caller's transaction if there is one. An event whose key is
+   * stored counts as a duplicate, or is rejected if its content differs.
+   * @param events read once, in order; the store keeps a bounded number in memory, and holds no locks that others wait for
+   *   while it reads
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
   /** Stores at most 1,000 events in a commit that concurrent requests may share. Must not be called in a transaction. */
   abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
-  /** Returns the exact usage of a period, by group, from running totals where they cover it. */
+  /** Returns the exact usage of a period by group. Reads running totals for the parts of the period that they cover. */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
 
   /** Returns the exact usage of many windows from one snapshot. */
@@ -212,7 +213,7 @@ export abstract class UsageStore {
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
-   * Proves in the caller's transaction, which is a snapshot.
+   * Classifies the events of a period by outcome. The caller's transaction must read from one snapshot.
    * @throws {ProblemError} `too_many_events_to_prove`
    */
   abstract prove(query: ProofQuery): Promise<UsageProof>;

@@ -3,7 +3,7 @@ import { nextVersion } from '../../core/next-version';
 import type { ListingProvider } from '../payments';
 
 const DAY_MS = 86_400_000;
-/** Default length of the period. Debits fail and banks return refunds within days. */
+/** Default length of the compared period. Failed debits and returned refunds become known within days. */
 const COMPARED_MS = 7 * DAY_MS;
 
 export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;
@@ -55,7 +55,7 @@ export interface Reconciliation {
   readonly isTruncated: boolean;
   /** Principal that started the run. */
   readonly actor: string;
-  /** Time of the next step, or end of the lease of the process that runs it; null once the run has ended. */
+  /** Time at which the next step is due, or end of the lease of the process that is running it; null once the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
   /** Consecutive steps without an answer of the provider. */
@@ -65,7 +65,7 @@ export interface Reconciliation {
   readonly endedAt: Date | null;
 }
 
-/** Comparison that a caller asks for; null leaves the choice to the service. */
+/** Request for a comparison; null leaves the choice to the service. */
 export interface ReconciliationRequest {
   readonly provider: ListingProvider;
   readonly from: Date | null;
@@ -112,7 +112,7 @@ export interface StepProgress {
   readonly differences: number;
 }
 
-/** Number of unanswered steps after which a run fails, in about four hours. */
+/** Number of consecutive unanswered steps after which a run fails: about four hours. */
 const MOST_ATTEMPTS = 12;
 
 /** Returns the run after a step. */

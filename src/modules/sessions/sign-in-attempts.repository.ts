@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
-/** Attempts that are allowed in {@link WINDOW_MS}. */
+/** Number of attempts that are allowed within {@link WINDOW_MS}. */
 const MOST_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
-/** Adds an attempt unless the window has {@link MOST_ATTEMPTS}. The row lock makes this exact for concurrent attempts. */
+/** Adds an attempt unless the window has {@link MOST_ATTEMPTS}. The row lock makes the count exact for concurrent attempts. */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
   VALUES ($1, ARRAY[$2::timestamptz], $2)
@@ -29,12 +29,14 @@ const DELETE_OLD = `
     SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)
   RETURNING key`;
 
-/** Counts attempts to sign in for all processes. */
+/** Counts attempts to sign in, over all processes. */
 @Injectable()
 export class SignInAttemptsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Adds an attempt and returns null, or returns when the next one is allowed. */
+  /**
+   * Adds an attempt and returns null. If no attempt is allowed now, adds nothing and returns the time of the next allowed one.
+   */
   async add(key: string, now: Date): Promise<Date | null> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     const added = await this.database.query(ADD, [key, now, windowStart]);

@@ -8,9 +8,12 @@ import { isAffordable, scryptBytes } from './domain/password-cost';
 import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
 import { tooManySignIns } from './studio.errors';
 
-/** Half of Node's worker threads, so that reading files and resolving names does not wait for passwords. */
+/**
+ * Number of passwords checked at once: half of Node's worker threads, so that reading files and resolving names do not wait for
+ * passwords.
+ */
 const AT_ONCE = 2;
-/** Largest number of checks that wait for their turn: a few seconds of work. */
+/** Largest number of waiting checks: a few seconds of work. */
 const MOST_WAITING = 32;
 const BUSY_SECONDS = 2;
 
@@ -37,7 +40,7 @@ const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
 
-/** Hashes passwords, and checks them against stored hashes, off the event loop and a few at once. */
+/** Hashes passwords and checks them against stored hashes. A few run at once, outside the event loop. */
 @Injectable()
 export class Passwords {
   private readonly checks = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
@@ -54,7 +57,8 @@ export class Passwords {
   }
 
   /**
-   * Returns true if the password matches the hash. A hash that cannot be checked matches no password, and is not computed.
+   * Returns true if the password matches the hash. A hash that cannot be checked matches no password, and is not computed,
+   * because its cost may be excessive.
    * @throws {ProblemError} `too_many_sign_ins` when too many checks wait already
    */
   async verify(password: string, passwordHash: string): Promise<boolean> {

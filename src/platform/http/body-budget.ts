@@ -1,14 +1,14 @@
 import type { Request, RequestHandler } from 'express';
 import { serviceUnavailable } from '../errors';
 
-/** Bodies up to this size have their own budget, so that a few large ones do not block them. */
+/** Bodies up to this size have a budget of their own, so that a few large bodies do not block them. */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /** Budgets of callers without a credential, so that they cannot use up the budgets of other callers. */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 
-/** Counts the memory that the bodies of requests in flight may use. */
+/** Limits the memory that the bodies of requests in flight use together. */
 class Budget {
   private used = 0;
 
@@ -26,9 +26,9 @@ class Budget {
 }
 
 /**
- * Refuses a request with 503 and `Retry-After`, without reading its body, while other bodies use the whole memory
- * budget. A body counts from its headers until its answer is sent.
- * @param sizeOf returns the most bytes that the body of a request uses in memory
+ * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory budget
+ * beside the other bodies. A body counts from the arrival of its headers until its answer is sent.
+ * @param sizeOf returns the maximum number of bytes that the body of a request uses in memory
  */
 export function limitBodiesInFlight(
   sizeOf: (request: Request) => number,

@@ -3,14 +3,14 @@ import { malformedRequest, unsupportedMediaType } from '../errors';
 import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD } from './free-form';
 
-/** Deeper than any valid request, and safe for recursive functions. */
+/** Maximum nesting: deeper than any valid request, and safe for recursive functions. */
 const DEEPEST = 32;
 
-/** Length of the longest valid list, a batch of usage. */
+/** Maximum length of a list: that of a batch of usage events, the longest valid list. */
 const MOST_ITEMS = 1_000;
 const MOST_KEYS = 1_000;
 
-/** Bounds nested lists as a whole, because each contained object is validated. */
+/** Maximum number of objects and lists in a body, because each of them is validated. */
 const MOST_CONTAINERS = 10_000;
 
 interface BodyPlace {
@@ -132,21 +132,20 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown fields would
- * accept such a name as inherited, or miss it because Nest deletes it.
+ * Returns true for names that every object or class inherits. No API field has such a name, and the check for unknown fields
+ * does not find it: the property exists by inheritance, or Nest has deleted it.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
 }
 
-/** PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone surrogates. */
+/** Returns true for text that can be stored. PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone surrogates. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
 /**
- * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, without those
- * about size.
+ * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except those about size.
  */
 export function isKeepable(value: unknown, depth = 0): boolean {
   if (depth > DEEPEST) return false;

@@ -6,9 +6,12 @@ import { malformedRequest, payloadTooLarge, unsupportedEncoding } from '../error
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const LONGEST_LINE_BYTES = 1_048_576;
-/** Limit for a body, compressed or not. */
+/** Maximum size of a body, as sent and after decompression. */
 const MOST_BYTES = 256 * 2 ** 20;
-/** Usage compresses to about a tenth. A higher ratio is refused, but not within the first `FREE_BYTES`. */
+/**
+ * Maximum ratio of decompressed to compressed bytes; it does not apply to the first `FREE_BYTES`. Usage compresses to about a
+ * tenth.
+ */
 const MOST_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;

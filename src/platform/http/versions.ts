@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Key of the entity tag on the DTO of a response. JSON leaves out properties with a symbol as key. */
+/** Key of the entity tag on the DTO of a response. A symbol, because JSON leaves out properties with such a key. */
 const ETAG = Symbol('ETag');
 
 interface Tagged {

@@ -1,8 +1,8 @@
 /** Callbacks for failures of a batch. */
 export interface BatchFailureHandlers<Item> {
-  /** The batch failed, and its items are now processed one by one. */
+  /** Called when the batch has failed, before its items are processed one by one. */
   readonly onBatchFailure: (error: unknown) => void;
-  /** One item failed. If this throws, the remaining items are not processed. */
+  /** Called when one item has failed. If the callback throws, the remaining items are not processed. */
   readonly onItemFailure: (error: unknown, item: Item) => void | Promise<void>;
 }
 

@@ -26,11 +26,10 @@ type Connection = Parameters<Send>[0];
 const RESOLVING_MS = 5_000;
 const RESOLVING_AT_REGISTRATION_MS = 2_000;
 /**
- * Time before the next address of a host is tried. Node's default of 250 ms is less than an intercontinental handshake
- * takes.
+ * Time after which the next address of a host is tried. Node's default of 250 ms is shorter than an intercontinental handshake.
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
-/** Less than the 5 s after which many servers close an idle connection, because a request sent at that moment is lost. */
+/** Shorter than the 5 s after which many servers close an idle connection, because a request sent at that moment is lost. */
 const IDLE_MS = 4_000;
 const MOST_CONNECTIONS_TO_A_HOST = 256;
 const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
@@ -38,9 +37,9 @@ const MOST_HEADER_BYTES = 16_384;
 /** Identifies this service in the logs of receivers. */
 const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
-/** Calls addresses that customers or other services name, within a policy that the README describes. */
+/** Calls addresses that customers or other services have given, under the policy described in the README. */
 export class OutboundHttp implements OnApplicationShutdown {
-  /** By scheme, with and without keep-alive. */
+  /** Connection pools, by scheme and by use of keep-alive. */
   private readonly agents: Readonly<Record<'http' | 'https', Readonly<Record<Connection, Agent>>>>;
 
   constructor(
@@ -116,9 +115,9 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the reason why a URL cannot be registered as a target ("must …"), or null. Resolves the host name and
-   * checks all its addresses. Accepts a name that cannot be resolved now, because every call checks again. Skips the
-   * lookup where private networks are allowed, so that offline development does not wait for a name server.
+   * Returns the reason why a URL cannot be registered as a target ("must …"), or null if it can. Resolves the host name and
+   * checks all its addresses. Accepts a name that cannot be resolved now, because every call checks again. Skips the lookup if
+   * private networks are allowed, so that offline development does not wait for a name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);
@@ -142,7 +141,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     }
   }
 
-  /** Runs after due work has finished, which may use connections until then. */
+  /** Runs after due work has finished, because due work may use the connections until then. */
   onApplicationShutdown(): void {
     this.close();
   }
@@ -153,7 +152,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     return { url, fault: findTargetFault(url, this.policy) };
   }
 
-  /** Resolves the host for a socket, which connects to exactly the addresses checked here. */
+  /** Resolves the host of a socket, so that the socket connects only to addresses that were checked. */
   private readonly lookup: LookupFunction = (host, options, callback) => {
     this.resolveAllowed(host, RESOLVING_MS).then(
       (addresses) => {

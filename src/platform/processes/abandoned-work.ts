@@ -13,7 +13,7 @@ export interface LeasedTable {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  /** Due work that processes released rows; null: the next request does. */
+  /** Name of the due work that processes released rows; null: the next request processes them. */
   readonly work: string | null;
 }
 
@@ -44,8 +44,8 @@ export class AbandonedWork implements OnModuleInit {
   }
 
   /**
-   * Releases the leases of dead processes. If the last commit of a dead process arrives later, the next run releases the rows
-   * of that commit.
+   * Releases the leases of dead processes. If the last commit of a dead process takes effect later, the next run releases the
+   * rows of that commit.
    */
   async runDue(): Promise<boolean> {
     await this.claims.forgetEnded(this.clock.now());

@@ -5,7 +5,7 @@ import { DueRun } from './due-run';
 
 export interface SpanOptions {
   readonly name: string;
-  /** `server` answers a request, and `client` sends one. */
+  /** `server` for a span that answers a request, `client` for one that sends a request. */
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
   /** Begins a trace instead of continuing that of the current call. */
@@ -28,7 +28,7 @@ const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
-/** Null while tracing is off. One for the process, as the log is. */
+/** Starts spans; null while tracing is off. It is one for the process, like the log. */
 let start: StartSpan | null = null;
 
 /** Switches tracing on, or off with null. */
@@ -101,7 +101,9 @@ async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): 
   }
 }
 
-/** Records the kind of an error, and not its message, which may name a person. A refusal is not a failure. */
+/**
+ * Records the kind of an error, but not its message, because the message may name a person. A refused request is not a failure.
+ */
 function recordFailure(span: Span, error: unknown): void {
   if (error instanceof PlannedRollback) return;
   if (error instanceof ProblemError) {
@@ -125,7 +127,7 @@ export interface TraceIds {
   readonly span_id?: string;
 }
 
-/** Returns the ids of a span for a log line, those of the current one by default. */
+/** Returns the ids of a span for a log line; by default those of the current span. */
 export function traceIds(span: Span | undefined = current.current?.span): TraceIds {
   if (span === undefined) return {};
   const { traceId, spanId } = span.spanContext();

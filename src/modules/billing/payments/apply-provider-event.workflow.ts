@@ -79,7 +79,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Adopts or settles a payment if needed, before a refund or dispute of it is recorded. Ignores payments of other services.
+   * Adopts or settles the payment of a refund or dispute if needed, before the refund or dispute is recorded. Ignores payments
+   * of other services.
    */
   private async withPayment(
     provider: ProviderName,

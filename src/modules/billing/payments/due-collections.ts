@@ -18,7 +18,7 @@ const WORK = 'due-collections';
 const EVERY_MS = 1_000;
 const AT_ONCE = 20;
 
-/** Charges invoices when they are due: by the real clock in the background, by a test clock while it is moved. */
+/** Charges invoices when they are due: in the background by real time, and on a test clock while it advances. */
 @Injectable()
 export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(WORK);
@@ -62,7 +62,10 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     await this.idle();
   }
 
-  /** Begins as many attempts as may run at once. Returns true if more may be due. The end of an attempt wakes the job. */
+  /**
+   * Begins as many attempts as may run at once, and does not wait for them: the end of an attempt runs this job again. Returns
+   * true if more may be due.
+   */
   async runDue(): Promise<boolean> {
     this.examined = 0;
     await this.limiter.fill();
@@ -81,7 +84,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return payments;
   }
 
-  /** An attempt whose outcome is not stored is completed later, with the due payments. */
+  /** Charges one payment. If its outcome cannot be stored, due work on payments completes it later. */
   private async charge(payment: Payment): Promise<void> {
     try {
       await this.finish(payment);

@@ -6,14 +6,14 @@ import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../.
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
-/** The next invoice after a command, with its plan version. */
+/** The next invoice of a subscription after a command, and the plan version that the subscription then has. */
 export interface SubscriptionPreview {
   readonly invoice: Invoice;
   readonly planVersionId: string;
   readonly billsAt: Date;
 }
 
-/** Previews the invoice of a decision about a subscription. Writes nothing. */
+/** Previews the invoice that a decision about a subscription would make. Writes nothing. */
 @Injectable()
 export class PreviewInvoiceWorkflow {
   constructor(
@@ -22,8 +22,9 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that a decision makes, else the next one after it; an empty invoice if there is none.
-   * @param redeemed coupons that would be redeemed before
+   * Returns the invoice that the decision makes. If it makes none, returns the next invoice after it, or an empty invoice if
+   * none follows.
+   * @param redeemed coupons that would be redeemed before the decision
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(

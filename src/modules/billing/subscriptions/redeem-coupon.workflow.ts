@@ -25,8 +25,9 @@ export class RedeemCouponWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} what `RenewSubscriptionsWorkflow.lockCurrent` throws, `subscription_not_running`, what
-   *   `RedemptionsService.redeem` throws
+   * Redeems a coupon on a subscription.
+   * @throws {ProblemError} `subscription_not_running`, and the errors of `RenewSubscriptionsWorkflow.lockCurrent` and
+   *   `RedemptionsService.redeem`
    */
   redeem(id: string, code: string): Promise<Subscription> {
     return this.database.transaction(async () => {
@@ -37,7 +38,7 @@ export class RedeemCouponWorkflow {
     });
   }
 
-  /** Returns the next invoice with the coupon; writes nothing. Throws what `redeem` throws. */
+  /** Returns the next invoice as it would be with the coupon. Writes nothing. Throws the errors of `redeem`. */
   preview(id: string, code: string): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { snapshot, customer, now } = await this.renewals.lockCurrent(id);

@@ -4,7 +4,7 @@ import type { InstantRange } from '../../../core/time';
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 
-/** Thirty days, about as long as a monthly period. */
+/** Maximum grace of an invoice: thirty days, about as long as a monthly period. */
 export const MOST_INVOICE_GRACE_HOURS = 720;
 
 /** A postal address. Unknown parts are null. */
@@ -70,29 +70,29 @@ export type CustomerChange = {
   readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
 };
 
-/** Names by which a list of customers can be ordered. */
+/** Fields by which a list of customers can be sorted. */
 export const CUSTOMER_SORTS = ['name', 'created_at'] as const;
 type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
-/** Filter of a list, and its order; null: no filter. */
+/** Filter and sort order of a list; null: no filter. */
 export interface CustomerFilter {
   readonly ids: readonly string[] | null;
   readonly externalId: string | null;
   readonly email: string | null;
-  /** Words of name, e-mail address and external id. */
+  /** Words to find in the name, e-mail address or external id. */
   readonly text: string | null;
   readonly currency: string | null;
   /** `none` for customers in real time. */
   readonly testClockId: string | null;
-  /** True for customers with an open invoice of which an amount is still to be paid. */
+  /** True: only customers who owe something on an open invoice. */
   readonly isOwing: boolean;
   readonly created: InstantRange;
   readonly sort: CustomerSort | `-${CustomerSort}` | null;
 }
 
 /**
- * Compares the currency of a customer with that of an amount. `fixed`: the customer is locked to it. `free`: it can be fixed
- * now. `mismatch`: the customer has another one.
+ * Compares the currency of a customer with that of an amount. `fixed`: the customer is locked to this currency. `free`: the
+ * customer can be locked to it now. `mismatch`: the customer has another currency.
  */
 export function currencyFit(
   customer: Pick<Customer, 'currency' | 'currencyLocked'>,

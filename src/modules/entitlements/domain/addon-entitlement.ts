@@ -5,7 +5,7 @@ import type { EntitlementType } from './entitlement';
 export const ENTITLEMENT_MODES = ['increment', 'set'] as const;
 export type EntitlementMode = (typeof ENTITLEMENT_MODES)[number];
 
-/** Maximum number of entitlements per add-on. Keeps the list short enough to need no pages. */
+/** Maximum number of entitlements per add-on, so that the list needs no pages. */
 export const MAX_LINKS_PER_ADDON = 100;
 
 /** Link of an add-on to an entitlement: customers with the add-on have the entitlement. */

@@ -20,25 +20,25 @@ import type { UsageLineRequest } from './line-item-request';
 /** Bills that the usage corrections of an invoice correct, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
-  /** By {@link couponKey}. */
+  /** Coupons of the bills, by {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
 /**
- * Discounts and taxes of the usage corrections of one invoice. The corrections are decided one after the other: each leaves
- * less of a coupon for the next.
+ * Decides the discounts and taxes of the usage corrections of one invoice. Call it for one correction after the other, because
+ * each correction leaves less of a coupon for the next one.
  */
 export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when its usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /**
-   * Returns the terms of usage that is added to its first bill, and takes its discounts from the coupons. Null if that bill is
-   * unknown.
+   * Returns the terms for usage that is added to its first bill, and takes the discounts of this usage from the coupons. Null
+   * if the first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records usage that is taken back, at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Records the discounts that returned to coupons with usage that was taken back. */
+  /** Records that discounts returned to their coupons, because usage was taken back. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
@@ -117,7 +117,7 @@ function couponsFor(
     });
 }
 
-/** Returns the amount that each percentage of a bill applies to, with all corrections so far, by redemption id. */
+/** Returns the amount that each percentage coupon of a bill applies to, after all corrections so far, by redemption id. */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));
   const percentages = coupons.filter(({ percentOff }) => percentOff !== null);
@@ -130,14 +130,15 @@ function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   );
 }
 
-/** Percentages come first, then amounts, each by the time of redemption. */
+/** Sorts coupons: percentages before amounts, and coupons of one kind by the time of redemption. */
 function inOrder(one: CouponContext, other: CouponContext): number {
   const rank = ({ percentOff }: CouponContext): number => (percentOff === null ? 1 : 0);
   return rank(one) - rank(other) || one.redeemedAt.getTime() - other.redeemedAt.getTime();
 }
 
 /**
- * Returns the coupons of usage corrections, as an invoice stores them beside the coupons of its own period.
+ * Returns the coupons used by usage corrections, in the form in which an invoice stores them beside the coupons of its own
+ * period.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

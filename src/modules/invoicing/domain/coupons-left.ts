@@ -7,7 +7,7 @@ import type { HeldDiscount } from './held-terms';
 
 /** Amounts that coupons have left for the usage corrections of an invoice, updated by each correction. */
 export class CouponsLeft {
-  /** In minor units, by {@link restKey}. */
+  /** Amount that each coupon has left, in minor units, by {@link restKey}. */
   private readonly rests: Map<string, bigint>;
 
   /** @param coupons by {@link couponKey} */
@@ -25,8 +25,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Takes the discounts of an added amount from the coupons. Returns `billedBy` with the amounts that the coupons had left
-   * before.
+   * Lowers what the coupons have left by the discounts of an added amount. Returns `billedBy` with the amounts that the coupons
+   * had left before.
    */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;

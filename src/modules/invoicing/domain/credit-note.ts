@@ -26,7 +26,7 @@ export interface CreditNoteFilter {
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
-/** Amounts taken back of an invoice, in positive minor units. */
+/** Amounts that are taken off an invoice after it was finalized, in positive minor units. */
 export interface CreditNote {
   readonly id: string;
   readonly version: number;
@@ -40,14 +40,14 @@ export interface CreditNote {
   readonly net: bigint;
   readonly tax: bigint;
   readonly total: bigint;
-  /** Part of the net that was deferred when the note was issued. */
+  /** Part of the net amount that was deferred revenue when the note was issued. */
   readonly deferred: bigint;
   /** Taken off what the invoice still owed. */
   readonly toReceivable: bigint;
   readonly toCredit: bigint;
   /** To be given back through the payment. */
   readonly toRefund: bigint;
-  /** The credit it gave. */
+  /** The credit that the note added to the customer's balance. */
   readonly creditId: string | null;
   readonly lines: readonly CreditNoteLine[];
   /** Principal that issued it; null if it was not recorded. */
@@ -83,11 +83,12 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may take: at most what is left of the line, and at most what is left
- * of all that was billed for its price and period. So what a maximum or late usage gave back is not given back again.
+ * Returns how much of a line, without tax, a credit note may credit. Two limits apply: what is left of the line, and what is
+ * left of all lines for its price and period. Because of the second limit, an amount that a maximum or late usage gave back is
+ * not given back again.
  *
  * @param invoice after {@link countCredits}
- * @param takenMinor what the same note takes of other lines for this price and period
+ * @param takenMinor credited by the same note on other lines for this price and period
  */
 export function creditableOf(
   invoice: Invoice,
@@ -106,8 +107,8 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may take the remaining tax of a line with a net amount of 0. Only tax may be left of the line,
- * and the lines of the invoice for its price and period must together have at least that much tax left.
+ * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. This needs a line of which only
+ * tax is left, and at least that much tax left on all lines of the invoice for its price and period.
  *
  * @param invoice after {@link countCredits}
  */
@@ -128,7 +129,8 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 
 /**
  * Adds the credits on later invoices to the credited amounts and taxes of the lines that they credit. A credit for an unused
- * part names only the charge, but covers its minimum as well: it is counted against the charge first, then against the minimum.
+ * part refers to the line of the charge, but also credits the minimum of that charge. So it is counted against the charge
+ * first, then against the minimum.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -170,11 +172,11 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
   };
 }
 
-/** Amounts already given back of an invoice, in minor units. */
+/** Amounts of an invoice that were given back already, in minor units. */
 export interface GivenBack extends ReturnedMoney {
   /**
-   * Totals of issued credit notes. `toReceivableMinor` lowered what was owed, `toCreditMinor` became credit, and
-   * `toRefundMinor` is given back by refunds.
+   * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered what was owed, `toCreditMinor` became credit,
+   * and `toRefundMinor` is given back by refunds.
    */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
@@ -184,7 +186,7 @@ export interface GivenBack extends ReturnedMoney {
 
 /**
  * Returns the largest amount that a further note may leave to be refunded: what was paid in money, less what lost disputes took
- * and what earlier notes left to be refunded. Disputes do not lower what was paid below what was already refunded.
+ * and less what earlier notes left to be refunded. Lost disputes lower the paid amount at most to what was already refunded.
  */
 export function mostToRefund(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -194,7 +196,7 @@ export function mostToRefund(
   return most > 0n ? most : 0n;
 }
 
-/** Returns the part of what was paid that lost disputes took and no refund gave back. */
+/** Returns how much of the paid amount was lost in disputes, at most the part that was not refunded. */
 export function lostForRefunds(
   paidMinor: bigint,
   { refundedMinor, lostMinor }: ReturnedMoney,

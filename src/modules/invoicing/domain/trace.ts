@@ -7,15 +7,15 @@ import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
 
-/** Calculation of the amount of a line. {@link evaluate} returns the same amount again. */
+/** Calculation of the amount of a line. {@link evaluate} calculates the amount again from it. */
 export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
 
 export interface RatedTrace {
   readonly kind: 'rated';
-  /** The price as it was. */
+  /** The price as it was when the line was made. */
   readonly price: Price;
   readonly quantity: string;
-  /** Steps that give the price of the full period. */
+  /** Steps that calculate the price of the full period. */
   readonly steps: readonly TraceStep[];
   readonly proration: Proration | null;
 }
@@ -23,19 +23,19 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount of the credited line for its full period, as exact text: its amount divided by its share of the period. In credits
-   * from before decision 137 it is the unrounded price.
+   * Amount of the credited line for its full period, as exact text: the amount of the line divided by its share of the period.
+   * In credits from before decision 137, the unrounded price.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
   readonly billedMinor: bigint;
   readonly discountMinor: bigint;
-  /** Taken back before this line. */
+  /** Amount of the credited line that was credited before. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
   /** Amounts of the credited line that were not yet credited; absent from credits at list prices. */
   readonly held?: HeldTerms;
-  /** Largest amount of the credit; present if refunds of the credited invoice limit it. */
+  /** Largest amount that the credit may have; present if refunds of the credited invoice make it smaller. */
   readonly mostMinor?: bigint;
   /** Discounts of the credited line that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
@@ -71,7 +71,7 @@ export function evaluate(trace: LineTrace): bigint {
 }
 
 /**
- * Returns the amount of a line before rounding, in minor units. Null for credits and usage corrections, which take back shares
+ * Returns the amount of a line before rounding, in minor units. Null for credits and usage corrections, because they are shares
  * of rounded amounts.
  */
 export function exactAmountOf(trace: LineTrace): Rational | null {
@@ -108,8 +108,8 @@ export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
 }
 
 /**
- * Returns the credit of an unused part by the rule of older releases, at list prices. Stored lines are evaluated by the rule
- * that made them.
+ * Returns the credit for an unused part at list prices. This was the rule of older releases; stored lines are evaluated by the
+ * rule that made them.
  */
 export function creditAtListPrice(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;

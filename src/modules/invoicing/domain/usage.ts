@@ -24,7 +24,7 @@ import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
-/** Decimals of a quantity that is shown; the trace keeps it exactly. */
+/** Decimals that are shown of a quantity. The trace keeps the exact quantity. */
 const SHOWN_DIGITS = 12;
 
 /** Values of the properties that a meter groups by, as text; null if an event lacks one. */
@@ -61,32 +61,32 @@ export interface ItemUsage {
   readonly parts: readonly UsagePart[];
 }
 
-/** Amount billed so far for the period of an item: usage, minimum and maximum. */
+/** Amount billed so far for an item and period, including true-ups to its minimum or maximum. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
-  /** Quantity that its lines, void ones excluded, bill together, as exact text. */
+  /** Total quantity of its lines in effect, as exact text. */
   readonly quantity: string;
-  /** Amounts left of its lines, void ones excluded; absent from lines at list prices. */
+  /** Amounts left of its lines in effect; absent from lines at list prices. */
   readonly held?: HeldTerms;
 }
 
 /** Input and result of a usage correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** The correction at list prices, negative if usage was taken back; absent if `held` is absent. */
+  /** Amount of the correction at list prices, negative if usage was taken back; absent if `held` is absent. */
   readonly differenceMinor?: bigint;
   /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** Limit of what can be given back; absent if no refund limits it. */
+  /** Largest amount that the correction may give back; present if refunds make it smaller. */
   readonly mostMinor?: bigint;
-  /** Invoices that a negative correction takes from, with their parts; absent from older lines. */
+  /** Invoices that a negative correction takes back, each with its part of the amount; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
-  /** Terms of the first bill, which added usage gets; absent if the added usage has the terms of its own invoice. */
+  /** Terms of the first bill, which apply to added usage; absent if the terms of its own invoice apply. */
   readonly billedBy?: BilledBy;
 }
 
-/** A part as a trace stores it: exact numbers as text. */
+/** A {@link UsagePart} in the form of a trace, with exact numbers as text. */
 export interface TracedPart {
   readonly group: UsageGroup | null;
   readonly quantity: string;
@@ -102,7 +102,7 @@ export interface TracedPart {
 
 export interface UsageTrace {
   readonly kind: 'usage';
-  /** The price as it was. */
+  /** The price as it was when the line was made. */
   readonly price: Price;
   readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
@@ -115,23 +115,24 @@ export interface UsageTrace {
   /** Minimum and maximum of the price. A true-up has a line of its own, except for late usage. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period that the fee at zero usage is for; null: all of it. Absent from lines that charged the whole fee.
+   * Share of the full period that the fee at zero usage is charged for; null: all of it. Absent from older lines, which charged
+   * the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
-  /** Earlier bill of the period, if this is late usage. Null for the first bill. */
+  /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */
   readonly corrects: CorrectedUsage | null;
 }
 
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Share of the full period that the limits are prorated by; null: all of it. */
+  /** Share of the full period by which the limits are prorated; null: all of it. */
   readonly proration: Proration | null;
 }
 
 /**
- * Returns the share of the full period that the fee at zero usage of a price is for; null: all of it. A percentage has no such
- * fee. Its fixed amounts are for events, and are due in full even if the amounts of the events add up to zero.
+ * Returns the share of the full period that the fee at zero usage is charged for; null: all of it. A percentage price has no
+ * such fee. Its fixed amounts are charged for events, in full even if the amounts of the events add up to zero.
  */
 export function zeroUsageShare(price: Price, proration: Proration | null): Proration | null {
   return price.model === 'percentage' ? null : proration;
@@ -148,7 +149,7 @@ export function ratePart(
 ): {
   readonly amountMinor: bigint;
   readonly exact: Rational;
-  /** Null if all of the amount is due. */
+  /** Null if the whole amount is due. */
   readonly proration: Proration | null;
   readonly traced: TracedPart;
 } {
@@ -207,12 +208,12 @@ export function evaluateUsage(trace: UsageTrace): bigint {
   return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
-/** Rates the usage of a line again from its trace, before limits, in minor units. */
+/** Calculates the amount of a usage line again from its trace, before its limits, in minor units. */
 export function rateFromTrace(trace: UsageTrace): bigint {
   return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** Rates the usage of a line again from its trace, before limits and rounding. */
+/** Calculates the amount of a usage line again from its trace, before its limits and before rounding. */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(partsAgain(trace).map(({ exact }) => exact));
 }
@@ -221,18 +222,19 @@ function partsAgain({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** A usage correction: the figures of its line, and their calculation. */
+/** A usage correction: the amounts of its line, and their calculation. */
 export interface Correction {
-  /** Amount of the line. If usage is taken back, only what was paid. */
+  /** Amount of the line. If usage is taken back, only what is left of the billed lines. */
   readonly amountMinor: bigint;
-  /** At list prices. */
+  /** Amount of the correction at list prices. */
   readonly differenceMinor: bigint;
   readonly returned: readonly HeldDiscount[];
 }
 
 /**
- * Returns what is still to be billed for a period: its usage rated again, within its limits, less the billed amount. Usage that
- * is taken back gives back its share of what is left of the billed lines after discounts, credits and refunds.
+ * Returns what is still to be billed for a period: the amount of its present usage, within its limits, less the billed amount.
+ * If usage is taken back, the correction gives back a share of what is left of the billed lines after discounts, credits and
+ * refunds.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -19,18 +19,18 @@ import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
 /**
- * Maximum number of writes of single events that wait for locked streams at the same time, and the same number for lists. Each
- * uses a connection.
+ * Maximum number of writes of single events that wait for locked streams at the same time; also the maximum for writes of
+ * lists. Each waiting write uses a connection.
  */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
-/** Retries of a single event on the fast path, while its stream is locked, before it waits for the stream. */
+/** Number of retries on the fast path of a single event whose stream is locked, before the event waits for the stream. */
 const MAX_RETRIES = 2;
 
-/** Shards that streams are divided into on the fast path. Each is written by a connection of its own. */
+/** Number of shards of streams on the fast path. Each shard is written by a connection of its own. */
 const SHARDS = 2;
 
-/** Separate queues, so that single events never wait for lists. */
+/** Queues of single events and of lists, apart so that single events never wait for lists. */
 interface Queues {
   readonly singles: WriteQueue;
   readonly lists: WriteQueue;
@@ -38,14 +38,18 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events of cached
- * streams take the fast path; a list is split by shard, and by registered windows. Events of a locked or outdated stream leave
- * their group, so that no request waits for the stream of another request. A single event then waits in the queue of its
- * stream. A list waits together with other lists that met locked streams.
+ * streams take the fast path; a list is split by shard and by registered windows.
+ *
+ * Events whose stream is locked or outdated leave their group, so that no request waits for the stream of another request. A
+ * single event then waits in the queue of its stream. A list waits together with other lists that met locked streams.
  */
 @Injectable()
 export class IngestBatcher {
   private readonly slowPath: Queues;
-  /** Queues of the fast path: for events in registered windows, and for others, which are stored with fewer statements. */
+  /**
+   * Queues of the fast path for events in registered windows. Other events have queues of their own, because they are stored
+   * with fewer statements.
+   */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
   private readonly streamQueues = new Map<string, WriteQueue>();
@@ -124,7 +128,10 @@ export class IngestBatcher {
     return hasWindows ? this.inWindows : this.outsideWindows;
   }
 
-  /** Retries a locked stream: another process locks it for one commit, so the next attempt mostly succeeds. */
+  /**
+   * Retries a locked stream on the fast path. Another process holds the lock for one commit only, so the next attempt usually
+   * succeeds.
+   */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;
     const { fastPath } = request;
@@ -133,7 +140,7 @@ export class IngestBatcher {
     else this.streamQueueOf(request).add(request);
   }
 
-  /** Collects the lists of a group that met locked streams, and resolves after they were stored together. */
+  /** Collects a list that met locked streams. Resolves after the collected lists were stored together. */
   private addToBusy(request: QueuedRequest): Promise<void> {
     this.busy.push(request);
     this.storingBusy ??= Promise.resolve().then(() => {
@@ -144,7 +151,8 @@ export class IngestBatcher {
   }
 
   /**
-   * Stores lists that met locked streams: waits until the streams are free, usually a short time, and uses the fast path again.
+   * Stores lists that met locked streams: waits until the streams are free, which usually takes a short time, and retries the
+   * fast path.
    */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
@@ -174,7 +182,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores the events that the fast path did not try on the slow path. */
+  /** Completes the outcome of the fast path: stores the events that it left out, on the slow path. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,
@@ -189,7 +197,7 @@ export class IngestBatcher {
     ]);
   }
 
-  /** Returns the queue of a stream. Its requests share commits and do not delay those of other streams. */
+  /** Returns the queue of a stream. The requests of a queue share commits, and do not delay requests for other streams. */
   private streamQueueOf({ events }: QueuedRequest): WriteQueue {
     const [event] = events;
     const key = event === undefined ? '' : streamKey(event);

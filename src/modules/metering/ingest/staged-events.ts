@@ -4,9 +4,9 @@ import { keyDigest } from './key-digest';
 import type { StreamName } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 
-/** Largest number of events passed as parameters; more go through a temporary table. */
+/** Largest number of events that are passed as parameters. More events go through a temporary table. */
 export const MAX_EVENTS_IN_MEMORY = 4_000;
-/** Size of the chunks copied to that table. */
+/** Size of the chunks that are copied to the temporary table. */
 const CHUNK_BYTES = 512 * 1_024;
 
 const TABLE = `
@@ -14,7 +14,7 @@ const TABLE = `
     index integer, key_digest uuid, idempotency_key varchar, stream_no integer, occurred_at timestamptz(3), properties jsonb
   ) ON COMMIT DROP`;
 
-/** A locked stream of staged events, or why none of its events is stored. */
+/** A locked stream of staged events, or the reason why none of its events is stored. */
 export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
@@ -44,9 +44,9 @@ const noColumns = (): Columns => ({
 });
 
 /**
- * Events of a request before they are stored: in memory while they are few, then in a temporary table that the end of the
- * transaction drops. So a request of any length and pace locks no stream while it is read, and keeps at most a chunk in
- * memory.
+ * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table, which is
+ * dropped at the end of the transaction. So a request of any length locks no stream while it is read, even slowly, and keeps at
+ * most one chunk in memory.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -62,7 +62,7 @@ export class StagedEvents {
 
   constructor(private readonly database: Database) {}
 
-  /** Streams of the events, by their numbers. */
+  /** Streams of the events. The index of a stream is its number. */
   get streams(): readonly StreamName[] {
     return this.names;
   }
@@ -129,7 +129,7 @@ export class StagedEvents {
 
   /**
    * Copies added events to the table once they fill a chunk, or at the end. Only the last call waits for the copy, so that
-   * more events are read meanwhile.
+   * further events are read during it.
    */
   async flush(isLast = true): Promise<void> {
     if (!this.inTable) return;
@@ -152,8 +152,9 @@ export class StagedEvents {
 
   /**
    * Returns the parameters of the statements, from the third on.
-   * @param streams by their numbers
-   * @param requestOf request of each event in memory: if one of its streams is busy, none of its events is stored
+   * @param streams in the order of their numbers
+   * @param requestOf returns the request of an event in memory: if one stream of the request is busy, none of its events is
+   *   stored
    */
   parameters(
     streams: readonly StagedStream[],

@@ -2,14 +2,14 @@ import { digestOf, hourOf } from './counted-sql';
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 
-/** Condition: a period is exactly one UTC hour. */
+/** Returns the condition that a period is exactly one UTC hour. */
 export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
-/** Excludes registered windows of exactly one UTC hour: the bucket of that hour serves them. */
+/** Leaves out registered windows of exactly one UTC hour, because they use the bucket of that hour. */
 const IS_NO_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
-/** Picks the later value. Of two events at one instant, the one accepted last is the latest. */
+/** Returns SQL that keeps the later of two values. Of two events at one instant, the one accepted last is later. */
 const laterOf = (column: string): string => `
   CASE
     WHEN excluded.latest_at IS NULL
@@ -25,9 +25,10 @@ const IN_WINDOWS = `
       AND ${IS_NO_HOUR}`;
 
 /**
- * Parts of a statement that add the rows of its part `counted` (stream_id, meter_id, aggregation, position, occurred_at,
- * value, text, group_key) to the running totals of their hours and of the registered windows that contain them. The caller
- * has locked the streams. The part `updated` returns the buckets after the change.
+ * Returns common table expressions that add counted events to the running totals of their hours, and of the registered windows
+ * that contain them. They read the events from the expression `counted` (stream_id, meter_id, aggregation, position,
+ * occurred_at, value, text, group_key). The expression `updated` returns the changed buckets. The caller has locked the
+ * streams.
  */
 const addToBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -80,8 +81,9 @@ export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 export const ADD_TO_HOURS = addToBuckets('');
 
 /**
- * Part of a statement that adds the rows of its part `added` (stream_id, meter_id, events, total, window_start_at, window_end_at)
- * to the running totals of the hour of an instant and of a window. For meters without groups that add up values, or count.
+ * Returns a common table expression that adds totals to the hour that contains the instant `at`, and to a registered window. It
+ * reads the totals from the expression `added` (stream_id, meter_id, events, total, window_start_at, window_end_at). Only for
+ * meters without groups whose aggregation is a sum or a count.
  */
 export const addToPlainBuckets = (at: string): string => `
   updated AS (

@@ -25,8 +25,8 @@ const FIND = `
   )`;
 
 /**
- * Inserts in one order, so that transactions that create the same streams wait instead of deadlocking. Skips customers that
- * were purged with their test clock meanwhile.
+ * Inserts streams sorted, so that transactions that create the same streams wait for each other instead of deadlocking. Skips
+ * customers that were meanwhile purged with their test clock.
  */
 const CREATE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)
@@ -53,7 +53,7 @@ const OUTDATE = `
 const OUTDATE_ONE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
-/** Behaviour for streams that another transaction has locked: wait for them, or skip them. */
+/** How to treat streams that another transaction has locked: wait for them, or skip them. */
 export type OnBusy = 'wait' | 'skip';
 
 /** Locks and finds streams. A transaction that writes to a stream, or bills it, holds its row lock. */
@@ -64,8 +64,8 @@ export class UsageStreams {
   /**
    * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
    * @param isToCreate decides which missing streams are created
-   * @returns the streams in the order of the names; null for a missing stream, `busy` for one that another transaction has
-   *   locked and that is skipped
+   * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped stream that another
+   *   transaction has locked
    */
   async lock(
     names: readonly StreamName[],
@@ -90,13 +90,16 @@ export class UsageStreams {
     });
   }
 
-  /** Locks all streams of customers until the transaction ends. A stream created meanwhile comes after them in lock order. */
+  /**
+   * Locks all streams of customers until the transaction ends. A stream that is created meanwhile comes after them in the lock
+   * order.
+   */
   async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_ALL, [customerIds]);
   }
 
-  /** Locks one stream until the transaction ends, created if missing. */
+  /** Locks one stream until the transaction ends. Creates it if it is missing. */
   async lockOne(name: StreamName): Promise<LockedStream> {
     const [stream] = await this.lock([name], () => true, 'wait');
     invariant(
@@ -107,8 +110,8 @@ export class UsageStreams {
   }
 
   /**
-   * Outdates the cached state of all streams of a customer. Triggers do the same when a stream is billed or gets a registered
-   * window, and a backfill when it first counts a stream.
+   * Outdates the cached state of all streams of a customer. Triggers do the same for a stream that is billed or gets a
+   * registered window. A backfill does the same when it first counts a stream.
    */
   async outdate(customerId: string): Promise<void> {
     this.database.requireTransaction();

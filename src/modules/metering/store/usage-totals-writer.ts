@@ -8,7 +8,7 @@ import { ADD_TO_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
 import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** Ignores registered windows, which a backfilling meter does not have. */
+/** Leaves out registered windows, because a meter has none while it is backfilled. */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
     'meter CROSS JOIN usage_event AS event',
@@ -28,7 +28,7 @@ const forgetHoursSql = (table: string): string => `
 /** Outdates cached stream state, because the fast path would not count events for the new meter. */
 const OUTDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/** Streams, and a range of their hours; null: unbounded. */
+/** A range of hours of streams; null: unbounded. */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -57,14 +57,15 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/** Computes running totals from stored events. Appends update them later. */
+/** Computes running totals from stored events. Each append updates them afterwards. */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Replaces the totals of streams in a range of hours, for a meter without registered windows. From then on appends count
-   * every event of these streams. The caller has locked the streams, and starts with the first hours of a stream.
+   * Computes the totals of a meter again, for a range of hours of streams. The meter has no registered windows. From then on,
+   * appends count every new event of these streams. The caller has locked the streams, and begins with the first hours of each
+   * stream.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -76,8 +77,8 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Inserts the totals of a period without totals: those of an hour from its events, those of a window from its hours and its
-   * edges. The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events; those of a
+   * window from the totals of its whole hours and the events before and after these hours. The caller has locked the stream.
    * @param groupKey group to count; null: all
    */
   async countPeriod(

@@ -9,9 +9,9 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** How long charges wait before they check again, until this session has read the events of the provider once. */
+/** Time after which waiting charges check again whether this session has read the events of the provider. */
 const FIRST_READ_MS = 10_000;
-/** Longest time that renewals wait, if the provider does not return its list of events. */
+/** Longest time that renewals wait for a provider that does not return its list of events. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
 /** Charges invoices that are collected automatically, unless charges must wait for events of the provider. */
@@ -19,8 +19,8 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /**
-   * Session in which this process checked last: its number, the time of its first check, and whether events were read since; null
-   * before the first check.
+   * The process session of the last check: its number, the time of its first check, and true if events were read since then.
+   * Null before the first check.
    */
   private session: {
     readonly number: number | null;
@@ -37,9 +37,11 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0: not at all. After downtime or a restored backup, the
-   * service must first read the events of the provider since then. A database is restored only while no process is connected. So
-   * charges wait for such a read whenever this process has a new session number.
+   * Returns how long automatic charges must wait, in milliseconds; 0 if they need not wait.
+   *
+   * After downtime, or after a backup was restored, charges would repeat payments that only the provider knows of. So each new
+   * session of this process first reads the provider's events. A new session is a sufficient sign, because a database is
+   * restored only while no process is connected.
    * @param isRealTime false for customers on a test clock, who do not wait because their money is not real
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -62,8 +64,9 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for events of the provider. After a backup was restored, events may report payments of
-   * invoices that are not in the backup. Such a payment becomes credit, which the repeated renewal uses.
+   * Returns true while renewals must wait for events of the provider. After a backup was restored, these events may report
+   * payments of invoices that the backup does not have. Such a payment becomes credit, and the repeated renewal must use this
+   * credit.
    */
   async holdsRenewals(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -84,7 +87,7 @@ export class AutomaticChargesService {
     return session.hasRead;
   }
 
-  /** Charges a payment whose provider was not asked yet. */
+  /** Charges a payment that was not sent to its provider yet. */
   charge(payment: Payment): Promise<ProviderOutcome> {
     return this.gateway.charge(payment);
   }

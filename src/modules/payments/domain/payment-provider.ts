@@ -134,7 +134,7 @@ export type AttachOutcome =
 /** Result of detaching a payment method at a provider. */
 export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
 
-/** Request to begin a setup of a payment method at a provider. */
+/** Request to start the setup of a payment method at a provider. */
 export interface SetupRequest {
   readonly setupId: string;
   readonly customerId: string;
@@ -250,7 +250,7 @@ export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
   /** Time in milliseconds for which a repeated key returns the first answer. */
   readonly replayMs: number;
-  /** Returns true if the provider can charge customers on test clocks: never where money is real. */
+  /** True if the provider can charge customers on test clocks, which it must not where money is real. */
   readonly chargesTestClocks: boolean;
   /** Returns true for text that has the form of a payment method's token. */
   isMethodToken(token: string): boolean;

@@ -90,7 +90,9 @@ export class PaymentMethodsService {
     });
   }
 
-  /** Returns true if all methods of the customer with this token are deleted, so that the token is to be detached. */
+  /**
+   * Returns true if the customer has deleted all methods with this token, so that the token must be detached at the provider.
+   */
   isGivenUp(method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
     return this.methods.isGivenUp(method);
   }
@@ -133,8 +135,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method: it is not charged any more, and detached later at a provider that keeps methods. Deleting the default
-   * leaves no default.
+   * Deletes a method. It is not charged any more, and is detached later if its provider keeps methods. After the default is
+   * deleted, the customer has no default.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {

@@ -28,12 +28,12 @@ export interface RecurringCoupon {
     readonly duration: RedeemedCoupon['duration'];
     readonly percentOff: string | null;
     readonly amountOff: bigint | null;
-    /** Plans whose prices it discounts; empty: all prices. */
+    /** Plans whose prices the coupon discounts; empty: all prices. */
     readonly planIds: readonly string[];
   };
 }
 
-/** Terms that decide the amount of a full billing period. */
+/** Terms from which the amount of a full billing period is calculated. */
 export interface RecurringTerms {
   readonly planId: string;
   readonly interval: Interval;
@@ -43,9 +43,9 @@ export interface RecurringTerms {
 }
 
 /**
- * Returns the monthly recurring revenue in minor units: the price of a full billing period without usage, less coupons that
- * last longer than one invoice, before taxes, per month. Amounts of the period are rounded as on its invoice; the amount per
- * month is rounded once, half away from zero.
+ * Returns the monthly recurring revenue in minor units: the price of a full billing period, converted to a month. It does not
+ * include usage and taxes, and is lowered by coupons that last longer than one invoice. Amounts of the period are rounded as on
+ * its invoice; the amount per month is rounded once, half away from zero.
  */
 export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
   const lines = items.map(({ id, price, quantity }) => ({

@@ -18,7 +18,7 @@ interface OpenIdFlow extends OpenIdRequest {
 
 /** Time limit for signing in at the provider. */
 export const FLOW_MS = 600_000;
-/** Owner of the encrypted text: text that was encrypted for another owner cannot be decrypted as a flow. */
+/** Purpose of the encrypted text. Text that was encrypted for another purpose cannot be decrypted as a flow. */
 const SEALED_FOR = 'openid-flow';
 
 /** Signs admins in with an OpenID provider. */
@@ -34,7 +34,7 @@ export class OpenIdSignIn {
   ) {}
 
   /**
-   * Returns the URL at which the browser signs in, and the text for its cookie.
+   * Returns the URL of the provider at which the browser signs in, and the text of the cookie that it keeps.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(returnTo: string): Promise<{ readonly url: string; readonly cookie: string }> {
@@ -46,7 +46,7 @@ export class OpenIdSignIn {
 
   /**
    * Begins a session of the admin whom the provider identifies.
-   * @param query query of the redirect back
+   * @param query query of the redirect from the provider
    * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`, `openid_admin_refused`
    */
   async finish(
@@ -70,7 +70,10 @@ export class OpenIdSignIn {
     return { ...begun, returnTo: flow.returnTo };
   }
 
-  /** Returns the flow in the cookie, or null if it is missing, foreign or expired. */
+  /**
+   * Returns the sign-in flow in the cookie, or null if the cookie is missing, was not encrypted by this service, or has
+   * expired.
+   */
   private opened(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;
     const text = openedText(this.box, cookie);

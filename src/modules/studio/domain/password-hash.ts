@@ -13,7 +13,7 @@ export const NO_PASSWORD = '*';
 
 interface Form {
   readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
-  /** The groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
+  /** Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
   readonly least: { readonly salt: number; readonly hash: number };
@@ -158,7 +158,7 @@ function bytesOf(base64: string): number {
   return base64.length % 4 === 1 ? 0 : Math.floor((base64.length * 3) / 4);
 }
 
-/** Decodes either alphabet: `.` stands for `+` in that of passlib. */
+/** Decodes base64 of either alphabet. The alphabet of passlib has `.` in place of `+`. */
 function decoded(base64: string): Uint8Array {
   const bytes = atob(base64.replaceAll('.', '+'));
   return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));

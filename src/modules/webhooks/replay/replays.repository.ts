@@ -49,7 +49,7 @@ export class ReplaysRepository {
     return query.page(this.database, WebhookReplayEntity, request);
   }
 
-  /** Writes the fields that a step changes. */
+  /** Writes the fields that a step of the replay changes. */
   async update(replay: Replay): Promise<void> {
     const { status, failureCode, readToAt, readToId, eventsRead, replayed, updatedAt } = replay;
     await this.database.update(WebhookReplayEntity, replay.id, {

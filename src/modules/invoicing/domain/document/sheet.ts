@@ -38,7 +38,7 @@ export type DrawingCommand =
 
 export type SheetPage = readonly DrawingCommand[];
 
-/** Widths of texts, which a layout needs of a font. */
+/** A font, as far as a layout depends on it: the widths of texts. */
 export interface Typeface {
   widthOf(text: string, style: TextStyle): number;
 }
@@ -58,7 +58,7 @@ export class Sheet {
     return this.drawn;
   }
 
-  /** The top of the line that comes next. */
+  /** Distance of the next line from the top of the page. */
   get y(): number {
     return this.top;
   }
