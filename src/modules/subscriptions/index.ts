@@ -27,7 +27,7 @@ export {
 } from './subscriptions.repository';
 export { periodsOverdue, usageSoFar } from './domain/periods';
 export { UnbillableUsageService } from './unbillable-usage.service';
-export { type PaymentEvent, standingAfter } from './domain/standing';
+export { type PaymentEvent, afterPaymentEvent } from './domain/payment-event';
 export {
   statusEventOf,
   SUBSCRIPTION_EVENTS,

@@ -35,7 +35,7 @@ export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
   columns: { dueAt: 'next_billing_at' },
 };
 
-const LEFT_ALONE = `
+const WITHOUT_AUTOMATIC_CHARGES = `
   SELECT id FROM subscription
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
@@ -115,14 +115,14 @@ export class SubscriptionsRepository {
 
   /** Returns the subscriptions without automatic charges: unpaid, or past the time limit of their first payment. */
   async withoutAutomaticCharges(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
-    return new Set(await this.database.queryValues<string>(LEFT_ALONE, [ids, now]));
+    return new Set(await this.database.queryValues<string>(WITHOUT_AUTOMATIC_CHARGES, [ids, now]));
   }
 
   /** Writes the status, with the time limit of a first payment and the next due work. */
-  async updateStanding(subscription: Subscription): Promise<void> {
+  async updateStatus(subscription: Subscription): Promise<void> {
     const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
-    const standing = { status, incompleteExpiresAt, nextBillingAt };
-    await this.database.update(SubscriptionEntity, id, { ...standing, version, updatedAt });
+    const changed = { status, incompleteExpiresAt, nextBillingAt };
+    await this.database.update(SubscriptionEntity, id, { ...changed, version, updatedAt });
   }
 
   async updateRenewalFailure(subscription: Subscription): Promise<void> {

@@ -116,7 +116,7 @@ export class ApplyOutcomesWorkflow {
     );
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
-    for (const after of begun.values()) await this.subscriptions.updateStanding(after);
+    for (const after of begun.values()) await this.subscriptions.updateStatus(after);
     await this.derived.update(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,

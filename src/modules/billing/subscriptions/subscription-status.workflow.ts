@@ -5,7 +5,7 @@ import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
 import { PaymentsService } from '../../payments';
 import {
   type PaymentEvent,
-  standingAfter,
+  afterPaymentEvent,
   statusEventOf,
   type Subscription,
   SubscriptionsRepository,
@@ -32,10 +32,10 @@ export class SubscriptionStatusWorkflow {
 
   /** Writes the status that follows from a payment event. A no-op if the status stays. */
   async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
-    const standing = standingAfter(before, event);
-    if (standing === before) return;
-    const after = nextVersion(before, now, standing);
-    await this.subscriptions.updateStanding(after);
+    const changed = afterPaymentEvent(before, event);
+    if (changed === before) return;
+    const after = nextVersion(before, now, changed);
+    await this.subscriptions.updateStatus(after);
     const occurredAt = after.updatedAt;
     await this.derived.update([{ before, after }], occurredAt);
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
@@ -52,7 +52,7 @@ export class SubscriptionStatusWorkflow {
     const attempted = await this.collection.attemptedOf(subscription.id);
     const underWay = await this.payments.attemptedNow(attempted.map(({ id }) => id));
     const failure = attemptsFailure(attempted, underWay);
-    return failure === null ? subscription : standingAfter(subscription, failure);
+    return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 
   /** Makes the unpaid subscriptions of a customer past due, because another payment method can be tried. */

@@ -4,7 +4,7 @@ import { itemsOf } from './items';
 import { changeRefusal, pauseRefusal } from './decide-command';
 import { decideExpiry, decideGiveUp } from './decide-first-payment';
 import { activated, isAwaitingPayment, isOutOfTime } from './first-payment';
-import { standingAfter } from './standing';
+import { afterPaymentEvent } from './payment-event';
 import {
   type Offer,
   type PaymentBehavior,
@@ -123,7 +123,7 @@ describe('a subscription that waits for its first payment', () => {
 
   it('is active once it owes nothing, and its period goes on from its start', () => {
     const { subscription } = waiting();
-    expect(standingAfter(subscription, 'settled')).toEqual({
+    expect(afterPaymentEvent(subscription, 'settled')).toEqual({
       ...subscription,
       status: 'active',
       incompleteExpiresAt: null,
@@ -134,7 +134,7 @@ describe('a subscription that waits for its first payment', () => {
 
   it.each(['failed', 'used_up', 'retried'] as const)('stays as it is: %s', (fact) => {
     const { subscription } = waiting();
-    expect(standingAfter(subscription, fact)).toBe(subscription);
+    expect(afterPaymentEvent(subscription, fact)).toBe(subscription);
   });
 
   it('is out of time at its end, not before', () => {

@@ -13,7 +13,7 @@ export type PaymentEvent =
   | 'settled';
 
 /** New status by event and status. Combinations that are missing change nothing. */
-export const STANDINGS: Readonly<
+export const STATUS_AFTER: Readonly<
   Record<PaymentEvent, Readonly<Partial<Record<SubscriptionStatus, SubscriptionStatus>>>>
 > = {
   failed: { active: 'past_due' },
@@ -22,13 +22,13 @@ export const STANDINGS: Readonly<
   settled: { incomplete: 'active', past_due: 'active', unpaid: 'active' },
 };
 
-export function statusAfter(status: SubscriptionStatus, fact: PaymentEvent): SubscriptionStatus {
-  return STANDINGS[fact][status] ?? status;
+export function statusAfter(status: SubscriptionStatus, event: PaymentEvent): SubscriptionStatus {
+  return STATUS_AFTER[event][status] ?? status;
 }
 
 /** Returns the subscription after a payment event; the same object if its status stays. */
-export function standingAfter(subscription: Subscription, fact: PaymentEvent): Subscription {
-  const status = statusAfter(subscription.status, fact);
+export function afterPaymentEvent(subscription: Subscription, event: PaymentEvent): Subscription {
+  const status = statusAfter(subscription.status, event);
   if (status === subscription.status) return subscription;
   return subscription.status === 'incomplete'
     ? activated(subscription)

@@ -1,18 +1,18 @@
 import { isTerminal, mayBecome } from '../../../core/states';
-import { STANDINGS, statusAfter, type PaymentEvent } from './standing';
+import { STATUS_AFTER, statusAfter, type PaymentEvent } from './payment-event';
 import {
   SUBSCRIPTION_STATUSES,
   SUBSCRIPTION_TRANSITIONS,
   type SubscriptionStatus,
 } from './subscription';
 
-const EVENTS = Object.keys(STANDINGS) as PaymentEvent[];
+const EVENTS = Object.keys(STATUS_AFTER) as PaymentEvent[];
 
 describe('what payments make of a subscription', () => {
   it('is allowed by the table of its states', () => {
-    for (const fact of EVENTS) {
+    for (const event of EVENTS) {
       for (const status of SUBSCRIPTION_STATUSES) {
-        const after = statusAfter(status, fact);
+        const after = statusAfter(status, event);
         expect(after === status || mayBecome(SUBSCRIPTION_TRANSITIONS, status, after)).toBe(true);
       }
     }
@@ -33,16 +33,16 @@ describe('what payments make of a subscription', () => {
     ['used_up', 'incomplete', 'incomplete'],
     ['retried', 'incomplete', 'incomplete'],
     ['settled', 'trialing', 'trialing'],
-  ])('%s: %s becomes %s', (fact, before, after) => {
-    expect(statusAfter(before, fact)).toBe(after);
+  ])('%s: %s becomes %s', (event, before, after) => {
+    expect(statusAfter(before, event)).toBe(after);
   });
 
   it('changes nothing about one that ended or is paused', () => {
     const left = SUBSCRIPTION_STATUSES.filter(
       (status) => isTerminal(SUBSCRIPTION_TRANSITIONS, status) || status === 'paused',
     );
-    for (const fact of EVENTS) {
-      for (const status of left) expect(statusAfter(status, fact)).toBe(status);
+    for (const event of EVENTS) {
+      for (const status of left) expect(statusAfter(status, event)).toBe(status);
     }
   });
 });
