@@ -94,7 +94,7 @@ const DISCOUNTED = `
  * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it in full, not only up to
  * discounts returned to it, or if a usage correction was the first to use it.
  */
-const STANDING = `
+const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     sum((coupon #>> '{amountMinor,$bigint}')::bigint
       - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS applied,
@@ -223,7 +223,7 @@ export class BilledLinesRepository {
   }
 
   /** Returns the discounts of a subscription by redemption, on invoices in effect except `exceptId`. */
-  async standingDiscounts(
+  async discountsInEffect(
     subscriptionId: string,
     exceptId: string,
   ): Promise<ReadonlyMap<string, OnceDiscounts>> {
@@ -231,7 +231,7 @@ export class BilledLinesRepository {
       redemption_id: string;
       applied: string;
       is_used: boolean;
-    }>(STANDING, [subscriptionId, exceptId]);
+    }>(DISCOUNTS_IN_EFFECT, [subscriptionId, exceptId]);
     return new Map(
       rows.map(({ redemption_id: id, applied, is_used: isUsed }) => [
         id,

@@ -6,7 +6,7 @@ import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
 import { decideInTurn } from './domain/decide-in-turn';
-import { decideAgain } from './domain/decide-invoice';
+import { reassembleDraft } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
@@ -78,7 +78,7 @@ export class FinalizeInvoicesService {
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const request = { ...before, lines: [], billingPeriod: null };
-    const draft = decideAgain(before, await this.contexts.load(request, customer, 'issue'));
+    const draft = reassembleDraft(before, await this.contexts.load(request, customer, 'issue'));
     await this.invoices.replaceLines([draft]);
     return this.finalization.finalize(draft, customer, now);
   }

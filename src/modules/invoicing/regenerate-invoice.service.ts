@@ -11,7 +11,7 @@ import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingPeriods } from './domain/billing-request';
 import { isOvertaken, regeneratedFrom, type ChargeState } from './domain/regenerate';
-import { usageAgain, usageOf } from './domain/usage-again';
+import { usageToRebill, usageOf } from './domain/usage-to-rebill';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 import {
@@ -24,12 +24,12 @@ import { invoiceCreated } from './invoicing.events';
 import { FinalizationService } from './finalization.service';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** State that a void invoice is regenerated with. */
-export interface BilledAgain {
+/** Present state with which a void invoice is regenerated. */
+export interface RegenerationContext {
   readonly customer: Customer;
-  readonly standing: ChargeState;
+  readonly charges: ChargeState;
   readonly refunded: RefundedOf;
-  /** Billing periods whose bills it corrects. */
+  /** Billing periods whose bills the regenerated invoice corrects. */
   readonly periods: BillingPeriods;
 }
 
@@ -53,11 +53,11 @@ export class RegenerateInvoiceService {
    */
   async regenerate(
     id: string,
-    { customer, standing, refunded, periods }: BilledAgain,
+    { customer, charges, refunded, periods }: RegenerationContext,
     now: Date,
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
-    if (isOvertaken(voided, standing)) throw invoiceOvertaken(id);
+    if (isOvertaken(voided, charges)) throw invoiceOvertaken(id);
     await this.usage.requireOpen(
       voided,
       `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,
@@ -72,13 +72,13 @@ export class RegenerateInvoiceService {
       returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),
       periods,
       timeZone: timeZoneOf(voided.lines),
-      billingPeriod: standing.billingPeriod,
-      hasEnded: standing.hasEnded,
+      billingPeriod: charges.billingPeriod,
+      hasEnded: charges.hasEnded,
     };
     const context = await this.contexts.load(request, customer, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-    const usage = usageAgain(voided, context.usage);
-    const draft = regeneratedFrom(voided, standing, { ...context, ...usage }, ids, now);
+    const usage = usageToRebill(voided, context.usage);
+    const draft = regeneratedFrom(voided, charges, { ...context, ...usage }, ids, now);
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
     await this.invoices.insertAll([draft]);
     const billed = { ...context, usage: [...usage.first, ...usage.late] };

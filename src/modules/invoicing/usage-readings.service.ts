@@ -10,7 +10,7 @@ import { ChargedEventsService } from './charged-events.service';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import type { BillingContext } from './domain/decide-invoice';
 import { isFirst, subjectOf, termsOfBill } from './domain/first-bill';
-import { usageOf } from './domain/usage-again';
+import { usageOf } from './domain/usage-to-rebill';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageRequest, UsageLineRequest } from './domain/line-item-request';
 import type { BillingRequest } from './domain/billing-request';

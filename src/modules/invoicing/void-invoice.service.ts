@@ -87,7 +87,7 @@ export class VoidInvoiceService {
         ? new Map<string, never>()
         : await this.billed.discountedSpans([subscriptionId], id);
     const others = coupons.some(isPercentOnce)
-      ? await this.billed.standingDiscounts(subscriptionId, id)
+      ? await this.billed.discountsInEffect(subscriptionId, id)
       : new Map<string, never>();
     return discounts.map((one) => {
       const { redemptionId } = one;

@@ -17,8 +17,11 @@ export interface BilledInvoice {
 export interface BilledState {
   /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** True for the first invoice of a subscription that starts only when that invoice is paid. */
-  readonly isWithdrawn: boolean;
+  /**
+   * True for the first invoice of a subscription that starts only when this invoice is paid. Without the payment, the billed
+   * period never began.
+   */
+  readonly hasNeverBegun: boolean;
   readonly hasEnded: boolean;
   readonly billingPeriod: Period | null;
   readonly earnedUntil: Date | null;
@@ -87,7 +90,7 @@ export class SubscriptionPeriodsService {
     const hasEnded = (snapshot?.subscription.endedAt ?? null) !== null;
     return {
       itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
-      isWithdrawn:
+      hasNeverBegun:
         reason === 'subscription_start' &&
         snapshot?.subscription.paymentBehavior === 'default_incomplete',
       hasEnded,

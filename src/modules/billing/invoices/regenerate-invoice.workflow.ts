@@ -38,13 +38,13 @@ export class RegenerateInvoiceWorkflow {
     return this.database.transaction(async () => {
       const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
       const { customer, now } = await this.locks.customer(found.customerId);
-      const standing = await this.periods.lockBilled(found);
+      const charges = await this.periods.lockBilled(found);
       const { refunded } = await this.refunded.lock({
         credits: this.reissuing.creditsOf(found),
         invoiceIds: await this.reissuing.correctedBy(found),
       });
       const periods = await this.periods.billingPeriods(this.reissuing.correctedFrom(found));
-      return this.reissuing.regenerate(id, { customer, standing, refunded, periods }, now);
+      return this.reissuing.regenerate(id, { customer, charges, refunded, periods }, now);
     });
   }
 }

@@ -78,9 +78,11 @@ export function decideInvoice(
   };
 }
 
-/** Recalculates a draft with another context: taxes, coupons and credit may have changed since it was made. */
-export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
-  invariant(draft.status === 'draft', 'only a draft is decided again');
+/**
+ * Calculates the discounts, taxes and credit of a draft again, because they may have changed since it was made. Its lines stay.
+ */
+export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
+  invariant(draft.status === 'draft', 'only a draft is reassembled');
   const { charges, commitments } = splitTrueUps(draft.lines);
   const terms = termsOf(context, draft.lines, priceIdsOf(draft.lines));
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
@@ -88,7 +90,7 @@ export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
   const byId = new Map(draft.lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId }) => {
     const line = byId.get(lineId);
-    invariant(line !== undefined, 'what is decided again has the lines it had');
+    invariant(line !== undefined, 'a reassembled draft keeps its lines');
     return line;
   });
   return {

@@ -198,7 +198,7 @@ function creditLines(
  * @param context with the finalized lines of the credited item
  * @param limit shared by the credits of an invoice
  */
-export function creditAgain(
+export function recalculateCredit(
   credit: InvoiceLine,
   context: LineContext,
   limit: LimitCredit,

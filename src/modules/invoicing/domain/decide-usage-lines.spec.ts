@@ -8,7 +8,7 @@ import type { Invoice } from './invoice';
 import { fromJson, toJson } from '../../../core/exact-json';
 import type { BilledPrice, UsageLineRequest } from './line-item-request';
 import type { UsagePart } from './usage';
-import { usageAgain } from './usage-again';
+import { usageToRebill } from './usage-to-rebill';
 import { billOf } from './usage-bill';
 
 const JANUARY = {
@@ -287,7 +287,7 @@ describe('late usage', () => {
 
 describe('usage of a void invoice', () => {
   const request = requestOf(perUnit);
-  const standing = (amountMinor: bigint, quantity: string): EarlierBill => ({
+  const billedByOthers = (amountMinor: bigint, quantity: string): EarlierBill => ({
     amountMinor,
     heldMinor: amountMinor,
     quantity,
@@ -300,11 +300,11 @@ describe('usage of a void invoice', () => {
   });
 
   it.each([
-    ['the same lines, if nothing changed', '100', standing(0n, '0'), [0, 0]],
-    ['the same lines, if others billed what came since', '160', standing(30n, '60'), [0, 0]],
-    ['all that is counted, if no other billed any', '60', standing(0n, '0'), [1, 0]],
-    ['nothing but a difference, if others billed it', '160', standing(80n, '160'), [0, 1]],
-    ['the difference to what others billed', '130', standing(30n, '60'), [0, 1]],
+    ['the same lines, if nothing changed', '100', billedByOthers(0n, '0'), [0, 0]],
+    ['the same lines, if others billed what came since', '160', billedByOthers(30n, '60'), [0, 0]],
+    ['all that is counted, if no other billed any', '60', billedByOthers(0n, '0'), [1, 0]],
+    ['nothing but a difference, if others billed it', '160', billedByOthers(80n, '160'), [0, 1]],
+    ['the difference to what others billed', '130', billedByOthers(30n, '60'), [0, 1]],
   ])('is billed again by %s', (_, counted, billed, [first, late]) => {
     const { lines } = invoiceOf(request, [all('100')]);
     const reading = {
@@ -313,7 +313,7 @@ describe('usage of a void invoice', () => {
       upToPosition: 8n,
       parts: [all(counted)],
     };
-    const again = usageAgain({ lines }, [{ request, reading, billed }]);
+    const again = usageToRebill({ lines }, [{ request, reading, billed }]);
     expect([again.first.length, again.late.length]).toEqual([first, late]);
   });
 });

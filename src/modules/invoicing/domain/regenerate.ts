@@ -1,40 +1,38 @@
 import type { Period } from '../../../core/time';
 import {
   type BillingContext,
-  decideAgain,
+  reassembleDraft,
   decideInvoice,
   type NewInvoiceIds,
 } from './decide-invoice';
 import { correctionTerms } from './correction-terms';
-import { creditAgain, placeOf } from './decide-lines';
+import { recalculateCredit, placeOf } from './decide-lines';
 import { lateUsageLine } from './decide-usage-lines';
 import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { BillingRequest } from './billing-request';
-import { isOf, type UsageAgain } from './usage-again';
+import { isOf, type UsageToRebill } from './usage-to-rebill';
 
 /** Present state of the charges that a void invoice billed. */
 export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** Instant up to which charges in advance are earned; null: none are. */
+  /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
-  /**
-   * True if the subscription waited for the payment of this invoice as its first one, so that the billed period never began.
-   */
-  readonly isWithdrawn: boolean;
-  /** Billing period of the invoice; null: no subscription. */
+  /** True if the subscription was to start when this invoice, its first one, was paid. So the billed period never began. */
+  readonly hasNeverBegun: boolean;
+  /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
   /** True if the subscription has ended. Charges in advance that are still owed are then earned. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Returns true if the void invoice must not be billed again: its period never began, or an item that it billed in advance was
- * changed, or ended with credit, within the period. The void invoice could not be credited at that time, so its whole price is
- * not owed any more.
+ * Returns true if the void invoice must not be billed again. Its period never began; or an item that it billed in advance was
+ * changed, or ended with credit, within the period. A void invoice could not get that credit, so the full price is no longer
+ * owed.
  */
-export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: ChargeState): boolean {
-  if (isWithdrawn) return true;
+export function isOvertaken({ lines }: Invoice, { itemEnds, hasNeverBegun }: ChargeState): boolean {
+  if (hasNeverBegun) return true;
   return lines.some(({ isInAdvance, kind, itemId, period }) => {
     if (!isInAdvance || kind === 'credit' || itemId === null || period === null) return false;
     const endAt = itemEnds.get(itemId);
@@ -52,7 +50,7 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Charg
 export function regeneratedFrom(
   voided: Invoice,
   { earnedUntil, hasEnded }: ChargeState,
-  context: BillingContext & UsageAgain,
+  context: BillingContext & UsageToRebill,
   ids: NewInvoiceIds,
   now: Date,
 ): Invoice {
@@ -76,7 +74,7 @@ export function regeneratedFrom(
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
-    const credit = creditAgain(line, context, limit, id);
+    const credit = recalculateCredit(line, context, limit, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
   const corrected = late.flatMap((one): InvoiceLine[] => {
@@ -84,9 +82,9 @@ export function regeneratedFrom(
     const line = lateUsageLine(one, corrections, limit, ids.nextLineId);
     return like === undefined || line === null ? [] : [{ ...like, ...line }];
   });
-  const anew = decideInvoice(request, { ...context, usage: first }, ids, now);
-  const lines = [...same, ...anew.lines, ...corrected].toSorted(
+  const regenerated = decideInvoice(request, { ...context, usage: first }, ids, now);
+  const lines = [...same, ...regenerated.lines, ...corrected].toSorted(
     (one, other) => placeOf(one) - placeOf(other),
   );
-  return decideAgain({ ...anew, reissueOfId: voided.id, lines }, context);
+  return reassembleDraft({ ...regenerated, reissueOfId: voided.id, lines }, context);
 }

@@ -51,12 +51,12 @@ export function simulateItem(
   // Late usage and credits refer to charges, and a regenerated invoice may hold charges that were made later.
   const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
   for (const together of groupBy([...charges, ...others], billOf).values()) {
-    bills.push(billAgain(together, price, bills, partsOf));
+    bills.push(simulateBill(together, price, bills, partsOf));
   }
   return totalOf(bills);
 }
 
-function billAgain(
+function simulateBill(
   lines: readonly InvoiceLine[],
   price: SimulatedPrice,
   before: readonly Bill[],
@@ -66,25 +66,25 @@ function billAgain(
   invariant(first !== undefined, 'a bill has a line');
   const { trace } = first;
   if (trace.kind === 'credit') {
-    const amountMinor = creditAgain(first, trace, price, before);
+    const amountMinor = simulateCredit(first, trace, price, before);
     return alone(first, amountMinor, amountMinor);
   }
   if (trace.kind === 'usage' && trace.corrects !== null) {
-    const again = correctAgain(first, trace, price, before, partsOf);
+    const again = simulateCorrection(first, trace, price, before, partsOf);
     return alone(first, again.amountMinor, again.differenceMinor);
   }
   const charges = lines.filter((line) => line.trace.kind !== 'true_up');
   const chargedMinor =
     charges.length === 0
       ? amountOfNothing(price.rating, prorationOf(lines))
-      : charges.reduce((total, line) => total + chargeAgain(line, price, partsOf), 0n);
+      : charges.reduce((total, line) => total + simulateCharge(line, price, partsOf), 0n);
   const { minimumMinor, maximumMinor } = price;
   const due = trueUp(chargedMinor, { minimumMinor, maximumMinor }, prorationOf(lines));
   const trueUpMinor = due?.amountMinor ?? 0n;
   return { lines, chargedMinor, trueUpMinor, listedMinor: chargedMinor + trueUpMinor };
 }
 
-function chargeAgain({ trace, ...line }: InvoiceLine, price: SimulatedPrice, partsOf: PartsOf) {
+function simulateCharge({ trace, ...line }: InvoiceLine, price: SimulatedPrice, partsOf: PartsOf) {
   if (trace.kind === 'rated') {
     return roundAtLine(fullAmount(price.rating, trace.quantity), trace.proration);
   }
@@ -92,7 +92,7 @@ function chargeAgain({ trace, ...line }: InvoiceLine, price: SimulatedPrice, par
   return ratedMinor(partsOf({ ...line, trace }, trace), price.rating, trace);
 }
 
-function correctAgain(
+function simulateCorrection(
   line: InvoiceLine,
   trace: UsageTrace,
   { rating, minimumMinor, maximumMinor }: SimulatedPrice,
@@ -121,7 +121,7 @@ function correctAgain(
   );
 }
 
-function creditAgain(
+function simulateCredit(
   line: InvoiceLine,
   trace: CreditTrace,
   price: SimulatedPrice,

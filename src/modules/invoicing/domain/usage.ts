@@ -210,15 +210,15 @@ export function evaluateUsage(trace: UsageTrace): bigint {
 
 /** Calculates the amount of a usage line again from its trace, before its limits, in minor units. */
 export function rateFromTrace(trace: UsageTrace): bigint {
-  return partsAgain(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
+  return ratedParts(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
 /** Calculates the amount of a usage line again from its trace, before its limits and before rounding. */
 export function exactUsage(trace: UsageTrace): Rational {
-  return sum(partsAgain(trace).map(({ exact }) => exact));
+  return sum(ratedParts(trace).map(({ exact }) => exact));
 }
 
-function partsAgain({ price, parts, zeroUsageProration = null }: UsageTrace) {
+function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 

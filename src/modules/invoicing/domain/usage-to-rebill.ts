@@ -6,23 +6,23 @@ import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
-/** Usage of a void invoice that cannot be billed again with the same lines. */
-export interface UsageAgain {
-  /** Usage that no other invoice billed and that changed since: billed as counted now. */
+/** Usage of a void invoice that must be rated again, because its lines would no longer bill what is owed. */
+export interface UsageToRebill {
+  /** Usage that changed, and that no other invoice billed. It is billed as counted now. */
   readonly first: readonly CountedUsage[];
-  /** Late usage, and usage that other invoices billed in part or in whole: the difference is billed. */
+  /** Late usage, and usage that other invoices billed in part or in whole. The difference is billed. */
   readonly late: readonly CountedUsage[];
 }
 
 /**
- * Returns the usage of a void invoice that cannot be billed again with the same lines. A period is left out if what is still to
- * be billed equals what its lines billed.
+ * Returns the usage of a void invoice that must be rated again. Leaves out a period if the amount still to be billed equals the
+ * amount of its lines: these lines are billed again as they are.
  * @param usage as counted now, with what invoices in effect billed of it
  */
-export function usageAgain(
+export function usageToRebill(
   { lines }: Pick<Invoice, 'lines'>,
   usage: readonly CountedUsage[],
-): UsageAgain {
+): UsageToRebill {
   const first: CountedUsage[] = [];
   const late: CountedUsage[] = [];
   for (const counted of usage) {
@@ -37,7 +37,10 @@ export function usageAgain(
   return { first, late };
 }
 
-/** Returns the item and period whose usage a line may bill. A true-up counts, although its price may not be metered. */
+/**
+ * Returns the item and period whose usage a line may bill. Includes the lines of true-ups, although their price may not be
+ * metered.
+ */
 export function usageOf({
   kind,
   itemId,
@@ -47,7 +50,7 @@ export function usageOf({
   return itemId === null || period === null ? [] : [{ itemId, period }];
 }
 
-/** Returns true for a line that bills usage of an item and period, limits included. */
+/** Returns true for a line that bills this usage, or a true-up of the same item and period. */
 export function isOf(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
   { request }: CountedUsage,
@@ -56,7 +59,7 @@ export function isOf(
   return subjectOf({ itemId, period }) === subjectOf(request);
 }
 
-/** Returns what is left to be billed of usage, at list prices. */
+/** Returns the amount of usage that is still to be billed, at list prices. */
 function leftMinor({ request: { price, proration }, reading, billed }: CountedUsage): bigint {
   const zeroUsage = zeroUsageShare(price.rating, proration);
   const ratedMinor = reading.parts.reduce(
