@@ -74,7 +74,7 @@ const RELEASE_RESERVED = `
   WHERE source_id = $1`;
 
 /** Reads, by source, the credit that refunds took or reserved and the credit that lost disputes took. */
-const GONE = `
+const RETURNED = `
   SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
 
 const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
@@ -147,7 +147,7 @@ export class CreditGrantsRepository {
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
     if (sourceIds.length === 0) return new Map();
     const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
-      GONE,
+      RETURNED,
       [sourceIds],
     );
     return new Map(

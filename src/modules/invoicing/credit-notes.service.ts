@@ -106,7 +106,7 @@ export class CreditNotesService {
     const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
     const credited = creditNote(request.lines, counted.lines.map(toCreditable));
     const limit = limitOfNote(invoice, request.settle, given);
-    if (credited.totalMinor > limit.mostMinor) {
+    if (credited.totalMinor > limit.creditableTotalMinor) {
       throw creditGivenBackAlready(
         `${request.pointer}/lines`,
         invoice.id,
@@ -118,7 +118,7 @@ export class CreditNotesService {
     return {
       ...issued,
       leftToRefund: mostToRefund(invoice, given) - issued.note.toRefund,
-      leftToGiveBack: limit.mostMinor - credited.totalMinor,
+      leftToGiveBack: limit.creditableTotalMinor - credited.totalMinor,
     };
   }
 

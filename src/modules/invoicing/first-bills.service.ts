@@ -48,7 +48,7 @@ interface CorrectedBill extends LateReading {
 }
 
 /** A coupon to read that an earlier bill had, and the start of the period of the invoice of that bill. */
-interface WantedDiscount {
+interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
   readonly redemptionId: string;
@@ -126,12 +126,12 @@ export class FirstBillsService {
   }
 
   private async couponsOf(
-    wanted: readonly WantedDiscount[],
+    requested: readonly RequestedDiscount[],
   ): Promise<CorrectedBills['correctedCoupons']> {
-    const terms = await this.redemptions.getAll(wanted.map(({ redemptionId }) => redemptionId));
+    const terms = await this.redemptions.getAll(requested.map(({ redemptionId }) => redemptionId));
     const contexts = await this.coupons.contextsOf([...terms.values()], new Map());
     const contextOf = new Map(contexts.map((context) => [context.redemptionId, context]));
-    const ofPeriods = wanted.flatMap(({ request, redemptionId, billedFrom }) => {
+    const ofPeriods = requested.flatMap(({ request, redemptionId, billedFrom }) => {
       const one = terms.get(redemptionId);
       const period = periodOf(request, billedFrom);
       const { subscriptionId } = request;
@@ -147,12 +147,12 @@ export class FirstBillsService {
         (one) =>
           one.redemptionId === redemptionId && one.periodStartAt.getTime() === startAt?.getTime(),
       );
-    const repeating = wanted.filter(
+    const repeating = requested.filter(
       ({ redemptionId }) => contextOf.get(redemptionId)?.duration === 'repeating',
     );
     const spans = await this.spansOf(repeating);
     return new Map(
-      wanted.flatMap(({ request, redemptionId, billedFrom, timeZone }) => {
+      requested.flatMap(({ request, redemptionId, billedFrom, timeZone }) => {
         const context = contextOf.get(redemptionId);
         if (context === undefined) return [];
         const periodStartAt = periodOf(request, billedFrom)?.startAt ?? null;
@@ -173,9 +173,9 @@ export class FirstBillsService {
   }
 
   private async spansOf(
-    wanted: readonly WantedDiscount[],
+    requested: readonly RequestedDiscount[],
   ): Promise<ReadonlyMap<string, DiscountedSpan>> {
-    const ids = new Set(wanted.flatMap(({ request }) => request.subscriptionId ?? []));
+    const ids = new Set(requested.flatMap(({ request }) => request.subscriptionId ?? []));
     return ids.size === 0 ? new Map() : this.billed.discountedSpans([...ids], null);
   }
 }
@@ -183,7 +183,7 @@ export class FirstBillsService {
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
 /** Returns the discounts of the lines that late usage corrects. Corrections may return them to their coupons. */
-function discountsOf({ request, counted }: LateReading): readonly WantedDiscount[] {
+function discountsOf({ request, counted }: LateReading): readonly RequestedDiscount[] {
   const { discounts } = heldOf(counted.billed?.lines ?? [], () => true);
   const { timeZone } = counted.request;
   return discounts.map(({ redemptionId, billedFrom }) => {

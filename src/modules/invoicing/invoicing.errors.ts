@@ -188,10 +188,10 @@ export const creditTakesNothing = defineProblem({
   }),
 });
 
-function adviceOn({ mostMinor, refundedMinor }: NoteLimit): string {
+function adviceOn({ creditableTotalMinor, refundedMinor }: NoteLimit): string {
   const lower =
-    mostMinor > 0n
-      ? `Lower the lines until they total at most ${mostMinor} with tax.`
+    creditableTotalMinor > 0n
+      ? `Lower the lines until they total at most ${creditableTotalMinor} with tax.`
       : 'Nothing is left to credit.';
   return refundedMinor > 0n
     ? `${lower} To document a refund that was made, issue the note with settle "refund".`
@@ -205,10 +205,14 @@ export const creditGivenBackAlready = defineProblem({
   meaning:
     'So much of the invoice was given back already that less than the amount of this note is left: by its own credit lines or by later invoices, by other credit notes, refunds and lost disputes. The detail has the amount of each. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
   occurrence: (pointer: string, invoiceId: string, total: bigint, limit: NoteLimit) => ({
-    detail: `The note would be ${total} minor units with tax, but only ${limit.mostMinor} of the invoice ${invoiceId} can still be credited: ${explainLimit(limit)}. ${adviceOn(limit)}`,
-    extensions: { creditable_total: Number(limit.mostMinor) },
+    detail: `The note would be ${total} minor units with tax, but only ${limit.creditableTotalMinor} of the invoice ${invoiceId} can still be credited: ${explainLimit(limit)}. ${adviceOn(limit)}`,
+    extensions: { creditable_total: Number(limit.creditableTotalMinor) },
     errors: [
-      { pointer, code: 'given_back_already', message: `must total at most ${limit.mostMinor}` },
+      {
+        pointer,
+        code: 'given_back_already',
+        message: `must total at most ${limit.creditableTotalMinor}`,
+      },
     ],
   }),
 });

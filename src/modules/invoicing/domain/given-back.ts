@@ -32,8 +32,8 @@ export function mostCredited(
   { heldMinor, toRefundMinor }: HeldByInvoice,
   refundedMinor: bigint,
 ): bigint {
-  const beyondMinor = refundedMinor > toRefundMinor ? refundedMinor - toRefundMinor : 0n;
-  return heldMinor > beyondMinor ? heldMinor - beyondMinor : 0n;
+  const withoutNoteMinor = refundedMinor > toRefundMinor ? refundedMinor - toRefundMinor : 0n;
+  return heldMinor > withoutNoteMinor ? heldMinor - withoutNoteMinor : 0n;
 }
 
 /** Returns how much of an invoice's payments may be refunded in all; null: all that was paid. */

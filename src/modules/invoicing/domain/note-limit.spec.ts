@@ -83,11 +83,11 @@ describe('a credit note is limited', () => {
     ],
   ])('%s', (_, amounts, asCredit, asRefund, explained) => {
     const credit = limitOfNote(paid, 'credit', amounts);
-    expect(credit.mostMinor).toBe(asCredit);
+    expect(credit.creditableTotalMinor).toBe(asCredit);
     expect(explainLimit(credit)).toBe(explained);
-    const { mostMinor } = limitOfNote(paid, 'refund', amounts);
-    expect(mostMinor).toBe(asRefund);
-    expect(settlementOf(paid, mostMinor, 'refund', amounts)).toEqual({
+    const { creditableTotalMinor } = limitOfNote(paid, 'refund', amounts);
+    expect(creditableTotalMinor).toBe(asRefund);
+    expect(settlementOf(paid, creditableTotalMinor, 'refund', amounts)).toEqual({
       toReceivable: 0n,
       toCredit: 0n,
       toRefund: asRefund,
@@ -98,7 +98,7 @@ describe('a credit note is limited', () => {
 it('a credit note gives back as credit what credit paid, where the money was lost', () => {
   const invoice = { ...paid, amountDue: 200n, amountPaid: 200n, creditApplied: 800n };
   const amounts = given({ lostMinor: 200n });
-  expect(limitOfNote(invoice, 'refund', amounts).mostMinor).toBe(800n);
+  expect(limitOfNote(invoice, 'refund', amounts).creditableTotalMinor).toBe(800n);
   expect(settlementOf(invoice, 800n, 'refund', amounts)).toMatchObject({
     toCredit: 800n,
     toRefund: 0n,

@@ -4,7 +4,7 @@ import type { Invoice, InvoiceLine } from './invoice';
 
 /** The largest total of a further credit note, and what lowers it. Minor units with tax. */
 export interface NoteLimit {
-  readonly mostMinor: bigint;
+  readonly creditableTotalMinor: bigint;
   /** Charges of the invoice, without its credit lines. */
   readonly chargedMinor: bigint;
   /** Credited by lines of the invoice itself. */
@@ -26,28 +26,32 @@ export interface NoteLimit {
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
-  const beyondMinor = beyondNotes(invoice, settle, given);
+  const withoutNoteMinor = givenBackWithoutNote(invoice, settle, given);
   const loweredMinor = invoice.amountCredited - toReceivableMinor;
   const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
-  const left = paidMinor - toCreditMinor - toRefundMinor - beyondMinor;
-  const most = lesser(owedOf(invoice) + greater(left, 0n), held.heldMinor - beyondMinor);
+  const left = paidMinor - toCreditMinor - toRefundMinor - withoutNoteMinor;
+  const most = lesser(owedOf(invoice) + greater(left, 0n), held.heldMinor - withoutNoteMinor);
   const onInvoiceMinor = creditedBy(invoice.lines);
   const chargedMinor = invoice.total + onInvoiceMinor;
   const creditNotesMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
   const refundedMinor = settle === 'refund' ? 0n : greater(given.refundedMinor - toRefundMinor, 0n);
   return {
-    mostMinor: greater(most, 0n),
+    creditableTotalMinor: greater(most, 0n),
     chargedMinor,
     onInvoiceMinor,
     laterMinor: chargedMinor - creditNotesMinor - held.heldMinor,
     creditNotesMinor,
     refundedMinor,
-    lostMinor: beyondMinor - refundedMinor,
+    lostMinor: withoutNoteMinor - refundedMinor,
   };
 }
 
 /** Returns the amount given back without a note: lost in disputes, and refunded if the new note does not document it. */
-function beyondNotes({ amountPaid }: Invoice, settle: Settlement, given: GivenBack): bigint {
+function givenBackWithoutNote(
+  { amountPaid }: Invoice,
+  settle: Settlement,
+  given: GivenBack,
+): bigint {
   if (settle === 'refund') return lostForRefunds(amountPaid, given);
   return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);
 }
