@@ -2,16 +2,19 @@ import { invariant } from '../invariant';
 import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
-/** A coupon of an invoice, for the discount of an amount that is added to the invoice later. Amounts are minor units. */
+/** A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. */
 export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /** Amount that the percentage applies to so far: its lines, with later additions and corrections. */
+  /** Amount that the percentage has been applied to so far: the lines of the invoice, with later additions and corrections. */
   readonly baseMinor: bigint;
-  /** Part of the added amount that was credited before. Its discount had returned to `restMinor`. */
+  /**
+   * Part of the added amount that had been billed before and was credited. The discount of this part returned to the coupon,
+   * and is included in `restMinor`.
+   */
   readonly againMinor: bigint;
-  /** Amount that the coupon has left. Limits a coupon with an amount, and the discount of a percentage on `againMinor`. */
+  /** Remaining amount of the coupon. It limits a coupon with an amount. It limits a percentage only on `againMinor`. */
   readonly restMinor: bigint;
 };
 
@@ -19,12 +22,13 @@ export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
   /** Part of the discount that comes from `restMinor`. */
-  readonly ofRestMinor: bigint;
+  readonly fromRemainingMinor: bigint;
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. Each percentage takes off the difference that the
- * amount makes to its rounded total. Then each coupon with an amount takes off what it has left.
+ * Returns the discounts of an amount that is added to an invoice later. The discount by a percentage is the increase of its
+ * rounded total, so that the discounts of all additions add up to that of the whole. Then each coupon with an amount takes off
+ * up to its remaining amount.
  *
  * @param coupons percentages first
  */
@@ -34,21 +38,21 @@ export function discountAdded(
 ): readonly AddedDiscount[] {
   let leftMinor = addedMinor;
   return coupons.map(({ redemptionId, percentOff, baseMinor, againMinor, restMinor }) => {
-    const most = restMinor > 0n ? restMinor : 0n;
+    const remaining = restMinor > 0n ? restMinor : 0n;
     const moreFor = (partMinor: bigint): bigint =>
       percentOff === null
         ? partMinor
         : percentOf(baseMinor + partMinor, percentOff) - percentOf(baseMinor, percentOff);
     const again = moreFor(percentOff === null ? leftMinor : lesser(againMinor, leftMinor));
-    const ofRestMinor = lesser(again, most);
-    const amountMinor = ofRestMinor + moreFor(leftMinor) - again;
+    const fromRemainingMinor = lesser(again, remaining);
+    const amountMinor = fromRemainingMinor + moreFor(leftMinor) - again;
     leftMinor -= amountMinor;
     invariant(leftMinor >= 0n, 'no amount is discounted below zero');
-    return { redemptionId, amountMinor, ofRestMinor };
+    return { redemptionId, amountMinor, fromRemainingMinor };
   });
 }
 
-/** Returns the base of each percentage, by redemption: its lines less the discounts of the coupons before it. */
+/** Returns the amount that each percentage applies to, by redemption: its lines less the discounts of the coupons before it. */
 export function percentageBases(
   lines: readonly DiscountableLine[],
   coupons: readonly RedeemedCoupon[],

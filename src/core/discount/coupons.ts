@@ -26,7 +26,7 @@ export type CouponOff =
       readonly type: 'percent';
       readonly percentOff: string;
       /** Limit of the discount; null or absent: no limit. */
-      readonly mostMinor?: bigint | null;
+      readonly limitMinor?: bigint | null;
     }
   /** Amount that other invoices left of the coupon, in the invoice's currency. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
@@ -100,10 +100,10 @@ function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCo
   const baseMinor = total(weights);
   if (off.type === 'percent') {
     const fullMinor = percentOf(baseMinor, off.percentOff);
-    const mostMinor = off.mostMinor ?? fullMinor;
-    const amountMinor = lesser(fullMinor, mostMinor);
+    const limitMinor = off.limitMinor ?? fullMinor;
+    const amountMinor = lesser(fullMinor, limitMinor);
     const sharesMinor = allocate(amountMinor, weights);
-    return { redemptionId, amountMinor, sharesMinor, unusedMinor: mostMinor - amountMinor };
+    return { redemptionId, amountMinor, sharesMinor, unusedMinor: limitMinor - amountMinor };
   }
   invariant(off.amountOffMinor >= 0n, 'a coupon takes nothing negative off');
   const amountMinor = off.amountOffMinor < baseMinor ? off.amountOffMinor : baseMinor;

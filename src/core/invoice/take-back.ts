@@ -38,12 +38,12 @@ export type TakenBack<Share extends DiscountShare = DiscountShare> = {
  * coupons, rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param mostMinor limit of the amount; a larger share is lowered to the limit, which also lowers the discounts
+ * @param limitMinor limit of the amount; a larger share is lowered to the limit, which also lowers the discounts
  */
 export function takeBack<Share extends DiscountShare>(
   held: HeldLines<Share>,
   share: Rational,
-  mostMinor: bigint | null = null,
+  limitMinor: bigint | null = null,
 ): TakenBack<Share> {
   invariant(
     compare(share, ZERO) >= 0 && compare(share, rational(1n)) <= 0,
@@ -52,8 +52,8 @@ export function takeBack<Share extends DiscountShare>(
   const { heldMinor, discounts } = held;
   const part = (amountMinor: bigint) =>
     amountMinor <= 0n ? 0n : roundToInteger(multiply(rational(amountMinor), share));
-  if (mostMinor !== null && mostMinor < part(heldMinor)) {
-    return takeBack(held, rational(mostMinor, heldMinor));
+  if (limitMinor !== null && limitMinor < part(heldMinor)) {
+    return takeBack(held, rational(limitMinor, heldMinor));
   }
   const given = discounts.filter(({ amountMinor }) => amountMinor > 0n);
   const weights = given.map(({ amountMinor }) => amountMinor);

@@ -6,12 +6,12 @@ import type { InvoiceCoupon } from './domain/invoice';
 export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
-    unusedMinor: own === undefined ? restOf(corrected) : unusedOf(own),
+    unusedMinor: own === undefined ? unusedOfCorrections(corrected) : unusedOf(own),
     endsAt: firstEndOf(own === undefined ? corrected : [own, ...corrected]),
   }));
 }
 
-/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries that took something off. */
+/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries with a discount. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],
@@ -23,9 +23,9 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
 export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
-    mostMinor: own?.mostMinor ?? null,
+    limitMinor: own?.mostMinor ?? null,
     correctedMinor: sumOf(corrected, ({ amountMinor }) => amountMinor),
-    ofRestMinor: sumOf(corrected, ({ ofRestMinor = 0n }) => ofRestMinor),
+    fromRemainingMinor: sumOf(corrected, ({ ofRestMinor = 0n }) => ofRestMinor),
   }));
 }
 
@@ -45,10 +45,10 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns what is left of a coupon with duration `once`, if only usage corrections of the invoice used it or returned a
- * discount to it.
+ * Returns the remaining amount of a coupon with duration `once` that the invoice used, or returned a discount to, only in its
+ * usage corrections.
  */
-function restOf(corrected: readonly InvoiceCoupon[]): bigint {
+function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;
   if (first?.duration !== 'once') return 0n;
   const change = sumOf(

@@ -156,7 +156,7 @@ describe('an invoice that took something off', () => {
     expect(after).toMatchObject({ appliedAmount: 5n, remainingAmount: 15n, endedAt: null });
     expect(isUsedUp({ redemption: after, coupon: percent })).toBe(false);
     const others = { appliedMinor: 20n, isUsed: true };
-    const noted = { ...NOTHING, amountMinor: 5n, returnedMinor: 20n, mostMinor: 20n, others };
+    const noted = { ...NOTHING, amountMinor: 5n, returnedMinor: 20n, limitMinor: 20n, others };
     const voided = withoutInvoice({ redemption: after, coupon: percent }, noted, later);
     expect(voided).toMatchObject({ appliedAmount: 20n, remainingAmount: 0n, endedAt: later });
   });

@@ -162,34 +162,40 @@ export interface InvoiceDiscount {
   readonly amountMinor: bigint;
   /** Discount returned by credits of the invoice; absent: none. */
   readonly returnedMinor?: bigint;
-  /** The most that a percentage could take off; null or absent: no limit. */
-  readonly mostMinor?: bigint | null;
-  /** Discount of usage that was added to earlier bills, and its part that came from `remainingAmount`; absent: none. */
+  /** Largest discount that a percentage could give; null or absent: no limit. */
+  readonly limitMinor?: bigint | null;
+  /**
+   * Discount of usage that was added to earlier bills, and the part of it that was taken from `remainingAmount`; absent: none.
+   */
   readonly correctedMinor?: bigint;
-  readonly ofRestMinor?: bigint;
+  readonly fromRemainingMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
-  /** End of the repeating months, counted from the first period that other invoices in effect discount; absent: unchanged. */
+  /**
+   * End of the months of a repeating coupon, counted from the first period that other invoices in effect discount; absent:
+   * unchanged.
+   */
   readonly endsAt?: Date | null;
 }
 
 /**
- * Returns the redemption as if a void invoice had neither used it nor returned anything to it. What a coupon with duration `once`
- * took off can be used again, and the months of a repeating one begin with the first period that another invoice discounts.
+ * Returns the redemption as if a void invoice had neither used it nor returned a discount to it. The discount by a coupon with
+ * duration `once` becomes available again. The months of a repeating coupon begin with the first period that another invoice
+ * discounts.
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
-  { amountMinor, returnedMinor = 0n, mostMinor = null, ...corrections }: InvoiceDiscount,
+  { amountMinor, returnedMinor = 0n, limitMinor = null, ...corrections }: InvoiceDiscount,
   now: Date,
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
-  const { correctedMinor = 0n, ofRestMinor = 0n, endsAt = redemption.endsAt } = corrections;
+  const { correctedMinor = 0n, fromRemainingMinor = 0n, endsAt = redemption.endsAt } = corrections;
   const { others = { appliedMinor: 0n, isUsed: false } } = corrections;
   const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
   const isPercentage = coupon.amountOff === null;
-  const ownMinor = isPercentage && mostMinor === null ? 0n : amountMinor - correctedMinor;
-  const rest = greater((remainingAmount ?? 0n) + ownMinor + ofRestMinor - returnedMinor, 0n);
+  const ownMinor = isPercentage && limitMinor === null ? 0n : amountMinor - correctedMinor;
+  const rest = greater((remainingAmount ?? 0n) + ownMinor + fromRemainingMinor - returnedMinor, 0n);
   const used = {
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,

@@ -9,20 +9,20 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
 
 export interface BillCoupon {
   readonly redemptionId: string;
-  /** True if the coupon took something off the bill. */
+  /** True if the coupon discounted the bill. */
   readonly isUsed: boolean;
   /** True if the percentage was limited to discounts that credits had returned to it. */
   readonly isLimited: boolean;
 }
 
-/** Terms of the bill of a period: its discounts and taxes, which later usage of the period gets too. */
+/** Discounts and taxes of the bill of a period. They also apply to usage of the period that is billed later. */
 export interface BillTerms {
   /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;
   /** Start of the period of the invoice. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Rates of its charges; none for a customer without tax. */
+  /** Tax rates of its charges; empty for a customer without tax. */
   readonly taxes: readonly InvoiceRateTerms[];
   readonly coupons: readonly BillCoupon[];
 }
@@ -30,7 +30,7 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present if the bill did not use the coupon, and the correction is the first to use it. */
+  /** Present if the bill did not use the coupon, so that the correction is its first use. */
   readonly begins?: true;
 }
 
@@ -39,9 +39,9 @@ export interface BilledBy {
   /** Start of the period of the invoice of that bill. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Rates of its charges; none for a customer without tax. */
+  /** Tax rates of its charges; empty for a customer without tax. */
   readonly taxes: readonly InvoiceRateTerms[];
-  /** Percentages first. */
+  /** Coupons of that bill, percentages first. */
   readonly coupons: readonly BilledByCoupon[];
 }
 

@@ -8,25 +8,25 @@ export interface CorrectedDiscount {
   /** Start of the invoice period of the corrected bill. */
   readonly billedFrom: Date | null;
   readonly takenMinor: bigint;
-  /** Part of `takenMinor` that was taken from the amount the coupon had left. */
-  readonly ofRestMinor: bigint;
+  /** Part of `takenMinor` that was taken from the remaining amount of the coupon. */
+  readonly fromRemainingMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction was the first to use the coupon: the corrected bill had not used it. */
-  readonly begins: boolean;
+  /** True if the correction was the first use of the coupon, because the corrected bill had not used it. */
+  readonly isFirstUse: boolean;
 }
 
 /**
- * Returns the key of the amount that a coupon has left for corrections of one period. A coupon that lasts `once` has one key
- * for all periods.
+ * Returns the key of the remaining amount of a coupon for corrections of one period. A coupon with duration `once` has one
+ * remaining amount, and so one key, for all periods.
  */
-export function restKey(
+export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,
   billedFrom: Date | null,
 ): string {
   return duration === 'once' ? redemptionId : `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
 }
 
-/** Returns the discounts that corrections of usage took or returned. */
+/** Returns the discounts that usage corrections took from coupons or returned to them. */
 export function correctedDiscounts(
   lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
 ): readonly CorrectedDiscount[] {
@@ -36,14 +36,21 @@ export function correctedDiscounts(
     const { billedBy, returned = [] } = corrects;
     const added = billedBy === undefined ? [] : addedDiscounts(amount, billedBy);
     return [
-      ...added.map(({ redemptionId, amountMinor: takenMinor, ofRestMinor }) => {
+      ...added.map(({ redemptionId, amountMinor: takenMinor, fromRemainingMinor }) => {
         const billedFrom = billedBy?.billedFrom ?? null;
         const used = billedBy?.coupons.find((one) => one.redemptionId === redemptionId);
-        const begins = used?.begins === true;
-        return { redemptionId, billedFrom, takenMinor, ofRestMinor, returnedMinor: 0n, begins };
+        const isFirstUse = used?.begins === true;
+        return {
+          redemptionId,
+          billedFrom,
+          takenMinor,
+          fromRemainingMinor,
+          returnedMinor: 0n,
+          isFirstUse,
+        };
       }),
       ...returned.map(({ redemptionId, billedFrom, amountMinor: returnedMinor }) => {
-        const none = { takenMinor: 0n, ofRestMinor: 0n, begins: false };
+        const none = { takenMinor: 0n, fromRemainingMinor: 0n, isFirstUse: false };
         return { redemptionId, billedFrom, returnedMinor, ...none };
       }),
     ];

@@ -147,13 +147,13 @@ export function correctedCouponsOf(
 ): readonly InvoiceCoupon[] {
   const found = new Map<string, InvoiceCoupon>();
   for (const discount of correctedDiscounts(lines)) {
-    const { redemptionId, billedFrom: correctedFrom, takenMinor, ofRestMinor } = discount;
+    const { redemptionId, billedFrom: correctedFrom, takenMinor, fromRemainingMinor } = discount;
     const key = couponKey(redemptionId, correctedFrom);
     const coupon = coupons.get(key);
     if (coupon === undefined) continue;
     const { redeemedAt, duration, percentOff, periodStartAt, ownEndsAt } = coupon;
     const before = found.get(key);
-    const isUsedFirst = isPercentOnce(coupon) && discount.begins && takenMinor > 0n;
+    const isUsedFirst = isPercentOnce(coupon) && discount.isFirstUse && takenMinor > 0n;
     const restMinor = leftOf(coupon, 0n) ?? 0n;
     found.set(key, {
       redemptionId,
@@ -163,7 +163,7 @@ export function correctedCouponsOf(
       amountOffMinor: percentOff === null ? restMinor : null,
       amountMinor: (before?.amountMinor ?? 0n) + takenMinor,
       returnedMinor: (before?.returnedMinor ?? 0n) + discount.returnedMinor,
-      ofRestMinor: (before?.ofRestMinor ?? 0n) + ofRestMinor,
+      ofRestMinor: (before?.ofRestMinor ?? 0n) + fromRemainingMinor,
       restMinor,
       correctedFrom,
       ...(duration === 'repeating' && { appliedFrom: periodStartAt, endsAt: ownEndsAt }),

@@ -1,20 +1,20 @@
 import { discountAdded } from '../../../core/discount';
 import type { BilledBy } from './billed-by';
 import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
-import { restKey } from './corrected-discounts';
+import { remainingKey } from './corrected-discounts';
 import { leftOf, positive } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
-/** Amounts that coupons have left for the usage corrections of an invoice, updated by each correction. */
+/** Remaining amounts of coupons for the usage corrections of an invoice, updated by each correction. */
 export class CouponsLeft {
-  /** Amount that each coupon has left, in minor units, by {@link restKey}. */
-  private readonly rests: Map<string, bigint>;
+  /** Remaining amounts, in minor units, by {@link remainingKey}. */
+  private readonly remaining: Map<string, bigint>;
 
   /** @param coupons by {@link couponKey} */
   constructor(private coupons: ReadonlyMap<string, CorrectedCoupon>) {
-    this.rests = new Map(
+    this.remaining = new Map(
       [...coupons.values()].map((coupon) => [
-        restKey(coupon, coupon.billedFrom),
+        remainingKey(coupon, coupon.billedFrom),
         leftOf(coupon, 0n) ?? 0n,
       ]),
     );
@@ -25,20 +25,20 @@ export class CouponsLeft {
   }
 
   /**
-   * Lowers what the coupons have left by the discounts of an added amount. Returns `billedBy` with the amounts that the coupons
-   * had left before.
+   * Lowers the remaining amounts of the coupons by the discounts of an added amount. Returns `billedBy` with the remaining
+   * amounts before.
    */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
     const coupons = billedBy.coupons.map((coupon) => ({
       ...coupon,
-      restMinor: positive(this.rests.get(restKey(coupon, billedFrom)) ?? 0n),
+      restMinor: positive(this.remaining.get(remainingKey(coupon, billedFrom)) ?? 0n),
     }));
-    discountAdded(addedMinor, coupons).forEach(({ ofRestMinor, amountMinor }, index) => {
+    discountAdded(addedMinor, coupons).forEach(({ fromRemainingMinor, amountMinor }, index) => {
       const coupon = coupons[index];
       if (coupon === undefined || amountMinor === 0n) return;
       const { redemptionId, duration, begins } = coupon;
-      this.change(restKey(coupon, billedFrom), -ofRestMinor);
+      this.change(remainingKey(coupon, billedFrom), -fromRemainingMinor);
       if (begins !== true && duration !== 'repeating') return;
       const used = this.find(redemptionId, billedFrom);
       if (used === undefined) return;
@@ -49,10 +49,10 @@ export class CouponsLeft {
 
   giveBack({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);
-    if (coupon !== undefined) this.change(restKey(coupon, billedFrom), amountMinor);
+    if (coupon !== undefined) this.change(remainingKey(coupon, billedFrom), amountMinor);
   }
 
   private change(key: string, byMinor: bigint): void {
-    this.rests.set(key, (this.rests.get(key) ?? 0n) + byMinor);
+    this.remaining.set(key, (this.remaining.get(key) ?? 0n) + byMinor);
   }
 }

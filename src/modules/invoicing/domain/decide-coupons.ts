@@ -88,7 +88,7 @@ export function couponsOf(
     const correctedMinor = corrected
       .filter((one) => one.redemptionId === redemptionId)
       .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
-      .reduce((total, one) => total + one.returnedMinor - one.ofRestMinor, 0n);
+      .reduce((total, one) => total + one.returnedMinor - one.fromRemainingMinor, 0n);
     if (coupon.isUsedUp && returnedMinor + correctedMinor <= 0n) return [];
     const left = isUsed ? 0n : leftOf(coupon, returnedMinor + correctedMinor);
     return [
@@ -213,7 +213,7 @@ export function redeemed(
           ),
     off:
       percentOff !== null
-        ? { type: 'percent', percentOff, mostMinor: mostMinor ?? null }
+        ? { type: 'percent', percentOff, limitMinor: mostMinor ?? null }
         : { type: 'amount', amountOffMinor: amountOffMinor ?? 0n },
   };
 }

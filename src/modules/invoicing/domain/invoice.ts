@@ -52,27 +52,28 @@ export interface InvoiceCoupon {
   readonly percentOff: string | null;
   /** Amount that the coupon could take off, including `returnedMinor`. */
   readonly amountOffMinor: bigint | null;
-  /** Amount it took off. */
+  /** Discount by the coupon. */
   readonly amountMinor: bigint;
-  /** Amount that credits of the invoice returned to it; absent from older invoices. */
+  /** Discount that credits on this invoice returned to the coupon; absent from older invoices. */
   readonly returnedMinor?: bigint;
-  /** Limit of what a percentage could take off; null or absent: no limit. */
+  /** Largest discount that a percentage could give; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
-  /** Prices that it is limited to; null or absent: all lines. */
+  /** Prices that the coupon discounts; null or absent: all prices. */
   readonly priceIds?: readonly string[] | null;
-  /** End of its months, if it repeats. */
+  /** End of the months of a repeating coupon. */
   readonly endsAt?: Date | null;
-  /** Start of the billing period it was applied in; absent from older invoices. */
+  /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Present if usage corrections on this invoice took or returned the discount: start of the period of the earlier invoice that
-   * they correct. Such entries are stored beside the coupons that discount the invoice's own charges.
+   * Start of the period of the earlier invoice that usage corrections on this invoice correct. Present only in an entry for the
+   * discounts of such corrections; these entries are stored beside those of the coupons that discount the invoice's own
+   * charges.
    */
   readonly correctedFrom?: Date | null;
-  /** Amount that the coupon had left before these corrections, and the part of `amountMinor` taken from it. */
+  /** Remaining amount of the coupon before these corrections, and the part of `amountMinor` that was taken from it. */
   readonly restMinor?: bigint;
   readonly ofRestMinor?: bigint;
-  /** Present if these corrections were the first to use a percentage that lasts `once`. */
+  /** Present if these corrections were the first use of a percentage coupon with duration `once`. */
   readonly begins?: true;
 }
 
