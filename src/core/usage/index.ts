@@ -2,7 +2,7 @@ export { type Aggregation, AGGREGATIONS } from './aggregation';
 export {
   type Group,
   type GroupUsage,
-  heldFrom,
+  carryOverStart,
   readingsOf,
   type TotalsByGroup,
   type UsageTotals,

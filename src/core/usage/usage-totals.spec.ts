@@ -6,7 +6,7 @@ import { InvariantError } from '../invariant';
 import type { Period } from '../time';
 import {
   type Aggregation,
-  heldFrom,
+  carryOverStart,
   readingsOf,
   type TotalsByGroup,
   type UsageTotals,
@@ -183,7 +183,7 @@ describe('values held from before a period', () => {
     ['weighted_sum', true, undefined, '0001-01-01T00:00:00.000Z'],
     ['weighted_sum', true, since, '0001-01-01T00:00:00.000Z'],
   ])('%s, recurring %j, since %j: from %j', (aggregation, isRecurring, heldSince, expected) => {
-    const from = heldFrom({ aggregation, isRecurring }, heldSince);
+    const from = carryOverStart({ aggregation, isRecurring }, heldSince);
     expect(from?.toISOString() ?? null).toBe(expected);
   });
 });

@@ -54,7 +54,7 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
  * Returns the instant from which earlier values carry over into a period; null: none do. A recurring meter carries over all
  * earlier values, any other `weighted_sum` those from `heldSince` on.
  */
-export function heldFrom(
+export function carryOverStart(
   {
     aggregation,
     isRecurring,

@@ -20,25 +20,25 @@ import {
 const MAX_CACHED_KEYS = 10_000;
 
 /** A request to consume the entitlement of a customer. */
-export interface AskedConsumption extends ConsumptionTarget {
+export interface RequestedConsumption extends ConsumptionTarget {
   readonly request: ConsumptionRequest;
 }
 
 /** Requests of one balance, in their order. */
-interface AskedBalance extends ConsumptionTarget {
+interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
 /** A balance with its requests. */
 interface FoundBalance {
-  readonly asked: AskedBalance;
+  readonly requested: RequestedBalance;
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
 }
 
 /** A balance with the decisions about its requests. */
 interface DecidedBalance extends ConsumptionWrite {
-  readonly asked: AskedBalance;
+  readonly requested: RequestedBalance;
   readonly target: SharedTarget;
   /** The balance after its requests, if one of them was allowed. */
   readonly reached: ReachedBalance | null;
@@ -82,16 +82,16 @@ export class ConsumeSharedService {
    *   a test clock, or its request may be refused with an error
    */
   async answerAll(
-    asked: readonly AskedConsumption[],
+    requested: readonly RequestedConsumption[],
   ): Promise<readonly (BatchOutcome<Consumption> | undefined)[]> {
-    const balances = balancesOf(asked);
+    const balances = balancesOf(requested);
     const { answers, isRepeated } = await this.consumeKnown(balances);
     const others = balances.filter((balance) => !answers.has(targetOf(balance)));
     const outcomes =
       others.length === 0
         ? answers
         : new Map([...answers, ...(await this.decideAll(others, isRepeated))]);
-    return asked.map((one) => {
+    return requested.map((one) => {
       const ofBalance = outcomes.get(targetOf(one));
       return ofBalance === undefined ? undefined : outcomeOf(one.request, ofBalance);
     });
@@ -102,28 +102,28 @@ export class ConsumeSharedService {
    * because the event needs statements of its own.
    */
   private async consumeKnown(
-    asked: readonly AskedBalance[],
+    requested: readonly RequestedBalance[],
   ): Promise<{ readonly answers: ReadonlyMap<string, Answers>; readonly isRepeated: boolean }> {
     const now = this.clock.now();
     const decided: DecidedBalance[] = [];
     try {
-      for (const balance of asked) {
+      for (const balance of requested) {
         const known = this.known.findOwn(targetOf(balance), now);
-        const one = known && (await this.decideBalance({ asked: balance, ...known }, now));
+        const one = known && (await this.decideBalance({ requested: balance, ...known }, now));
         if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
       }
       if (decided.length === 0) return { answers: new Map(), isRepeated: false };
       const written = await this.shared.consumeKnown(decided, now);
       for (const [index, one] of decided.entries()) {
         if (written.has(index)) this.remember(one);
-        else this.known.suspend(targetOf(one.asked));
+        else this.known.suspend(targetOf(one.requested));
       }
       return {
         answers: answersOf(decided.filter((_, index) => written.has(index))),
         isRepeated: false,
       };
     } catch (error) {
-      for (const one of decided) this.known.forget(targetOf(one.asked));
+      for (const one of decided) this.known.forget(targetOf(one.requested));
       if (isOutage(error)) throw error;
       const isRepeated = violatedConstraint(error) !== null;
       if (!isRepeated) {
@@ -135,11 +135,11 @@ export class ConsumeSharedService {
 
   /** Returns the answers of the balances that could be consumed. */
   private async decideAll(
-    asked: readonly AskedBalance[],
+    requested: readonly RequestedBalance[],
     isRepeated: boolean,
   ): Promise<ReadonlyMap<string, Answers>> {
     const attempt = (looksUp: boolean) =>
-      this.database.transaction(() => this.consume(asked, looksUp));
+      this.database.transaction(() => this.consume(requested, looksUp));
     try {
       const decided = await attempt(isRepeated).catch((error: unknown) => {
         if (error instanceof AlreadyAnswered && !isRepeated) return attempt(true);
@@ -156,7 +156,7 @@ export class ConsumeSharedService {
   }
 
   private remember(decided: DecidedBalance): void {
-    this.known.written(targetOf(decided.asked), decided.target, decided);
+    this.known.written(targetOf(decided.requested), decided.target, decided);
   }
 
   /**
@@ -164,11 +164,11 @@ export class ConsumeSharedService {
    * @param isRepeated true to read stored answers. Repeated requests are rare, so answers are read only after one was found.
    */
   private async consume(
-    asked: readonly AskedBalance[],
+    requested: readonly RequestedBalance[],
     isRepeated: boolean,
   ): Promise<readonly DecidedBalance[]> {
     const now = this.clock.now();
-    const locked = await this.lock(asked, now);
+    const locked = await this.lock(requested, now);
     if (locked.length === 0) return [];
     const known = isRepeated ? await this.findAnswers(locked) : [];
     const decided: DecidedBalance[] = [];
@@ -182,13 +182,16 @@ export class ConsumeSharedService {
   }
 
   /** Locks the streams of meters, then the balances. */
-  private async lock(asked: readonly AskedBalance[], now: Date): Promise<readonly FoundBalance[]> {
-    const eventNames = await this.eventNamesOf(asked);
-    const targets = asked.flatMap((balance) => {
+  private async lock(
+    requested: readonly RequestedBalance[],
+    now: Date,
+  ): Promise<readonly FoundBalance[]> {
+    const eventNames = await this.eventNamesOf(requested);
+    const targets = requested.flatMap((balance) => {
       const eventName = eventNames.get(balance.key);
       if (eventName === undefined) return [];
       const { customerId, key } = balance;
-      return { asked: balance, target: { customerId, key, eventName } };
+      return { requested: balance, target: { customerId, key, eventName } };
     });
     const found = await this.shared.lock(
       targets.map(({ target }) => target),
@@ -207,18 +210,18 @@ export class ConsumeSharedService {
    * Decides the requests of a balance. Returns null if its meter cannot count one of them: that request is then refused alone.
    */
   private async decideBalance(
-    { asked, target, balance }: FoundBalance,
+    { requested, target, balance }: FoundBalance,
     now: Date,
     known: Answers = new Map(),
   ): Promise<DecidedBalance | null> {
     const { record } = balance;
-    if (!(await this.usage.countsAll(record, asked.requests))) return null;
-    const { decisions, used } = decide(record, unanswered(asked.requests, known));
+    if (!(await this.usage.countsAll(record, requested.requests))) return null;
+    const { decisions, used } = decide(record, unanswered(requested.requests, known));
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     const events = (await this.usage.eventsOf(record, allowed)) ?? [];
     const reached = allowed.length > 0 ? withUsage({ record, used, now }) : null;
     return {
-      asked,
+      requested,
       target,
       balance,
       after: reached?.record ?? null,
@@ -237,9 +240,9 @@ export class ConsumeSharedService {
    * deleted after its name was cached, its balance is not locked.
    */
   private async eventNamesOf(
-    asked: readonly AskedBalance[],
+    requested: readonly RequestedBalance[],
   ): Promise<ReadonlyMap<string, string | null>> {
-    const unknown = asked.filter(({ key }) => !this.eventNames.has(key));
+    const unknown = requested.filter(({ key }) => !this.eventNames.has(key));
     if (unknown.length > 0) {
       if (this.eventNames.size > MAX_CACHED_KEYS) this.eventNames.clear();
       const keys = [...new Set(unknown.map(({ key }) => key))];
@@ -253,16 +256,16 @@ export class ConsumeSharedService {
 
   private findAnswers(locked: readonly FoundBalance[]): Promise<readonly Answers[]> {
     return this.consumptions.find(
-      locked.map(({ balance, asked }) => ({
+      locked.map(({ balance, requested }) => ({
         key: balance.record.row,
-        idempotencyKeys: asked.requests.map(({ idempotencyKey }) => idempotencyKey),
+        idempotencyKeys: requested.requests.map(({ idempotencyKey }) => idempotencyKey),
       })),
     );
   }
 }
 
 function answersOf(decided: readonly DecidedBalance[]): ReadonlyMap<string, Answers> {
-  return new Map(decided.map(({ asked, answers }) => [targetOf(asked), answers]));
+  return new Map(decided.map(({ requested, answers }) => [targetOf(requested), answers]));
 }
 
 function targetOf({ customerId, key }: ConsumptionTarget): string {
@@ -270,9 +273,9 @@ function targetOf({ customerId, key }: ConsumptionTarget): string {
 }
 
 /** Groups the requests by balance. */
-function balancesOf(asked: readonly AskedConsumption[]): readonly AskedBalance[] {
-  const balances = new Map<string, AskedBalance>();
-  for (const { request, ...target } of asked) {
+function balancesOf(requested: readonly RequestedConsumption[]): readonly RequestedBalance[] {
+  const balances = new Map<string, RequestedBalance>();
+  for (const { request, ...target } of requested) {
     const balance = balances.get(targetOf(target));
     if (balance === undefined) balances.set(targetOf(target), { ...target, requests: [request] });
     else balance.requests.push(request);

@@ -3,7 +3,7 @@ import { invariant } from '../../core/invariant';
 import { Batcher } from '../../platform/concurrency';
 import { Database, isDatabaseUnavailable } from '../../platform/database';
 import { ConsumeBalanceService } from './consume-balance.service';
-import { type AskedConsumption, ConsumeSharedService } from './consume-shared.service';
+import { type RequestedConsumption, ConsumeSharedService } from './consume-shared.service';
 import type { ConsumptionTarget } from './consumptions.repository';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
@@ -21,21 +21,21 @@ export class ConsumeService {
    * Requests wait for their commit in memory, without a database connection. Most requests share one commit, whatever their
    * balance.
    */
-  private readonly shared = new Batcher<AskedConsumption, Consumption | null>(
-    async (asked) => {
-      const outcomes = await this.consumeShared.answerAll(asked);
+  private readonly shared = new Batcher<RequestedConsumption, Consumption | null>(
+    async (requested) => {
+      const outcomes = await this.consumeShared.answerAll(requested);
       return outcomes.map((outcome) => outcome ?? { answer: null });
     },
     { most: MAX_SHARED_BATCH_SIZE, longestWaitMs: LONGEST_WAIT_MS },
   );
   /** Requests that {@link ConsumeSharedService} leaves out, by balance. */
   private readonly alone = new Batcher(
-    (asked: readonly AskedConsumption[]) => {
-      const [consumed] = asked;
+    (requested: readonly RequestedConsumption[]) => {
+      const [consumed] = requested;
       invariant(consumed !== undefined, 'A batch has a request.');
       return this.consumeBalance.answerAll(
         consumed,
-        asked.map(({ request }) => request),
+        requested.map(({ request }) => request),
       );
     },
     { most: MAX_BATCH_SIZE, retriesEach: (error) => !isDatabaseUnavailable(error) },
@@ -54,9 +54,9 @@ export class ConsumeService {
    */
   async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
     if (this.database.isInTransaction) return this.consumeInTransaction(consumed, request);
-    const asked = { ...consumed, request };
-    const answer = await this.shared.add(asked);
-    return answer ?? this.alone.add(asked, `${consumed.customerId} ${consumed.key}`);
+    const requested = { ...consumed, request };
+    const answer = await this.shared.add(requested);
+    return answer ?? this.alone.add(requested, `${consumed.customerId} ${consumed.key}`);
   }
 
   /** Consumes in a caller's transaction, where the request cannot share a commit with others. */

@@ -31,7 +31,7 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then balances of the part `asked`, in ascending order. Skips balances that are locked by another transaction
+ * Locks streams, then balances of the part `requested`, in ascending order. Skips balances that are locked by another transaction
  * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window another
  * process began by a clock that is ahead, and balances whose usage event would also change another balance, another registered
  * window or a billed period. The conditions on customer ids keep the cached plan from reading whole tables.
@@ -39,26 +39,26 @@ const IN_ORDER_OF_KEYS = `
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */
 export const LOCK = `
-  WITH asked AS MATERIALIZED (
+  WITH requested AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) WITH ORDINALITY
-      AS asked (customer_id, key, event_name, slot, number)
+      AS requested (customer_id, key, event_name, slot, number)
   ),
   ${lockedStreams('$1')}
-  SELECT asked.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
+  SELECT requested.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
     CASE WHEN e.meter_id IS NOT NULL THEN ${nextWindowChange('$5')} END AS next_change_at,
     CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
     e.key, e.type, e.meter_id, e.thresholds, e.version AS entitlement_version, ${BALANCE_COLUMNS}
-  FROM asked
-  JOIN customer c ON c.id = asked.customer_id
-  JOIN customer_access a ON a.customer_id = asked.customer_id
-  JOIN entitlement e ON e.key = asked.key
-  JOIN customer_entitlement h ON h.customer_id = asked.customer_id AND h.entitlement_id = e.id
+  FROM requested
+  JOIN customer c ON c.id = requested.customer_id
+  JOIN customer_access a ON a.customer_id = requested.customer_id
+  JOIN entitlement e ON e.key = requested.key
+  JOIN customer_entitlement h ON h.customer_id = requested.customer_id AND h.entitlement_id = e.id
     AND h.access_version = a.version AND h.rules_version = e.rules_version
-  LEFT JOIN stream ON stream.customer_id = asked.customer_id AND stream.event_name = asked.event_name
+  LEFT JOIN stream ON stream.customer_id = requested.customer_id AND stream.event_name = requested.event_name
   WHERE c.id = ANY ($1::text[]) AND a.customer_id = ANY ($1::text[]) AND h.customer_id = ANY ($1::text[])
     AND h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $5::timestamptz)
     AND (h.window_start_at IS NULL OR h.window_start_at <= $5::timestamptz)
-    AND CASE WHEN e.meter_id IS NULL THEN asked.event_name IS NULL
+    AND CASE WHEN e.meter_id IS NULL THEN requested.event_name IS NULL
       ELSE stream.id IS NOT NULL AND ${isOnlyIn('$5', WINDOW)} AND NOT ${IS_SHARED_WINDOW}
     END
   ORDER BY h.id
@@ -141,12 +141,12 @@ const consumeKnownSql = (counting: Counting): string => {
   const isCounted = counting !== 'nothing';
   return `
   WITH locked AS MATERIALIZED (
-    SELECT asked.*, h.window_start_at, h.window_end_at
+    SELECT requested.*, h.window_start_at, h.window_end_at
     FROM ROWS FROM (
       unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::text[], $7::int[], $8::numeric[], $9::numeric[]
         ${isCounted ? ', $14::bigint[], $15::bigint[], $16::bigint[], $17::int[], $18::numeric[], $19::text[]' : ''}),
       generate_subscripts($2::text[], 1)
-    ) AS asked (
+    ) AS requested (
       balance_id, version, customer_id, access_version, entitlement_id, entitlement_version, used, covered,
       ${isCounted ? 'stream_id, stream_version, last_position, events, total, meter_id,' : ''} number
     )
@@ -154,22 +154,22 @@ const consumeKnownSql = (counting: Counting): string => {
       isCounted
         ? `LEFT JOIN LATERAL (
       SELECT id FROM usage_stream AS stream
-      WHERE (stream.id, stream.version, stream.last_position) = (asked.stream_id, asked.stream_version, asked.last_position)
+      WHERE (stream.id, stream.version, stream.last_position) = (requested.stream_id, requested.stream_version, requested.last_position)
       FOR UPDATE SKIP LOCKED
     ) AS stream ON true`
         : ''
     }
     CROSS JOIN LATERAL (
-      SELECT FROM customer WHERE customer.id = asked.customer_id FOR KEY SHARE SKIP LOCKED
+      SELECT FROM customer WHERE customer.id = requested.customer_id FOR KEY SHARE SKIP LOCKED
     ) AS c
     CROSS JOIN LATERAL (
       SELECT window_start_at, window_end_at FROM customer_entitlement AS h
-      WHERE (h.id, h.version) = (asked.balance_id, asked.version)
+      WHERE (h.id, h.version) = (requested.balance_id, requested.version)
       FOR NO KEY UPDATE SKIP LOCKED
     ) AS h
-    WHERE (SELECT version FROM customer_access AS a WHERE a.customer_id = asked.customer_id) = asked.access_version
-      AND (SELECT version FROM entitlement AS e WHERE e.id = asked.entitlement_id) = asked.entitlement_version
-      ${isCounted ? 'AND (asked.stream_id IS NULL OR stream.id IS NOT NULL)' : ''}
+    WHERE (SELECT version FROM customer_access AS a WHERE a.customer_id = requested.customer_id) = requested.access_version
+      AND (SELECT version FROM entitlement AS e WHERE e.id = requested.entitlement_id) = requested.entitlement_version
+      ${isCounted ? 'AND (requested.stream_id IS NULL OR stream.id IS NOT NULL)' : ''}
   ),
   answered AS (
     ${INTO_ANSWERS}

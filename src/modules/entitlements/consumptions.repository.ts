@@ -37,9 +37,9 @@ const FIND_METERS = `
 const FIND = `
   SELECT c.customer_id AS "customerId", c.entitlement_id AS "entitlementId", c.idempotency_key AS "idempotencyKey",
     c.quantity, c.answer
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (customer_id, entitlement_id, idempotency_key)
-  JOIN entitlement_consumption c ON c.customer_id = asked.customer_id AND c.entitlement_id = asked.entitlement_id
-    AND c.idempotency_key = asked.idempotency_key`;
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS requested (customer_id, entitlement_id, idempotency_key)
+  JOIN entitlement_consumption c ON c.customer_id = requested.customer_id AND c.entitlement_id = requested.entitlement_id
+    AND c.idempotency_key = requested.idempotency_key`;
 
 export const INTO_ANSWERS = `
   INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)`;
@@ -72,11 +72,13 @@ export class ConsumptionsRepository {
 
   /** Returns the stored answers to the requests of each balance, by idempotency key. */
   async find(
-    asked: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
+    requested: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
   ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {
-    const found = asked.map(() => new Map<string, StoredConsumption>());
-    const byBalance = new Map(asked.map(({ key }, index) => [balanceKeyText(key), found[index]]));
-    const each = asked.flatMap(({ key, idempotencyKeys }) =>
+    const found = requested.map(() => new Map<string, StoredConsumption>());
+    const byBalance = new Map(
+      requested.map(({ key }, index) => [balanceKeyText(key), found[index]]),
+    );
+    const each = requested.flatMap(({ key, idempotencyKeys }) =>
       idempotencyKeys.map((idempotencyKey) => ({ ...key, idempotencyKey })),
     );
     const rows = await this.database.prepared<StoredAnswerRow>('consumptions-find', FIND, [

@@ -105,8 +105,8 @@ export class MeterUsageService {
     const { aggregation } = meter;
     if (!isTotalled(aggregation)) throw meterNotTotalled(aggregation);
     const windows = windowsFor(meter, query, timeZone);
-    const asked = { meter: { ...meter, aggregation }, windows, groupBy, top };
-    const totals = await this.reports.run('analytics', () => this.store.total(asked));
+    const requested = { meter: { ...meter, aggregation }, windows, groupBy, top };
+    const totals = await this.reports.run('analytics', () => this.store.total(requested));
     return {
       windows: windows.map((period, index) => ({ period, groups: totals.windows[index] ?? [] })),
       groupBy,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Group, heldFrom } from '../../core/usage';
+import { type Group, carryOverStart } from '../../core/usage';
 import { ArchivedUsage } from './archive/archived-usage';
 import type { ArchivedMonth } from './domain/archived-month';
 import type { StoredUsageEvent } from './domain/usage-event';
@@ -84,7 +84,7 @@ export class PostgresUsageStore extends UsageStore {
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
     return this.archive.monthsIn(
       queries.map(({ customerId, meter, period, heldSince }) => {
-        const startAt = heldFrom(meter, heldSince) ?? period.startAt;
+        const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
         return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };
       }),
     );

@@ -14,12 +14,12 @@ const COLUMNS = `
   ) AS files`;
 
 const IN_PERIODS = `
-  SELECT asked.number::integer, ${COLUMNS}
+  SELECT requested.number::integer, ${COLUMNS}
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
-    WITH ORDINALITY AS asked(customer_id, event_name, start_at, end_at, number)
+    WITH ORDINALITY AS requested(customer_id, event_name, start_at, end_at, number)
     JOIN usage_stream AS stream USING (customer_id, event_name)
     JOIN usage_archive_month AS month ON month.stream_id = stream.id AND month.written_at IS NOT NULL
-      AND month.start_at < asked.end_at AND month.end_at > asked.start_at
+      AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
 /** Reads a page of each stream of the customer by index, then the page over all streams. */

@@ -10,8 +10,8 @@ const bill = (from: number, to: number, upToPosition: bigint): CountedBill => ({
 });
 
 /** Shows first day, last day, position, and whether no bill is to come. */
-const shown = (...asked: Parameters<typeof outcomeSpans>): readonly (readonly unknown[])[] =>
-  outcomeSpans(...asked).map(({ startAt, endAt, billedUpTo, isUnbillable }) => [
+const shown = (...requested: Parameters<typeof outcomeSpans>): readonly (readonly unknown[])[] =>
+  outcomeSpans(...requested).map(({ startAt, endAt, billedUpTo, isUnbillable }) => [
     startAt.getUTCDate(),
     endAt.getUTCDate(),
     billedUpTo,

@@ -23,7 +23,7 @@ export interface WindowSql {
 }
 
 /**
- * Part `stream` of a statement: locks streams in ascending order of their ids, without waiting. `asked` is a part of the
+ * Part `stream` of a statement: locks streams in ascending order of their ids, without waiting. `requested` is a part of the
  * statement with `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams that another
  * transaction has locked or has just changed, and event names for which a meter is being created. So the bills and windows of a
  * locked stream stay as the statement sees them until the transaction ends: to change them, another transaction would have to
@@ -33,10 +33,10 @@ export interface WindowSql {
 export const lockedStreams = (customerIds: string): string => `
   stream AS MATERIALIZED (
     SELECT stream.id, stream.customer_id, stream.event_name, stream.version, stream.last_position
-    FROM asked
-    JOIN usage_stream AS seen ON seen.customer_id = asked.customer_id AND seen.event_name = asked.event_name
+    FROM requested
+    JOIN usage_stream AS seen ON seen.customer_id = requested.customer_id AND seen.event_name = requested.event_name
     JOIN usage_stream AS stream ON stream.id = seen.id AND stream.version = seen.version
-    WHERE seen.customer_id = ANY (${customerIds}::text[]) AND ${noMeterIsCreated('asked.slot')}
+    WHERE seen.customer_id = ANY (${customerIds}::text[]) AND ${noMeterIsCreated('requested.slot')}
     ORDER BY stream.id
     FOR UPDATE OF stream SKIP LOCKED
   )`;

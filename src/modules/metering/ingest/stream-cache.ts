@@ -37,7 +37,7 @@ const READ = `
   WHERE (customer_id, event_name) IN (
     SELECT customer_id, event_name FROM unnest(
       ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'text')}, ${listOfAnyLength('$3', 'int')}
-    ) AS asked(customer_id, event_name, slot)
+    ) AS requested(customer_id, event_name, slot)
     WHERE ${noMeterIsCreated('slot')}
   )`;
 

@@ -7,7 +7,7 @@ export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
 /** Leaves out registered windows of exactly one UTC hour, because they use the bucket of that hour. */
-const IS_NO_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
+const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /** Returns SQL that keeps the later of two values. Of two events at one instant, the one accepted last is later. */
 const laterOf = (column: string): string => `
@@ -22,7 +22,7 @@ const IN_WINDOWS = `
     SELECT counted.*, usage_window.start_at, usage_window.end_at
     FROM counted JOIN usage_window USING (stream_id, meter_id)
     WHERE counted.occurred_at >= usage_window.start_at AND counted.occurred_at < usage_window.end_at
-      AND ${IS_NO_HOUR}`;
+      AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
  * Returns common table expressions that add counted events to the running totals of their hours, and of the registered windows

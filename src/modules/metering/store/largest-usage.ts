@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { parseExact, ZERO } from '../../../core/decimal';
-import { type Aggregation, heldFrom, valueOf } from '../../../core/usage';
+import { type Aggregation, carryOverStart, valueOf } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours } from '../domain/hours';
 import type { LargestUsage, LargestUsageQuery } from '../usage-store';
-import { ASKED, columnsOf } from './asked-periods';
+import { REQUESTED_PERIODS, columnsOf } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 
@@ -54,14 +54,14 @@ export class LargestUsageReader {
     const { aggregation } = meter;
     const edges = edgesOf(splitAtHours(period));
     await this.archived.requireStoredOf(meter.eventName, edges);
-    const heldSince = heldFrom(meter, undefined);
+    const heldSince = carryOverStart(meter, undefined);
     const before =
       heldSince === null ? [] : [splitAtHours({ startAt: heldSince, endAt: period.startAt })];
     const pieces = {
       aggregation,
       stream: 'stream.id',
       meter: '$2',
-      asked: ASKED,
+      requested: REQUESTED_PERIODS,
       condition: NOT_VOIDED,
       groupBy: meter.groupBy,
     };

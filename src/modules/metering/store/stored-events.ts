@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { archivedBefore } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
-import { type Group, heldFrom } from '../../../core/usage';
+import { type Group, carryOverStart } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageEventNotFound } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
@@ -92,7 +92,7 @@ export class StoredEvents {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { items: [], next: null };
     const last = after === null ? null : parseCursor(after);
-    const startAt = heldFrom(meter, heldSince) ?? period.startAt;
+    const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
     const isWithin = last !== null && last.occurredAt >= startAt;
     const rows = await this.database.query<EventRow>(COUNTED, [
       stream,

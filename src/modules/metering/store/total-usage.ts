@@ -7,7 +7,7 @@ import { edgesOf, hourOf, splitAtHours } from '../domain/hours';
 import type { TotalledAggregation } from '../domain/totalled-aggregation';
 import type { TotalUsage, TotalUsageQuery } from '../usage-store';
 import { tooMuchUsageToTotal } from '../usage.errors';
-import { eventsOf, groupOf, IS_HOUR, NOT_VOIDED } from './totals-sql';
+import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 
 /** Maximum number of running totals and events that one answer reads. */
 const MOST_PIECES = 2_000_000;
@@ -36,7 +36,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
     FROM stream CROSS JOIN LATERAL (
       SELECT * FROM usage_bucket
       WHERE stream_id = stream.id AND meter_id = $2 AND start_at >= $3 AND start_at < $4
-        AND ${IS_HOUR} AND start_at <> ALL ($6::timestamptz[]) AND events > 0
+        AND ${IS_WHOLE_HOUR} AND start_at <> ALL ($6::timestamptz[]) AND events > 0
       OFFSET 0
     ) AS bucket
     UNION ALL
@@ -45,7 +45,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
       CROSS JOIN LATERAL (
         SELECT start_at FROM usage_bucket
         WHERE stream_id = stream.id AND meter_id = $2
-          AND start_at >= ($6::timestamptz[])[1] AND start_at <= ($6::timestamptz[])[cardinality($6)] AND ${IS_HOUR}
+          AND start_at >= ($6::timestamptz[])[1] AND start_at <= ($6::timestamptz[])[cardinality($6)] AND ${IS_WHOLE_HOUR}
         GROUP BY 1 OFFSET 0
       ) AS used
       CROSS JOIN LATERAL (

@@ -13,12 +13,12 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
  * Condition: the row has the totals of a UTC hour. Registered windows have rows in the same tables, and may be an hour long as
  * well.
  */
-export const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
+export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
-const MS_TO_END = msBetween('bucket.end_at', 'asked.end_at');
-const MS_HELD = msBetween('counted.occurred_at', 'asked.end_at');
+const MS_TO_END = msBetween('bucket.end_at', 'requested.end_at');
+const MS_HELD = msBetween('counted.occurred_at', 'requested.end_at');
 
-/** Columns that an hour and an event of `counted` add to the totals of the period `asked`, by aggregation. */
+/** Columns that an hour and an event of `counted` add to the totals of the period `requested`, by aggregation. */
 const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: string }> = {
   count: { ofHour: '', ofEvent: '' },
   sum: { ofHour: 'bucket.total AS total', ofEvent: 'counted.value AS total' },
@@ -74,7 +74,7 @@ export interface PiecesSql {
    * SQL whose rows are periods: `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`. The whole hours from
    * `hours_start_at` to `hours_end_at` are read from buckets, the rest from events.
    */
-  readonly asked: string;
+  readonly requested: string;
   /** Condition on `event`. */
   readonly condition: string;
   /** Properties that the meter groups by. */
@@ -100,22 +100,22 @@ export const eventsOf = ({
  * lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
-  const { aggregation, stream, meter, asked } = pieces;
+  const { aggregation, stream, meter, requested } = pieces;
   const { ofHour, ofEvent } = PIECES[aggregation];
   return `
-    asked AS MATERIALIZED (${asked}),
+    requested AS MATERIALIZED (${requested}),
     piece AS NOT MATERIALIZED (
-      SELECT asked.number, bucket.group_key, ${['bucket.events', ofHour].filter(Boolean).join(', ')}
-      FROM asked CROSS JOIN LATERAL (
+      SELECT requested.number, bucket.group_key, ${['bucket.events', ofHour].filter(Boolean).join(', ')}
+      FROM requested CROSS JOIN LATERAL (
         SELECT * FROM usage_bucket
         WHERE stream_id = ${stream} AND meter_id = ${meter}
-          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at AND ${IS_HOUR}
+          AND start_at >= requested.hours_start_at AND start_at < requested.hours_end_at AND ${IS_WHOLE_HOUR}
         OFFSET 0
       ) AS bucket
       UNION ALL
-      SELECT asked.number, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
-      FROM asked CROSS JOIN LATERAL (
-        VALUES (asked.start_at, asked.hours_start_at), (asked.hours_end_at, asked.end_at)
+      SELECT requested.number, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
+      FROM requested CROSS JOIN LATERAL (
+        VALUES (requested.start_at, requested.hours_start_at), (requested.hours_end_at, requested.end_at)
       ) AS edge(start_at, end_at) CROSS JOIN LATERAL (${eventsOf(pieces)}
       ) AS counted
       ${aggregation === 'unique' ? distinctValues(stream, meter) : ''}
@@ -150,11 +150,11 @@ export function valuesOf(pieces: PiecesSql): string {
 function distinctValues(stream: string, meter: string): string {
   return `
       UNION ALL
-      SELECT asked.number, seen.group_key, 0::bigint, seen.value_digest
-      FROM asked CROSS JOIN LATERAL (
+      SELECT requested.number, seen.group_key, 0::bigint, seen.value_digest
+      FROM requested CROSS JOIN LATERAL (
         SELECT * FROM usage_distinct_value
         WHERE stream_id = ${stream} AND meter_id = ${meter}
-          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at AND ${IS_HOUR}
+          AND start_at >= requested.hours_start_at AND start_at < requested.hours_end_at AND ${IS_WHOLE_HOUR}
         OFFSET 0
       ) AS seen`;
 }

@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
-import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
+import {
+  carryOverStart,
+  readingsOf,
+  type TotalsByGroup,
+  type UsageTotals,
+} from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
-import { ASKED, columnsOf } from './asked-periods';
+import { REQUESTED_PERIODS, columnsOf } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
@@ -34,8 +39,8 @@ export class UsageReader {
     private readonly archived: ArchivedUsage,
   ) {}
 
-  async aggregate(asked: UsageQuery): Promise<UsageReading> {
-    const { customerId, meter, period, heldSince, upToPosition } = asked;
+  async aggregate(requested: UsageQuery): Promise<UsageReading> {
+    const { customerId, meter, period, heldSince, upToPosition } = requested;
     const query = { customerId, meter, windows: [period], groupBy: meter.groupBy, heldSince };
     const { whole, countedFrom, upToPosition: lastPosition } = await this.read(query, upToPosition);
     return { groups: whole, countedFrom, upToPosition: upToPosition ?? lastPosition };
@@ -50,7 +55,7 @@ export class UsageReader {
     const [first, last] = [windows.at(0), windows.at(-1)];
     invariant(first !== undefined && last !== undefined, 'There is at least one window.');
     const whole = { startAt: first.startAt, endAt: last.endAt };
-    const heldSince = heldFrom(meter, query.heldSince);
+    const heldSince = carryOverStart(meter, query.heldSince);
     const before = { startAt: heldSince ?? whole.startAt, endAt: whole.startAt };
     const { totals, lastPosition } = await this.totals(
       query,
@@ -80,13 +85,13 @@ export class UsageReader {
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
     // Running totals are current. Usage at an earlier position is computed from events.
-    const asked = periods.map(exact ? withoutHours : splitAtHours);
-    await this.archived.requireStored(stream, asked.flatMap(edgesOf));
+    const requested = periods.map(exact ? withoutHours : splitAtHours);
+    await this.archived.requireStored(stream, requested.flatMap(edgesOf));
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',
       meter: '$2',
-      asked: ASKED,
+      requested: REQUESTED_PERIODS,
       condition: exact ? COUNTED_AT_POSITION : NOT_VOIDED,
       groupBy: meter.groupBy,
     };
@@ -94,7 +99,7 @@ export class UsageReader {
       `SELECT s.last_position, t.*
        FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
        WHERE s.id = $1`,
-      [stream, meter.id, ...columnsOf(asked), ...(exact ? [upToPosition.toString()] : [])],
+      [stream, meter.id, ...columnsOf(requested), ...(exact ? [upToPosition.toString()] : [])],
     );
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));

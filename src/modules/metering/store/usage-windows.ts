@@ -28,13 +28,13 @@ const CLOSE = `
 
 /** One row per open window. */
 const READ = `
-  SELECT asked.number, stream.id AS stream_id, totals.*
+  SELECT requested.number, stream.id AS stream_id, totals.*
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
-    WITH ORDINALITY AS asked(customer_id, meter_id, start_at, end_at, number)
-  JOIN meter ON meter.id = asked.meter_id
-  JOIN usage_stream AS stream ON stream.customer_id = asked.customer_id AND stream.event_name = meter.event_name
+    WITH ORDINALITY AS requested(customer_id, meter_id, start_at, end_at, number)
+  JOIN meter ON meter.id = requested.meter_id
+  JOIN usage_stream AS stream ON stream.customer_id = requested.customer_id AND stream.event_name = meter.event_name
   JOIN usage_window ON (usage_window.stream_id, usage_window.meter_id, usage_window.start_at, usage_window.end_at)
-    = (stream.id, meter.id, asked.start_at, asked.end_at)
+    = (stream.id, meter.id, requested.start_at, requested.end_at)
   ${WINDOW_TOTALS}`;
 
 interface WindowTotalsRow extends TotalsRow {
