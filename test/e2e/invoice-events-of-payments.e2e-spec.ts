@@ -4,6 +4,7 @@ import { eventsOf } from '../support/test-app';
 interface Copy {
   readonly amount_pending: number;
   readonly attempt_count: number;
+  readonly next_attempt_at: string | null;
 }
 
 describe('events of invoices about their payments', () => {
@@ -96,6 +97,36 @@ describe('events of invoices about their payments', () => {
       ['invoice.updated', 1_000, 1],
       ['invoice.payment_failed', 0, 1],
     ]);
+    await story.verify();
+  });
+
+  it('show that a new payment method is charged at once, unless that was planned', async () => {
+    const story = await begin();
+    const keep = (token: string) =>
+      post(engine, `/v1/customers/${story.customerId}/payment-methods`, {
+        provider: 'sandbox',
+        token,
+        is_default: true,
+      });
+    await keep('pm_sandbox_declined');
+    await story.subscribe(await story.plan(1_000));
+    await story.advance('2026-03-01T12:00:00.000Z');
+    const id = (await story.invoices())[0]?.id ?? '';
+    const before = await read(id);
+    expect(before.next_attempt_at).not.toBeNull();
+    await keep('pm_sandbox_ok');
+    await keep('pm_sandbox_ok');
+    const changes = await eventsOf(engine, id);
+    expect(changes.slice(5)).toMatchObject([
+      {
+        type: 'invoice.updated',
+        data: {
+          object: { next_attempt_at: '2026-03-01T12:00:00.000Z', attempt_count: 1 },
+          previous: { next_attempt_at: before.next_attempt_at },
+        },
+      },
+    ]);
+    expect(changes.at(-1)?.data).toMatchObject({ object: await read(id) });
     await story.verify();
   });
 });

@@ -103,6 +103,7 @@ describe('automatic collection', () => {
       'payment_failed',
       'updated',
       'payment_failed',
+      'updated', // The new card is charged at once.
       'updated',
       'paid',
     ]);

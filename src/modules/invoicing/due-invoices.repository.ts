@@ -54,17 +54,14 @@ const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-const POSTPONE_COLLECTING = `
+const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/**
- * Locks the invoices by updating them, so that a payment that ends at the same time either waits for this change or is seen by
- * it.
- */
-const COLLECT_AGAIN = `
-  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
-  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
+/** Locks the rows it reads, so that the second of two transactions sees a payment that ends meanwhile. */
+const AUTOMATIC_OF_CUSTOMER = `
+  SELECT id FROM invoice
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
 
 const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
@@ -134,18 +131,16 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
-  /** Plans the next attempt at these invoices for a later time. */
-  async postponeCollecting(ids: readonly string[], until: Date, now: Date): Promise<void> {
+  /** Plans the next attempt at these invoices for another time. */
+  async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
-    if (ids.length > 0) await this.database.query(POSTPONE_COLLECTING, [ids, until, now]);
+    if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /**
-   * Plans to charge the open invoices of a customer now. An invoice that is being paid is charged once that payment has ended.
-   */
-  async collectAgain(customerId: string, now: Date): Promise<void> {
+  /** Locks the open invoices of a customer that are charged automatically until the transaction ends. Returns their ids. */
+  lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
-    await this.database.query(COLLECT_AGAIN, [customerId, now]);
+    return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
   }
 
   /** Returns true if an invoice of the subscription is open. */

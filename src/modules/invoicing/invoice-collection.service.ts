@@ -65,26 +65,38 @@ export class InvoiceCollectionService {
     const overdue = invoices.filter(
       ({ status, overdueAt }) => status === 'open' && overdueAt !== null,
     );
-    await this.outbox.recordAll(
-      overdue.map((before) => {
-        const after = nextVersion(before, now, { collectAt: null });
-        return toEventRecord(invoiceUpdated, { after, before, occurredAt: now });
-      }),
-    );
+    await this.recordPlanned(overdue, null, now);
   }
 
-  /** Plans the next attempt at locked invoices later, without counting one. */
+  /** Plans the next attempt at locked invoices later, without counting one. Records no event, because it may be repeated often. */
   postpone(invoices: readonly Invoice[], waitMs: number, now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
-    return this.due.postponeCollecting(ids, new Date(now.getTime() + waitMs), now);
+    return this.due.planCollecting(ids, new Date(now.getTime() + waitMs), now);
   }
 
   /**
    * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that is being paid is charged
-   * once that payment has ended.
+   * once that payment has ended. Records `invoice.updated`.
    */
-  collectAgain(customerId: string, now: Date): Promise<void> {
-    return this.due.collectAgain(customerId, now);
+  async collectAgain(customerId: string, now: Date): Promise<void> {
+    const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));
+    const changed = open.filter(({ collectAt }) => collectAt?.getTime() !== now.getTime());
+    const ids = changed.map(({ id }) => id);
+    await this.due.planCollecting(ids, now, now);
+    await this.recordPlanned(changed, now, now);
+  }
+
+  private async recordPlanned(
+    invoices: readonly Invoice[],
+    collectAt: Date | null,
+    now: Date,
+  ): Promise<void> {
+    await this.outbox.recordAll(
+      invoices.map((before) => {
+        const after = nextVersion(before, now, { collectAt });
+        return toEventRecord(invoiceUpdated, { after, before, occurredAt: now });
+      }),
+    );
   }
 
   /** Returns the open invoices of a subscription that had an automatic charge. */

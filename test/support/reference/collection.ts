@@ -53,7 +53,11 @@ export class Collection {
       subscription.status = 'past_due';
       subscription.events.push('past_due');
     }
-    for (const invoice of this.owed.invoices) if (invoice.status === 'open') invoice.chargeAt = now;
+    for (const invoice of this.owed.invoices.filter(isOpen)) {
+      // An invoice that is charged at this instant anyway does not change.
+      if (invoice.chargeAt !== now) invoice.events.push('updated');
+      invoice.chargeAt = now;
+    }
   }
 
   /** Pays an invoice, or a part of it, manually; returns the payment, or the code of the refusal. */
