@@ -7,15 +7,22 @@ const LARGEST = Number.MAX_SAFE_INTEGER;
 describe('an invoice beyond the largest amount', () => {
   let engine: TestApp;
   let taxRateId: string;
+  let smallTaxRateId: string;
+  let coupons = 0;
 
   beforeAll(async () => {
     engine = await startTestApp({ environment: { LOG_LEVEL: 'fatal' } });
-    const rate = { name: 'VAT', percentage: '19' };
-    const { body } = await engine.http.post('/v1/tax-rates').send(rate).expect(201);
-    taxRateId = (body as { id: string }).id;
+    taxRateId = await createTaxRate('19');
+    smallTaxRateId = await createTaxRate('0.0001');
   });
 
   afterAll(() => engine.close());
+
+  const createTaxRate = async (percentage: string): Promise<string> => {
+    const rate = { name: 'VAT', percentage };
+    const { body } = await engine.http.post('/v1/tax-rates').send(rate).expect(201);
+    return (body as { id: string }).id;
+  };
 
   const setTaxRates = async (
     customerId: string,
@@ -115,6 +122,59 @@ describe('an invoice beyond the largest amount', () => {
     }
     await story.advance('2026-03-20T00:00:00.000Z');
     expect((await story.invoices()).map(({ total }) => total)).toContain(LARGEST);
+  });
+
+  /**
+   * Begins a plan that bills the largest amount in advance and again for usage, and uses it. The change bills that usage, and
+   * credits most of the advance.
+   */
+  const beginChange = async (story: Story) => {
+    const meter = await story.meter();
+    const used = { name: 'Usage', model: 'per_unit', timing: 'in_arrears', meter_id: meter.id };
+    const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: LARGEST };
+    const plan = await story.planOf([base, { ...used, unit_amount: String(LARGEST) }]);
+    const { id } = await story.subscribe(plan.id);
+    await story.reportUsage(meter.event, '2026-01-01T00:00:00.000Z', { n: 1 });
+    await story.advance('2026-01-02T00:00:00.000Z');
+    const plan_id = await story.plan((LARGEST + 1) / 2, { interval: 'year' });
+    const path = `/v1/subscriptions/${id}/change`;
+    const change = async () =>
+      (await engine.http.post(path).send({ plan_id, when: 'now' })).body as object;
+    return { id, change };
+  };
+
+  const coupon = async (): Promise<{ id: string; code: string }> => {
+    const terms = { type: 'percent', percent_off: '100', duration: 'forever' };
+    const code = `FREE-${(coupons += 1)}`;
+    const { body } = await engine.http.post('/v1/coupons').send({ code, ...terms });
+    return body as { id: string; code: string };
+  };
+
+  it.each(['a discount', 'a taxable amount'])(
+    'is refused because of %s, although its total is smaller',
+    async (excess) => {
+      const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+      const { id, change } = await beginChange(story);
+      if (excess === 'a discount') {
+        await story.command(id, 'coupons', { code: (await coupon()).code });
+      } else await setTaxRates(story.customerId, [smallTaxRateId]);
+      expect(await change()).toMatchObject({ status: 422, code: 'invoice_too_large' });
+      await story.verify();
+    },
+  );
+
+  it('is refused because of all that its coupon took off, which stays readable', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    const { id: couponId, code } = await coupon();
+    const { id } = await story.subscribe(await story.plan(LARGEST), { coupon: code });
+    await story.advance('2026-02-01T00:00:00.000Z');
+    expect(await story.subscription(id)).toMatchObject({
+      current_period_start: '2026-01-01T00:00:00.000Z',
+      renewal_failure_code: 'invoice_too_large',
+    });
+    const { body } = await engine.http.get(`/v1/coupons/${couponId}/redemptions`).expect(200);
+    expect(body).toMatchObject({ data: [{ applied_amount: LARGEST }] });
+    await story.verify();
   });
 
   it('stays visible in a metric with its reason, while other subscriptions renew', async () => {

@@ -21,6 +21,7 @@ import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
   type AppliedRedemption,
+  type CouponRedemption,
   isUsedUp,
   type InvoiceDiscount,
   redemptionOf,
@@ -122,14 +123,18 @@ export class RedemptionsService {
   }
 
   /**
-   * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices.
+   * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices. Returns the changed
+   * redemptions.
    * @param applied each redemption once
    */
-  async recordApplied(applied: readonly AppliedRedemption[], now: Date): Promise<void> {
+  async recordApplied(
+    applied: readonly AppliedRedemption[],
+    now: Date,
+  ): Promise<readonly CouponRedemption[]> {
     const used = applied.filter(
       ({ amountMinor, returnedMinor }) => amountMinor !== 0n || returnedMinor !== 0n,
     );
-    if (used.length === 0) return;
+    if (used.length === 0) return [];
     const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
     const terms = new Map(found.map((one) => [one.redemption.id, one]));
     const after = used.map((one) => {
@@ -138,6 +143,7 @@ export class RedemptionsService {
       return withApplied(before, one, now);
     });
     await this.redemptions.updateAll(after);
+    return after;
   }
 
   /**

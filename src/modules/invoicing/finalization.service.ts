@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { isWireSafe } from '../../core/money';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
@@ -14,6 +15,7 @@ import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
 import { InvoicePostings } from './invoice-postings';
+import { invoiceTooLarge } from './invoicing.errors';
 import { eventsOfFinalizing, invoiceFinalized } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { LowerOpenInvoicesService } from './lower-open-invoices.service';
@@ -121,7 +123,10 @@ export class FinalizationService {
     return invoices;
   }
 
-  /** Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of other lines. */
+  /**
+   * Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of other lines.
+   * @throws {ProblemError} `invoice_too_large` if a coupon has taken off too much over all its invoices
+   */
   private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
@@ -134,10 +139,12 @@ export class FinalizationService {
         ),
       ),
     );
-    await this.redemptions.recordApplied(
+    const redemptions = await this.redemptions.recordApplied(
       invoices.flatMap(({ coupons }) => appliedBy(coupons)),
       now,
     );
+    if (!redemptions.every(({ appliedAmount }) => isWireSafe(appliedAmount)))
+      throw invoiceTooLarge();
   }
 
   /** Takes the next numbers of these series: one number for each element. */

@@ -171,7 +171,12 @@ export class IssueInvoiceService {
 
 /** @throws {ProblemError} `invoice_too_large` */
 export function assertNotTooLarge(invoice: Invoice): void {
-  const amounts = invoice.lines.flatMap(({ amount, tax }) => [amount, tax]);
-  const totals = [invoice.subtotal, invoice.tax, invoice.total];
-  if (![...amounts, ...totals].every(isWireSafe)) throw invoiceTooLarge();
+  const ofLines = invoice.lines.flatMap(({ amount, discount, tax }) => [amount, discount, tax]);
+  const ofRates = invoice.taxRates.flatMap(({ taxableMinor, taxMinor }) => [
+    taxableMinor,
+    taxMinor,
+  ]);
+  const { subtotal, discount, tax, inclusiveTax, total } = invoice;
+  const totals = [subtotal, discount, tax, inclusiveTax, total];
+  if (![...ofLines, ...ofRates, ...totals].every(isWireSafe)) throw invoiceTooLarge();
 }
