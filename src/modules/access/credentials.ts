@@ -7,6 +7,7 @@ import {
   principalWith,
   type VerifyCredential,
 } from '../../platform/access';
+import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
 import { AdminAccounts } from '../studio';
@@ -35,10 +36,10 @@ interface Holder {
 export class Credentials {
   private readonly logger = new Logger('credentials');
   /** Holders by the hash of their credential. */
-  private readonly cache = new Map<string, Holder>();
+  private readonly cache = new BoundedMap<string, Holder>(MOST_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
   /** Instant of the last recorded use of each key, in milliseconds. */
-  private readonly touchedAt = new Map<string, number>();
+  private readonly touchedAt = new BoundedMap<string, number>(MOST_CACHED);
 
   constructor(
     private readonly keys: ApiKeysRepository,
@@ -70,7 +71,6 @@ export class Credentials {
         ? await this.tokenHolder(hash, freshUntil)
         : keyHolder(await this.keys.findHolder(hash), freshUntil);
       if (holder === null) throw unauthenticated('unknown');
-      if (this.cache.size >= MOST_CACHED) this.cache.clear();
       this.cache.set(hash, holder);
       return this.admit(holder);
     } finally {

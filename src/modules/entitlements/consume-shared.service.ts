@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { BoundedMap } from '../../platform/caching';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Clock } from '../../platform/clock';
 import { Database, isOutage, violatedConstraint } from '../../platform/database';
@@ -56,7 +57,7 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /** Event names of entitlements, by key. An entitlement keeps its meter; its key may be used again after its deletion. */
-  private readonly eventNames = new Map<string, string | null>();
+  private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly known = new KnownBalances();
 
   private readonly logger = new Logger('consumptions');
@@ -244,7 +245,6 @@ export class ConsumeSharedService {
   ): Promise<ReadonlyMap<string, string | null>> {
     const unknown = requested.filter(({ key }) => !this.eventNames.has(key));
     if (unknown.length > 0) {
-      if (this.eventNames.size > MAX_CACHED_KEYS) this.eventNames.clear();
       const keys = [...new Set(unknown.map(({ key }) => key))];
       for (const { key, meterId } of await this.consumptions.findMeterIds(keys)) {
         const eventName = meterId === null ? null : await this.usage.eventNameOf(meterId);

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../platform/caching';
 import {
   afterWrite,
   type SharedBalance,
@@ -5,8 +6,11 @@ import {
   type ConsumptionWrite,
 } from './shared-consumptions.repository';
 
-/** Maximum number of entries, of about 2 kB each. */
-const MAX_ENTRIES = 20_000;
+/** About 19,000 balances with one source each. Without a bound on bytes, balances with 100 grants would take eight times as much. */
+const MAX_BYTES = 50_000_000;
+/** Measured on Node 20. */
+const BYTES_OF_BALANCE = 2_500;
+const BYTES_OF_SOURCE = 170;
 
 /** A balance as this process has written it last. */
 export interface KnownBalance {
@@ -23,7 +27,7 @@ export interface KnownBalance {
  */
 export class KnownBalances {
   /** In the order of their last write. */
-  private readonly entries = new Map<string, KnownBalance>();
+  private readonly entries = new BoundedMap<string, KnownBalance>(MAX_BYTES, bytesOf);
 
   /** Returns the balance if it is still valid at `now`, and probably no other process has changed it. */
   findOwn(name: string, now: Date): KnownBalance | undefined {
@@ -37,8 +41,6 @@ export class KnownBalances {
     const isOwn = former === undefined || isSame(former, write.balance);
     this.entries.delete(name);
     this.entries.set(name, { target, balance: afterWrite(write), isOwn });
-    const [leastRecent] = this.entries.keys();
-    if (this.entries.size > MAX_ENTRIES && leastRecent !== undefined) this.forget(leastRecent);
   }
 
   /** Stops the use of a balance that another process changed or locked, until this process makes two writes in a row. */
@@ -54,6 +56,10 @@ export class KnownBalances {
   forgetAll(): void {
     this.entries.clear();
   }
+}
+
+function bytesOf({ balance }: KnownBalance): number {
+  return BYTES_OF_BALANCE + balance.record.row.sources.length * BYTES_OF_SOURCE;
 }
 
 /**

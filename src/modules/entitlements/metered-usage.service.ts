@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { type Rational, rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
+import { BoundedMap } from '../../platform/caching';
 import { UsageStore, type UsageWindow, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import type { ConsumptionRequest } from './domain/consumption';
@@ -13,6 +14,8 @@ import { consumptionRefused, entitlementNotConsumable } from './entitlements.err
 import { BalanceWindowsRepository } from './balance-windows.repository';
 
 const ONE = rational(1n);
+/** A meter has at most about 30 kB, most of it metadata. */
+const MAX_CACHED_METERS = 2_000;
 
 /** A usage event of a consumption. */
 export interface ConsumptionEvent {
@@ -23,7 +26,7 @@ export interface ConsumptionEvent {
 /** Reads and writes metered usage in the reset windows of entitlements. */
 @Injectable()
 export class MeteredUsageService {
-  private readonly metersById = new Map<string, Meter>();
+  private readonly metersById = new BoundedMap<string, Meter>(MAX_CACHED_METERS);
 
   constructor(
     private readonly meters: MetersService,

@@ -194,7 +194,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       })
       .finally(() => {
         this.busy.delete(attempt);
-        this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 1) - 1);
+        const others = (this.inFlight.get(receiver.id) ?? 1) - 1;
+        if (others > 0) this.inFlight.set(receiver.id, others);
+        else this.inFlight.delete(receiver.id);
         this.jobs.wake(DELIVERY_WORK);
       });
     this.busy.add(attempt);

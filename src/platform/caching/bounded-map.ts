@@ -1,0 +1,39 @@
+/**
+ * A map for caches. Once it is full, it forgets the entries that were added first. To keep the entries used last, delete a key
+ * before setting it.
+ */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  private weight = 0;
+
+  /**
+   * @param most greatest sum of the weights of all values
+   * @param weightOf returns the weight of a value; by default the map holds up to `most` entries
+   */
+  constructor(
+    private readonly most: number,
+    private readonly weightOf: (value: Value) => number = () => 1,
+  ) {
+    super();
+  }
+
+  override set(key: Key, value: Value): this {
+    if (this.has(key)) this.weight -= this.weightOf(this.get(key) as Value);
+    super.set(key, value);
+    this.weight += this.weightOf(value);
+    for (const oldest of this.keys()) {
+      if (this.weight <= this.most) break;
+      this.delete(oldest);
+    }
+    return this;
+  }
+
+  override delete(key: Key): boolean {
+    if (this.has(key)) this.weight -= this.weightOf(this.get(key) as Value);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.weight = 0;
+    super.clear();
+  }
+}
