@@ -3,11 +3,23 @@ import type { Interval } from './calendar';
 /** The catalogue of the billing model in each currency, the same for the engine and the reference. */
 export interface ModelPrice {
   readonly name: string;
-  readonly model: 'flat' | 'per_unit' | 'graduated';
+  readonly model: 'flat' | 'per_unit' | 'graduated' | 'volume' | 'package' | 'percentage';
   readonly timing: 'in_advance' | 'in_arrears';
-  /** Minor units per unit as a decimal string; empty if tiers set it. */
+  /** Minor units per unit or package, or the rate of a percentage, as a decimal string; empty if tiers set it. */
   readonly amount: string;
   readonly tiers?: readonly ModelTier[];
+  /** True if the flat amount of the first tier is not due at a quantity of zero. */
+  readonly isFreeAtZero?: boolean;
+  /** Units per package, as a decimal string. */
+  readonly packageSize?: string;
+  /** Free units of a package, or free events of a percentage. */
+  readonly free?: bigint;
+  /** Minor units for each event of a percentage, and those that are free. */
+  readonly fixed?: bigint;
+  readonly freeAmount?: bigint;
+  /** Minimum and maximum of one event of a percentage, in minor units. */
+  readonly eventMinimum?: bigint;
+  readonly eventMaximum?: bigint;
   /** True if the quantity is usage of the one meter. */
   readonly isMetered?: boolean;
   /** True if each region is priced separately. */
@@ -24,7 +36,7 @@ export interface ModelTier {
   readonly upTo: bigint | null;
   /** Minor units per unit, as a decimal string. */
   readonly amount: string;
-  /** Minor units, due once the tier is reached; that of the first tier always is. */
+  /** Minor units, due once the tier is reached. */
   readonly flat: bigint;
 }
 
@@ -174,6 +186,72 @@ export const PLANS: readonly ModelPlan[] = [
     ],
   },
   {
+    name: 'crowd',
+    interval: 'month',
+    proration: 'day',
+    prices: [
+      {
+        ...seats(''),
+        model: 'volume',
+        tiers: [
+          { above: 0n, upTo: 3n, amount: '410.5', flat: 0n },
+          { above: 3n, upTo: 8n, amount: '301.25', flat: 99n },
+          { above: 8n, upTo: null, amount: '187', flat: 0n },
+        ],
+      },
+      { ...seats('640.75', 'in_arrears'), model: 'package', packageSize: '4', free: 2n },
+    ],
+  },
+  {
+    name: 'volume',
+    interval: 'week',
+    proration: 'second',
+    prices: [
+      calls({
+        model: 'volume',
+        amount: '',
+        tiers: [
+          { above: 0n, upTo: 25n, amount: '9.5', flat: 120n },
+          { above: 25n, upTo: 60n, amount: '6.25', flat: 0n },
+          { above: 60n, upTo: null, amount: '2.5', flat: 41n },
+        ],
+      }),
+    ],
+  },
+  {
+    name: 'packages',
+    interval: 'month',
+    proration: 'day',
+    prices: [
+      flat('305'),
+      calls({ model: 'package', amount: '130.5', packageSize: '12.5', free: 20n }),
+    ],
+  },
+  {
+    name: 'processing',
+    interval: 'month',
+    proration: 'second',
+    prices: [
+      calls({ model: 'percentage', amount: '0.875', fixed: 30n, free: 3n, freeAmount: 50n }),
+    ],
+  },
+  {
+    name: 'clamped',
+    interval: 'week',
+    proration: 'day',
+    prices: [
+      calls({
+        model: 'percentage',
+        amount: '0.729',
+        isByGroup: true,
+        fixed: 12n,
+        eventMinimum: 13n,
+        eventMaximum: 31n,
+        minimum: 22n,
+      }),
+    ],
+  },
+  {
     name: 'usage',
     interval: 'week',
     proration: 'second',
@@ -191,6 +269,24 @@ export const ADDONS: readonly ModelAddon[] = [
   {
     name: 'regions',
     prices: [calls({ model: 'per_unit', amount: '2.35', isByGroup: true, minimum: 100n })],
+  },
+  {
+    name: 'bulk',
+    prices: [
+      calls({
+        model: 'volume',
+        amount: '',
+        isFreeAtZero: true,
+        tiers: [
+          { above: 0n, upTo: 30n, amount: '0', flat: 77n },
+          { above: 30n, upTo: null, amount: '1.15', flat: 0n },
+        ],
+      }),
+    ],
+  },
+  {
+    name: 'fees',
+    prices: [calls({ model: 'percentage', amount: '0.95', freeAmount: 35n, eventMaximum: 25n })],
   },
 ];
 

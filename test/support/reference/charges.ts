@@ -3,7 +3,8 @@ import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
 import { trueUp } from './limits';
 import type { CreditLimits } from './given-back';
 import { type BilledLine, billedWith, UNTOUCHED } from './line';
-import { type Fraction, fraction, fromDecimal, least, rounded, times } from './money';
+import { type Fraction, fraction, least, rounded, times } from './money';
+import { costOf } from './prices';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
@@ -150,7 +151,7 @@ function chargeOf(
 ): readonly BilledLine[] {
   if (part.over === 0n) return [];
   const { price, quantity } = item;
-  const whole = times(fromDecimal(price.amount), fraction(BigInt(quantity)));
+  const whole = costOf(price, { tenths: BigInt(quantity) * 10n, events: [] });
   const like = {
     from,
     to: period.to,

@@ -148,32 +148,55 @@ export class EngineCatalog {
   }
 }
 
-function priceTerms(
-  { name, model, timing, amount, tiers, isMetered, isByGroup, minimum, maximum }: ModelPrice,
-  meterId: string,
-): object {
-  const shown = {
+function priceTerms(price: ModelPrice, meterId: string): object {
+  const { name, model, timing, isMetered, isByGroup, minimum, maximum } = price;
+  return {
     name,
     model,
     timing,
     ...(isMetered ? { meter_id: meterId } : {}),
     ...(isByGroup ? { by_group: true } : {}),
-    ...(minimum === undefined ? {} : { minimum_amount: Number(minimum) }),
-    ...(maximum === undefined ? {} : { maximum_amount: Number(maximum) }),
+    ...given({ minimum_amount: minimum, maximum_amount: maximum }),
+    ...termsOfModel(price),
   };
+}
+
+function termsOfModel(price: ModelPrice): object {
+  const { model, amount, tiers, isFreeAtZero, packageSize, free } = price;
+  const free_units = free === undefined ? {} : { free_units: String(free) };
   switch (model) {
     case 'flat':
-      return { ...shown, amount: Number(amount) };
+      return { amount: Number(amount) };
     case 'per_unit':
-      return { ...shown, unit_amount: amount };
+      return { unit_amount: amount };
     case 'graduated':
+    case 'volume':
       return {
-        ...shown,
+        ...(isFreeAtZero ? { charge_flat_at_zero: false } : {}),
         tiers: tiers?.map(({ upTo, amount: unit_amount, flat }) => ({
           up_to: upTo === null ? null : String(upTo),
           unit_amount,
           flat_amount: Number(flat),
         })),
       };
+    case 'package':
+      return { unit_amount: amount, package_size: packageSize, ...free_units };
+    case 'percentage':
+      return {
+        rate: amount,
+        ...free_units,
+        ...given({
+          fixed_amount: price.fixed,
+          free_amount: price.freeAmount,
+          event_minimum_amount: price.eventMinimum,
+          event_maximum_amount: price.eventMaximum,
+        }),
+      };
   }
+}
+
+/** Returns the amounts that a price has. */
+function given(amounts: Readonly<Record<string, bigint | undefined>>): object {
+  const named = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
+  return Object.fromEntries(named.map(([name, amount]) => [name, Number(amount)]));
 }

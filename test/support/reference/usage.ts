@@ -1,4 +1,3 @@
-import type { ModelPrice } from './catalog';
 import type { CreditLimits } from './given-back';
 import { trueUp, within } from './limits';
 import { type AddedUsage, returnCorrected, takeAdded } from './added';
@@ -13,7 +12,8 @@ import {
   UNTOUCHED,
 } from './line';
 import type { SoldPrice } from './offers';
-import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
+import { usageCost } from './prices';
+import { type Fraction, fraction, sum } from './money';
 
 /** Usage of the customer of the reference, and what was billed for it. */
 
@@ -218,8 +218,10 @@ export class Usage {
     this.onLate(usage.subscription);
   }
 
+  /** Returns the events of a period in the order of their timestamps; of two at one instant, the one accepted first. */
   private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
-    return this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
+    const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
+    return counted.sort((one, other) => one.at - other.at);
   }
 
   private mark(usage: BilledUsage): void {
@@ -227,8 +229,7 @@ export class Usage {
   }
 
   /**
-   * Rates the usage of each group separately if the price says so, otherwise all usage, also if there is none. A fee at
-   * zero usage is prorated.
+   * Rates the usage of each group separately if the price says so, otherwise all usage, also if there is none.
    */
   private rate({
     price,
@@ -242,23 +243,11 @@ export class Usage {
       ? regions.map((region) => counted.filter((event) => event.region === region))
       : [counted];
     return groups.map((events) => {
-      const used = sum(events.map(({ tenths }) => tenths));
-      const cost = costOf(price, used);
-      return { amount: rounded(used === 0n ? times(cost, part) : cost), used };
+      const amounts = events.map(({ tenths }) => tenths);
+      const used = sum(amounts);
+      return { amount: usageCost(price, { tenths: used, events: amounts }, part), used };
     });
   }
-}
-
-function costOf({ amount, tiers }: ModelPrice, tenths: bigint): Fraction {
-  if (tiers === undefined) return times(fromDecimal(amount), fraction(tenths, 10n));
-  return tiers
-    .filter(({ above }, index) => index === 0 || tenths > above * 10n)
-    .map((tier) => {
-      const upTo = tier.upTo === null ? tenths : least(tenths, tier.upTo * 10n);
-      const units = fraction(upTo - tier.above * 10n, 10n);
-      return plus(fraction(tier.flat), times(fromDecimal(tier.amount), units));
-    })
-    .reduce(plus);
 }
 
 function billedOf(

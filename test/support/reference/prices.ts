@@ -1,0 +1,114 @@
+import type { ModelPrice, ModelTier } from './catalog';
+import { type Fraction, fraction, fromDecimal, least, plus, rounded, times } from './money';
+
+/** Computes what a quantity costs by each price model, in exact minor units. */
+
+/** A quantity in tenths, and the events that add up to it, in the order in which they happened. */
+export interface Quantity {
+  readonly tenths: bigint;
+  readonly events: readonly bigint[];
+}
+
+/** Returns the cost of a whole period. A quantity below zero costs what zero does. */
+export function costOf(price: ModelPrice, { tenths, events }: Quantity): Fraction {
+  const used = tenths < 0n ? 0n : tenths;
+  switch (price.model) {
+    case 'flat':
+      return fromDecimal(price.amount);
+    case 'per_unit':
+      return times(fromDecimal(price.amount), units(used));
+    case 'graduated':
+      return graduated(price, used);
+    case 'volume':
+      return volume(price, used);
+    case 'package':
+      return packages(price, used);
+    case 'percentage':
+      return percentage(price, events);
+  }
+}
+
+/** Each tier prices the units that fall into it, and has its flat amount once it is reached. */
+function graduated(price: ModelPrice, used: bigint): Fraction {
+  return (price.tiers ?? [])
+    .filter(({ above }, index) => index === 0 || used > above * 10n)
+    .map((tier) => {
+      const upTo = tier.upTo === null ? used : least(used, tier.upTo * 10n);
+      return tierCost(price, tier, upTo - tier.above * 10n, used);
+    })
+    .reduce(plus, fraction(0n));
+}
+
+/** The tier that the quantity falls into prices all units. */
+function volume(price: ModelPrice, used: bigint): Fraction {
+  const tier = price.tiers?.find(({ upTo }) => upTo === null || used <= upTo * 10n);
+  return tier === undefined ? fraction(0n) : tierCost(price, tier, used, used);
+}
+
+function tierCost(
+  { isFreeAtZero }: ModelPrice,
+  { amount, flat }: ModelTier,
+  inTier: bigint,
+  used: bigint,
+): Fraction {
+  const fee = used === 0n && isFreeAtZero === true ? 0n : flat;
+  return plus(fraction(fee), times(fromDecimal(amount), units(inTier)));
+}
+
+/** Whole packages of the units that are not free. */
+function packages({ amount, packageSize = '1', free = 0n }: ModelPrice, used: bigint): Fraction {
+  const charged = used - free * 10n;
+  if (charged <= 0n) return fraction(0n);
+  const { over, under } = fromDecimal(packageSize);
+  const size = over * 10n;
+  const count = (charged * under + size - 1n) / size;
+  return times(fromDecimal(amount), fraction(count));
+}
+
+/**
+ * A rate on the amount of each event and a fixed amount for each, within the limits of an event. The first events or amounts are
+ * free: once either is used up, both are. The event that uses up the free amount pays for the rest of it, if there is any. All
+ * events together cost at least zero.
+ */
+function percentage(price: ModelPrice, events: readonly bigint[]): Fraction {
+  const { free, freeAmount } = price;
+  let total = fraction(0n);
+  let amount = 0n;
+  let isFree = free !== undefined || freeAmount !== undefined;
+  for (const [place, tenths] of events.entries()) {
+    amount += tenths;
+    const beyond = freeAmount === undefined ? 0n : amount - freeAmount * 10n;
+    if (!isFree) total = plus(total, feeOf(price, tenths));
+    else if (beyond > 0n) total = plus(total, feeOf(price, beyond));
+    if (beyond >= 0n && freeAmount !== undefined) isFree = false;
+    if (free !== undefined && BigInt(place) + 1n >= free) isFree = false;
+  }
+  return total.over < 0n ? fraction(0n) : total;
+}
+
+function feeOf(
+  { amount, fixed = 0n, eventMinimum, eventMaximum }: ModelPrice,
+  tenths: bigint,
+): Fraction {
+  const fee = plus(times(fromDecimal(amount), units(tenths)), fraction(fixed));
+  if (eventMinimum !== undefined && fee.over < eventMinimum * fee.under) {
+    return fraction(eventMinimum);
+  }
+  return eventMaximum !== undefined && fee.over > eventMaximum * fee.under
+    ? fraction(eventMaximum)
+    : fee;
+}
+
+/**
+ * Returns the amount for a part of a period in which usage happened. Without any, the fee of the price is prorated; the fixed
+ * amounts of a percentage are for events, and are not.
+ */
+export function usageCost(price: ModelPrice, quantity: Quantity, part: Fraction): bigint {
+  const cost = costOf(price, quantity);
+  const isFee = price.model !== 'percentage' && quantity.tenths <= 0n;
+  return rounded(isFee ? times(cost, part) : cost);
+}
+
+function units(tenths: bigint): Fraction {
+  return fraction(tenths, 10n);
+}
