@@ -21,9 +21,12 @@ interface SharedStream {
   readonly id: string;
   readonly version: string;
   readonly lastPosition: bigint;
-  /** First instant from which another window may contain an event; null: none. */
+  /**
+   * Next instant at which a registered window begins or ends; from then on, events belong to other windows. Null: no such
+   * instant.
+   */
   readonly changesAt: Date | null;
-  /** Aggregation of the only meter that counts the stream, if its totals are plain. */
+  /** Aggregation of the only meter that counts the stream, if it is a count or a sum without groups; else null. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 
@@ -32,7 +35,7 @@ export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
   readonly entitlementVersion: number;
-  /** Time at which this process first locked the balance. */
+  /** Time at which this process first read the balance under its lock. */
   readonly readAt: Date;
 }
 
@@ -130,8 +133,8 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Locks the balances, unless they have changed since the decisions, and writes them, in one commit of its own. Never waits
-   * for a balance. None of them reaches a threshold.
+   * Locks the balances and writes the decisions, in one commit of its own. Skips balances that have changed since the
+   * decisions, and never waits for a locked one. No decision may reach a threshold.
    * @returns the indexes of the balances that were written
    * @throws {Error} a violated constraint, if a key was used before; nothing is written then
    */

@@ -13,10 +13,10 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Returns the query of lines that billed items in advance beyond an instant. Leaves out charges that another invoice has
- * credited; the credit of a charge includes its true-ups. Ordered by id, so that two transactions that credit the same lines do
- * not deadlock.
- * @param isBilled condition of the invoices
+ * Returns the query for lines that billed an item in advance for time after an instant. Leaves out charges that another invoice
+ * has credited, with their true-ups, because the credit for a charge includes them. Sorted by id, so that two transactions that
+ * credit the same lines do not deadlock.
+ * @param isBilled condition that the invoices must meet
  */
 const billedInAdvance = (isBilled: string): string => `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -34,12 +34,12 @@ const USAGE_LINES = `
     JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
-/** Lines for the usage of items in periods. What a void invoice billed counts as never done (decision 145). */
+/** Lines for the usage of items in periods. The lines of a void invoice count as never billed (decision 145). */
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
- * Finds the invoice that billed each item and period first. Prefers the invoice in effect. Otherwise it is the newest void one,
- * whose terms later usage still gets.
+ * Finds the first bill of each item and period: the invoice in effect, or else the newest void one, because its terms still
+ * apply to later usage.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -48,10 +48,10 @@ const FIRST_INVOICES = `
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
 /**
- * Follows each chain of regenerated invoices to its newest. Chains form because a regenerated invoice can be voided and
- * regenerated as well.
+ * Finds the newest invoice of each chain of regenerated invoices. Chains form because a regenerated invoice can itself be
+ * voided and regenerated.
  */
-const MADE_AGAIN = `
+const LATEST_REGENERATED = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
     UNION ALL SELECT made.first_id, invoice.id FROM made JOIN invoice ON invoice.reissue_of_id = made.id)
@@ -61,8 +61,8 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Discounts of billing periods by redemption, less what credits returned to the coupon. The discount of a usage correction
- * counts in the period of the corrected bill, although the correction is on a later invoice.
+ * Discounts of billing periods by redemption, less the discounts that credits returned to the coupon. The discount of a usage
+ * correction counts in the period of the corrected bill, although the correction is on a later invoice.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -91,8 +91,8 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it in full, not only up to
- * discounts returned to it, or if a usage correction was the first to use it.
+ * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it without a limit, or if a
+ * usage correction was its first use. An application that was limited to returned discounts does not count.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -116,11 +116,11 @@ export interface TakenDiscount {
   readonly takenMinor: bigint;
   /** True if the coupon discounted the period, even if the discount returned to it later. */
   readonly isDiscounted: boolean;
-  /** True if the first to use the coupon in the period was a usage correction, not the bill that it corrected. */
+  /** True if a usage correction was the first use of the coupon in the period, not the bill that it corrected. */
   readonly isBegunByCorrection: boolean;
 }
 
-/** Reads lines and discounts of earlier invoices, which a later one credits, corrects or continues. */
+/** Reads lines and discounts of earlier invoices, to credit, correct or continue them on a later invoice. */
 @Injectable()
 export class BilledLinesRepository {
   constructor(
@@ -129,8 +129,8 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns lines that billed items in advance beyond an instant, true-ups included, of invoices in effect. Leaves out lines
-   * whose unused part was already credited.
+   * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including true-ups.
+   * Leaves out lines whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends. False: also returns lines of drafts, which are finalized
    *   before they are credited
    */
@@ -161,8 +161,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that billed each usage first, by {@link subjectOf}. Prefers invoices in effect to void ones.
-   * Usage without a line is absent.
+   * Returns the id of the invoice that first billed each usage, by {@link subjectOf}. Prefers invoices in effect to void ones.
+   * Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -181,10 +181,13 @@ export class BilledLinesRepository {
     );
   }
 
-  /** Returns, by invoice id, the last invoice that was regenerated from it; the invoice itself if none was. */
+  /**
+   * Returns, by invoice id, the id of the newest invoice of its chain of regenerated invoices; its own id if it was not
+   * regenerated.
+   */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
-    const rows = await this.database.query<{ first_id: string; id: string }>(MADE_AGAIN, [
+    const rows = await this.database.query<{ first_id: string; id: string }>(LATEST_REGENERATED, [
       invoiceIds,
     ]);
     return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));

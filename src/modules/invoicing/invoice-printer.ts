@@ -29,10 +29,10 @@ const COLORS: Readonly<Record<Color, string>> = {
   bad: '#b3261e',
 };
 
-/** The built-in fonts have all of ASCII. */
+/** Characters that need a search for a font. The built-in fonts have all of ASCII. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
-/** Printed for a character that no font has. The first font has it. */
+/** Printed in place of a character that no font has. The first font has this replacement. */
 const REPLACEMENT = '\ufffd';
 
 interface PrintFont {
@@ -64,7 +64,7 @@ export interface PrintedInvoice {
 /** Makes a PDF of an invoice. The same document gives the same bytes. Fonts are embedded, with only the glyphs used. */
 @Injectable()
 export class InvoicePrinter {
-  /** In the sequence in which they are searched for a glyph. */
+  /** Fonts, in the order in which they are searched for a glyph. */
   private readonly fonts: Readonly<
     Record<TextStyle['weight'], readonly [PrintFont, ...PrintFont[]]>
   >;
@@ -187,7 +187,7 @@ export class InvoicePrinter {
     return new Set(others.flatMap((text) => this.missingOf(text, { weight: 'regular' })));
   }
 
-  /** Characters of a text that no font has. */
+  /** Returns the characters of a text that no font has. */
   private missingOf(text: string, style: Pick<TextStyle, 'weight'>): readonly string[] {
     return this.charactersOf(text, style)
       .filter(({ character, printed }) => printed === REPLACEMENT && character !== REPLACEMENT)
@@ -219,14 +219,17 @@ export class InvoicePrinter {
   }
 }
 
-/** Returns true if a run is laid out from the right. Fonts detect this by the script, and put the glyphs in order. */
+/**
+ * Returns true if the font lays out the text from right to left. The font then also reverses the glyphs, so the caller must
+ * not.
+ */
 function shapesFromRight({ font }: PrintFont, text: string): boolean {
   return isRightToLeft(text) && font.layout(text, []).direction === 'rtl';
 }
 
 /**
- * pdfkit shapes words one by one, and caches them. With a list of features, even an empty one, it shapes the whole run, which
- * keeps the words of scripts that are read from the right in order.
+ * Returns options that make pdfkit shape right-to-left text as a whole. By default pdfkit shapes each word separately, which
+ * reverses the order of such words. Any list of features, even an empty one, prevents this.
  */
 function shapingOf(text: string): { features?: [] } {
   return isRightToLeft(text) ? { features: [] } : {};

@@ -11,7 +11,10 @@ const CUSTOMERS_AFTER = `
   SELECT DISTINCT customer_id FROM invoice
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
-/** A void invoice bills nothing; the invoice regenerated from it does. */
+/**
+ * Lines of invoices in effect. A void invoice is left out, because an invoice that is regenerated from it bills its lines
+ * again.
+ */
 const BILLED = `
   SELECT line.id, invoice.customer_id
   FROM invoice JOIN invoice_line line ON line.invoice_id = invoice.id
@@ -24,7 +27,7 @@ export interface CustomerLine {
   readonly line: InvoiceLine;
 }
 
-/** Reads what was billed, customer by customer, without a lock. */
+/** Reads billed lines, customer by customer, without locks. */
 @Injectable()
 export class SimulationRepository {
   constructor(
@@ -36,12 +39,12 @@ export class SimulationRepository {
     return (await this.database.queryValue<number>(COUNT_CUSTOMERS)) ?? 0;
   }
 
-  /** Returns customers with invoices of subscriptions, by ascending id. */
+  /** Returns the next customers with invoices of subscriptions, by ascending id. */
   customersAfter(id: string, most: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, most]);
   }
 
-  /** Returns the lines that billed these prices for periods that start in a span, in the sequence in which they were made. */
+  /** Returns the lines that billed these prices, for periods that start in a span, in the order of their creation. */
   async billedLines(
     customerIds: readonly string[],
     priceIds: readonly string[],

@@ -1,13 +1,13 @@
 /** Maximum number of provider requests that one process has in flight for one kind of object. */
 const MOST_AT_ONCE = 5;
 
-/** Callbacks of the owner of the polled objects. */
+/** Callbacks with which a module polls its own objects, such as payments or refunds. */
 export interface DuePolls<Claimed> {
   /** Returns up to `most` objects, leased to the caller. */
   readonly claim: (most: number) => Promise<readonly Claimed[]>;
   /** Asks the provider about one object and stores the result. Never throws. */
   readonly poll: (claimed: Claimed) => Promise<void>;
-  /** Called when another object can be polled. */
+  /** Called when a poll has ended, so that another object can be polled. */
   readonly onFree: () => void;
 }
 
@@ -29,7 +29,7 @@ export class PollingLimiter<Claimed> {
     await this.track(this.claimAndStart());
   }
 
-  /** Ends claiming. Calls in flight go on. */
+  /** Stops claiming objects. Calls in flight continue. */
   stop(): void {
     this.stopping = true;
   }

@@ -14,13 +14,13 @@ import type { DisputedMoney } from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Money that was returned from the payments of an invoice, in minor units. */
+/** Money of the payments of an invoice that was refunded or lost in disputes, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Money not returned so far that cannot be refunded while a dispute is open. */
+  /** Other money of these payments, which cannot be refunded while a dispute is open. */
   readonly disputed: DisputedMoney;
 }
 
-/** Detaches payments from voided invoices: like money that arrives too late, they become credit of the customer. */
+/** Detaches payments from voided invoices. Their money becomes credit of the customer, like that of a late payment. */
 @Injectable()
 export class ReturnPaymentsService {
   constructor(
@@ -31,9 +31,9 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns the money of paid invoices that was refunded, is reserved for refunds, or was lost in disputes, by invoice id.
-   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Locks no credit, because
-   * refunds take credit only under these locks.
+   * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes. Invoices
+   * without such money are absent. Locks the payments until the caller's transaction ends. Need not lock credit, because
+   * refunds take credit only while they hold these locks.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
@@ -47,8 +47,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns how much of the money that paid an invoice was refunded or lost, and how much open disputes keep from being refunded.
-   * Locks the payments as {@link lockRefunded} does.
+   * Returns how much of the money that paid an invoice was refunded, was lost in disputes, or cannot be refunded while a
+   * dispute is open. Locks the payments as {@link lockRefunded} does.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -80,7 +80,7 @@ export class ReturnPaymentsService {
     return sums;
   }
 
-  /** Returns the refunded and lost amounts of payments, without the parts that came from their credit. */
+  /** Returns the refunded and lost amounts of payments, without the parts that were taken from the credit of these payments. */
   private async returnedOfApplied(
     payments: readonly Payment[],
   ): Promise<readonly (ReturnedMoney & { readonly payment: Payment })[]> {

@@ -20,11 +20,11 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
 interface Owed {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
-  /** False if the payment reserves nothing of the invoice. */
+  /** False if the payment has reserved no amount of the invoice. */
   readonly isReserved: boolean;
 }
 
-/** The payment as it was when its provider was asked. */
+/** The lease of the payment at the time of the call to its provider. */
 type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
@@ -52,9 +52,9 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. An outcome after a final one changes nothing; one that contradicts it is recorded as a
-   * discrepancy.
-   * @param isReserved false if the payment reserved nothing of its invoice
+   * Writes the outcome of a charge. If the payment already has a final outcome, nothing changes; an outcome that contradicts
+   * the final one is recorded as a discrepancy.
+   * @param isReserved false if the payment has reserved no amount of its invoice
    */
   settle(
     { id, ...lease }: LeasedPayment,
@@ -119,7 +119,9 @@ export class SettlePaymentWorkflow {
     return isExpired ? ((await this.payments.find(after.id)) ?? after) : after;
   }
 
-  /** Pays the locked invoice, or frees what the payment reserved. Does nothing while the outcome is not known. */
+  /**
+   * Pays the locked invoice, or frees the amount that the payment has reserved. Does nothing while the outcome is not known.
+   */
   private async applyTo(
     { subscription, invoice, isReserved }: Owed,
     payment: Payment,

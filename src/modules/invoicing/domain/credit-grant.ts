@@ -7,15 +7,15 @@ export interface StoredCreditGrant {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Available to invoices and refunds. */
+  /** Available for invoices and refunds. */
   readonly remaining: bigint;
   /** Reserved by pending refunds. Credit from a payment is reserved only by refunds of that payment. */
   readonly reserved: bigint;
   /** Paid out by refunds. */
   readonly refunded: bigint;
-  /** Taken by lost disputes about the payment it comes from. */
+  /** Taken by lost disputes about the payment that the credit came from. */
   readonly lost: bigint;
-  /** The invoice, credit note or payment it comes from. Each source has one grant. */
+  /** Id of the invoice, credit note or payment that the credit came from. Each source has one grant. */
   readonly sourceId: string;
   readonly createdAt: Date;
 }
@@ -31,7 +31,7 @@ export interface CreditBalance {
   readonly reservedMinor: bigint;
 }
 
-/** Returns a credit of which nothing was used yet. */
+/** Returns a new credit, of which nothing is used. */
 export function newGrant(
   grant: Pick<
     StoredCreditGrant,
@@ -62,7 +62,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credit that is left for the next invoice, after an invoice that used some of it and may have added to it. */
+/** Returns the credit that is available for the next invoice, after an invoice has used some of it and may have added to it. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -22,14 +22,14 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** Usage counted for a request, and its earlier bill: null if this is the first one. */
+/** Usage counted for a request, and the earlier bill of the same period; null if the usage was not billed before. */
 export interface CountedUsage {
   readonly request: UsageLineRequest;
   readonly reading: ItemUsage;
   readonly billed: EarlierBill | null;
 }
 
-/** Earlier bill of the period of a request. */
+/** Earlier bill of the usage that a request asks for. */
 export interface EarlierBill extends BilledUsage {
   /** Its lines on invoices in effect. */
   readonly lines: readonly BilledLine[];
@@ -43,7 +43,7 @@ export interface UsageLines {
 }
 
 /**
- * Returns the lines for the usage of a period, one per part, and the limits of the price for that period. There is no line if
+ * Returns the lines for the usage of a period, one per part, and the limits of the price for that period. Returns no line if
  * nothing was counted and no minimum or fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
@@ -82,12 +82,13 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the amount
- * billed so far. Null if nothing changed, or if only void lines billed the usage that is taken back.
+ * Returns the line for late usage of a billed period. Its amount is that of the usage as counted now, for all groups together
+ * and within the limits, less the amount billed so far. Null if nothing changed, or if only void lines billed the usage that is
+ * taken back.
  *
- * If discounts, credit notes or refunds left nothing to give back, the amount of the line is 0. The line is made nevertheless,
- * because later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the period, if they
- * are known.
+ * If discounts, credit notes or refunds left nothing to give back, the amount of the line is 0. The line is needed
+ * nevertheless, because later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the
+ * period, if they are known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice

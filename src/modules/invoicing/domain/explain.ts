@@ -5,7 +5,7 @@ import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
 import { evaluate } from './trace';
 
-/** A line, and the amounts that are calculated again from its trace. */
+/** A line, and its amounts as calculated again from its trace. */
 export interface Explanation {
   readonly line: InvoiceLine;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
@@ -24,13 +24,13 @@ const TOTALS = [
   'amountDue',
 ] as const;
 
-/** Amounts of an invoice that its lines, coupons, rates and credits give. */
+/** Amounts of an invoice that are calculated from its lines, coupons, tax rates and credits. */
 export type InvoiceTotals = Pick<Invoice, (typeof TOTALS)[number]>;
 
-/** An invoice, and the totals that are calculated again from its lines, coupons and rates. */
+/** An invoice, and its totals as calculated again from its lines, coupons, tax rates and credits. */
 export interface InvoiceExplanation {
   readonly invoice: Invoice;
-  /** In the order of the invoice. */
+  /** Explanations of the lines, in the order of the invoice. */
   readonly lines: readonly Explanation[];
   readonly evaluated: InvoiceTotals;
   /** True if the totals and all lines, coupons and rates equal the stored amounts. */

@@ -13,9 +13,10 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * Returns what discounts and earlier credits left of lines of one price and period. Credits are calculated from this.
+ * Returns the amounts of lines of one price and period that are left after discounts and earlier credits. Credits are
+ * calculated from these amounts.
  *
- * @param returns true for a discount that its coupon gets back when the line is credited
+ * @param returns true for a discount that returns to its coupon when the line is credited
  */
 export function heldOf(
   lines: readonly BilledLine[],
@@ -47,8 +48,8 @@ export function heldOf(
 }
 
 /**
- * Returns what is left of lines of one price and period, by invoice id. A usage correction is subtracted from the invoices it
- * was taken from.
+ * Returns the amounts left of lines of one price and period, by invoice id. A negative usage correction is subtracted from the
+ * invoices that it takes back, not from its own.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
   const held = new Map<string, bigint>();
@@ -64,17 +65,14 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. The `amount` of a correction is smaller, because it gives back only what was
- * paid.
+ * Returns the amount of a line at list prices. The `amount` of a negative correction is smaller, because it gives back only
+ * what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }
 
-/**
- * Returns the quantity that usage lines of one period bill together. A correction counts with the quantity it adds or
- * subtracts.
- */
+/** Returns the total quantity of usage lines of one period. A correction counts with the quantity that it adds or subtracts. */
 export function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
   return sum(
     lines.flatMap(({ trace }) => {
@@ -92,7 +90,7 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
   return of(taxShares) - of(creditedTaxShares);
 }
 
-/** Returns the discounts of lines by coupon and period, less discounts that returned already. */
+/** Returns the discounts of lines by coupon and period, less the discounts that have already returned to the coupons. */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {
@@ -119,7 +117,7 @@ function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
   return added === undefined ? billedFrom : added.billedFrom;
 }
 
-/** Returns the discounts that a credit line or a usage correction gave back to coupons, as positive amounts. */
+/** Returns the discounts that a credit line or a usage correction returned to coupons, as positive amounts. */
 export function returnedBy({ trace }: Pick<InvoiceLine, 'trace'>): readonly HeldDiscount[] {
   if (trace.kind === 'credit') return trace.returned ?? [];
   return trace.kind === 'usage' ? (trace.corrects?.returned ?? []) : [];

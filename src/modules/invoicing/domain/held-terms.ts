@@ -1,6 +1,6 @@
 import type { DiscountShare, HeldLines } from '../../../core/invoice';
 
-/** A discount that returns to its coupon when the line is credited, with the start of the period it was taken in. */
+/** A discount that returns to its coupon when the line is credited, and the start of the invoice period of the discount. */
 export interface HeldDiscount extends DiscountShare {
   readonly billedFrom: Date | null;
 }
@@ -11,6 +11,6 @@ export interface HeldDiscount extends DiscountShare {
  */
 export interface HeldTerms extends HeldLines<HeldDiscount> {
   readonly taxes: readonly (HeldLines['taxes'][number] & { readonly name: string })[];
-  /** The amounts as listed, before discounts and credits. */
+  /** Amount at list prices, before discounts and credits. */
   readonly listedMinor: bigint;
 }

@@ -15,7 +15,10 @@ import { StoredEvents } from './stored-events';
 import { UsageStreams } from './usage-streams';
 import { WindowChanges } from './window-changes';
 
-/** Billed periods that count the event. With a weighted sum, its value carries over into later periods. */
+/**
+ * Billed periods that count the event. For a weighted sum, these include later periods, into which the value of the event
+ * carries over.
+ */
 const BILLED_WITH = `
   SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at
   FROM usage_billed
@@ -37,7 +40,7 @@ interface BilledRow {
   readonly end_at: Date;
 }
 
-/** Voids events: they are kept, marked, and no longer counted. */
+/** Voids events. A voided event stays stored, is marked, and is no longer counted. */
 @Injectable()
 export class VoidUsage {
   constructor(

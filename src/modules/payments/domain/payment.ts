@@ -29,7 +29,7 @@ export interface Payment {
   readonly amount: bigint;
   readonly currency: string;
   readonly status: PaymentStatus;
-  /** Part that paid the invoice, once the payment succeeded. The rest is the customer's credit. */
+  /** Part of the amount that paid the invoice, set when the payment succeeds. The rest became the customer's credit. */
   readonly amountApplied: bigint;
   /** Sum of the succeeded refunds. */
   readonly amountRefunded: bigint;
@@ -121,7 +121,7 @@ export interface StartedPayment extends StartedLease {
 }
 
 /**
- * A payment before the provider is asked.
+ * Returns a pending payment, before the request to its provider.
  * @param now on the customer's clock
  */
 export function newPayment(
@@ -227,7 +227,7 @@ export function withOutcome(
   }
 }
 
-/** Moves a poll that is planned after the limit to the limit. */
+/** Returns the planned time of a poll, but not later than the limit. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,
@@ -237,7 +237,7 @@ function notAfter(
 }
 
 /**
- * Returns a failed or canceled payment as succeeded, because its provider reported so later.
+ * Returns a failed or canceled payment as succeeded, because its provider later reported a success.
  * @param now on the customer's clock
  */
 export function correctedToSucceeded(payment: Payment, reference: string, now: Date): Payment {
@@ -252,7 +252,7 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
   });
 }
 
-/** Returns the part of a payment that was returned: refunds, pending ones included, and lost disputes. */
+/** Returns the part of a payment that was refunded, is reserved by pending refunds, or was lost in disputes. */
 export function returnedOf({
   amountRefunded,
   amountRefundPending,
@@ -262,10 +262,10 @@ export function returnedOf({
 }
 
 /**
- * Returns the refundable part of a payment: neither refunded, nor reserved by a pending refund, nor lost in a dispute, nor
+ * Returns the refundable part of a payment: the part that is not refunded, reserved by a pending refund, lost in a dispute or
  * used. Zero unless the payment succeeded.
  * @param usedMinor part that invoices used as credit, or that was credited
- * @param creditMinor other credit of the customer, which a refund may pay out too
+ * @param creditMinor other credit of the customer, which a refund may pay out as well
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
@@ -282,7 +282,7 @@ export function isAllApplied({
   return amountApplied === amount;
 }
 
-/** Returns a payment that no longer pays its invoice. All of it is the customer's credit. */
+/** Returns a payment that no longer pays its invoice. Its whole amount is then the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }

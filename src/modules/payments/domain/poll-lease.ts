@@ -1,6 +1,6 @@
 /**
- * Time before another process may ask the provider. Longer than two calls (a query and a charge, each with a time limit of
- * 30 s) and storing the result.
+ * Duration of a lease: the time before another process may ask the provider. Longer than two calls (a query and a charge, each
+ * with a time limit of 30 s) and the writing of the result.
  */
 const POLL_LEASE_MS = 150_000;
 
@@ -18,13 +18,13 @@ export function pollLease(realNow: Date, owner: number): Lease {
 
 /** Lease of a payment that is about to be written. */
 export interface StartedLease {
-  /** Lease under which this process asks the provider. */
+  /** Lease that this process holds while it asks the provider. */
   readonly lease: Lease;
-  /** Real time of the start. */
+  /** Real time at which the payment was started. */
   readonly startedAt: Date;
 }
 
-/** Lease of a polled object, as it was when the provider was asked. */
+/** Lease of a polled object at the time of the call to its provider. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
@@ -44,7 +44,7 @@ function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }
 
-/** Returns the columns of an object that any process may poll again later. */
+/** Returns the columns of an object without a lease, so that any process may poll it again later. */
 export function pollAgainLater(
   { attempts }: { readonly attempts: number },
   askedAt: Date,

@@ -2,19 +2,21 @@ import type { PasswordHash } from './password-hash';
 
 const MIB = 2 ** 20;
 
-/** Largest memory of one check. Two checks run at once in each process. */
+/** Maximum memory of one check. Two checks run at once in each process. */
 const MOST_MEMORY_BYTES = 128 * MIB;
-/** Largest memory that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
+/** Maximum number of bytes that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
 const MOST_WRITTEN_BYTES = 512 * MIB;
-/** bcrypt doubles its time with each step; 14 takes about 1 s. */
+/** Maximum cost of bcrypt, which takes about 1 s. Each step of the cost doubles the time. */
 const MOST_BCRYPT_COST = 14;
-/** Iterations of PBKDF2 for each block of 32 bytes. OWASP recommends 600,000. */
+/**
+ * Maximum number of iterations of PBKDF2, over all blocks of 32 bytes: more than three times the 600,000 that OWASP recommends.
+ */
 const MOST_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
-/** Largest memory that scrypt writes in all parallel parts. */
+/** Maximum number of bytes that scrypt writes in all parallel parts. */
 const MOST_SCRYPT_BYTES = 256 * MIB;
 
-/** Returns false for a hash that is not computed, because it would take too much time or memory. */
+/** Returns false for a hash that must not be computed, because it would take too much time or memory. */
 export function isAffordable(hash: PasswordHash): boolean {
   switch (hash.scheme) {
     case 'argon2id': {

@@ -21,8 +21,8 @@ import {
 const TRIAL_ENDING_MS = 3 * 86_400_000;
 
 /**
- * Decides the start of a subscription: its trial, or its first period with its charges in advance. With `default_incomplete`
- * the subscription waits until these are paid.
+ * Decides the start of a subscription: its trial, or its first period with the charges in advance. With `default_incomplete`,
+ * the subscription waits until these charges are paid.
  */
 export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
@@ -194,20 +194,23 @@ export function decideEnd(
   );
 }
 
-/** Items with proration `none` are never credited, even if the caller asks for credits. */
+/** Returns false for items with proration `none`, which are never credited, even if the caller asks for credits. */
 function isProrated({ proration }: SubscriptionItem): boolean {
   return proration !== 'none';
 }
 
 /**
- * Returns until when prepaid charges without a credit are billed: the end of the current period, even if the subscription ends
- * before.
+ * Returns the instant up to which prepaid charges without a credit are billed: the end of the current period, even if the
+ * subscription ends before it.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
-/** Ends the subscription of a deleted customer without billing it. Usage after the last billed period counts as not sold. */
+/**
+ * Decides the end of the subscription of a deleted customer. Bills nothing: usage after the last billed period counts as not
+ * sold.
+ */
 export function decideAbandon(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;
@@ -224,8 +227,8 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Returns a credit for each item that was billed in advance beyond an instant. Includes items that ended with a change before
- * that instant: if the invoice of the change is void, their credit counts as never made.
+ * Returns a credit request for each item that was billed in advance for time after an instant. Includes items that a change
+ * ended before that instant, because their credit counts as never made if the invoice of the change is void.
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],

@@ -20,9 +20,9 @@ export function nextAttemptAt(
 
 /** Input of the decision about an automatic attempt at a due invoice. */
 export interface AttemptContext<Method> {
-  /** Default method of the customer; null: none, or deleted. */
+  /** Default method of the customer; null if there is none, or it was deleted. */
   readonly method: Method | null;
-  /** Minor units neither paid nor reserved by a pending payment. */
+  /** Part of the invoice that is neither paid nor reserved by a pending payment, in minor units. */
   readonly payableMinor: bigint;
   /** True if the subscription is unpaid, or the time limit of its first payment has passed. */
   readonly isNotChargedAutomatically: boolean;

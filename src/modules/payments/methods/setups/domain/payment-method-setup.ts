@@ -51,7 +51,7 @@ export const SETUP_TRANSITIONS: Transitions<SetupStatus> = {
   expired: [],
 };
 
-/** Returns true once the setup ended. */
+/** Returns true once the setup has ended. */
 export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): boolean {
   return isTerminal(SETUP_TRANSITIONS, status);
 }
@@ -60,7 +60,7 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
-/** A setup that the provider has begun. */
+/** Returns a pending setup, after the provider has begun it. */
 export function newSetup(
   begun: Pick<
     PaymentMethodSetup,
@@ -83,18 +83,18 @@ export function newSetup(
   };
 }
 
-/** Returns true if a pending setup is to be canceled. */
+/** Returns true if the time to finish a pending setup is over, so that it must be canceled. */
 export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return expiresAt <= now;
 }
 
-/** Returns true if the provider has not answered for a day since the setup was to be canceled. */
+/** Returns true if the setup should have been canceled a day ago, and the provider has not answered since. */
 export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
 /**
- * Applies the state that the provider shows to a pending setup.
+ * Returns a pending setup with the state that its provider reports.
  * @param paymentMethodId stored method, if the setup succeeded
  */
 export function applyProviderState(
