@@ -142,6 +142,35 @@ describe('a search', () => {
     expect(await titles('gauss', '&limit=1')).toEqual(['Gauss']);
   });
 
+  it('always finds what equals the query, however much contains it', async () => {
+    const others = await createCustomer(engine, { name: 'Wexford 0' });
+    await engine.database.query(
+      `INSERT INTO customer SELECT (jsonb_populate_record(one, jsonb_build_object(
+         'id', left(one.id, -4) || to_char(n, 'FM0000'), 'name', 'Wexford ' || n, 'email', n || 'box-7@wexford.example',
+         'external_id', 'wexford-7' || n))).*
+       FROM customer AS one, generate_series(1, 1100) AS n WHERE one.id = $1`,
+      [others],
+    );
+    const create = (fields: object): Promise<string> => createCustomer(engine, fields);
+    const [name, email, external] = [
+      await create({ name: 'wexford', email: 'other@wexford.example' }),
+      await create({ name: 'Z Wexford', email: 'box-7@wexford.example' }),
+      await create({ name: 'Z Wexford', email: 'z@wexford.example', external_id: 'Wexford-7' }),
+    ];
+    const first = async (q: string): Promise<unknown> => (await search(q, '&limit=1'))[0]?.id;
+    expect(await first('Wexford')).toBe(name);
+    expect(await first('BOX-7@wexford.example')).toBe(email);
+    expect(await first('Wexford-7')).toBe(external);
+    expect(new Set((await search('wexford', '&limit=50')).map(({ id }) => id)).size).toBe(50);
+  });
+
+  it('finds external ids and codes that begin like an id, before ids', async () => {
+    const id = await createCustomer(engine, { name: 'Imported', external_id: 'cus_7' });
+    const meter = await createMeter(engine, { key: 'cus_7', name: 'A key' });
+    expect((await search('cus_7')).map((one) => one.id)).toEqual([meter, id]);
+    expect((await search('cus_7', '&types=meter')).map((one) => one.id)).toEqual([meter]);
+  });
+
   it('leaves out deleted customers and types that were not asked for', async () => {
     const id = await createCustomer(engine, { name: 'Vanished' });
     expect(await titles('vanished', '&types=invoice,plan')).toEqual([]);

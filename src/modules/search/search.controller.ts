@@ -17,8 +17,7 @@ export class SearchController {
     summary: 'Search all objects',
     description:
       'Finds customers by name, e-mail address and external id, invoices by number, plans, add-ons, coupons and meters by ' +
-      'name and code, and objects of every type by the beginning of their id. Returns only types that the caller has the ' +
-      'scope to read.',
+      'name and code, and every object by the beginning of its id. Returns only types that the caller may read.',
     access: 'search:read',
     answer: SearchResultsDto,
   })

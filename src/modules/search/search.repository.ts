@@ -10,10 +10,17 @@ interface SearchSource {
   readonly customerId?: string;
   /** SQL expression of the text in which words are searched, the same as in the trigram index. */
   readonly text?: string;
+  /** Columns that are compared with the whole query for the ranking. */
+  readonly names?: readonly string[];
+  /** Conditions that find an object by the whole query, each with an index. */
+  readonly exact?: readonly string[];
 }
 
-/** Most matches of a table that are ranked. A query with more matches is too short for a useful ranking. */
+/** Most matches of a table that are ranked, besides exact ones. A query with more is too short for a useful ranking. */
 const MOST_RANKED = 1_000;
+
+/** Condition: a column is the query as given, in lower case or in upper case. Its index does not ignore case. */
+const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
 
 const CUSTOMER_NAME = 'customer.name';
 
@@ -26,6 +33,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     detail: 'coalesce(one.email, one.external_id)',
     customerId: 'one.id',
     text: searchedText('one.name', "coalesce(one.email, '')", "coalesce(one.external_id, '')"),
+    names: ['one.name', 'one.email', 'one.external_id'],
+    exact: ['lower(one.name) = lower($1)', isQuery('one.email'), isQuery('one.external_id')],
   },
   invoice: {
     from: 'invoice AS one LEFT JOIN customer ON customer.id = one.customer_id',
@@ -33,6 +42,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
     text: searchedText('one.number'),
+    names: ['one.number'],
+    exact: [isQuery('one.number')],
   },
   plan: {
     from: 'plan AS one',
@@ -40,6 +51,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.name',
     detail: 'one.code',
     text: searchedText('one.code', 'one.name'),
+    names: ['one.code', 'one.name'],
+    exact: [isQuery('one.code')],
   },
   addon: {
     from: 'addon AS one',
@@ -47,12 +60,16 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.name',
     detail: 'one.code',
     text: searchedText('one.code', 'one.name'),
+    names: ['one.code', 'one.name'],
+    exact: [isQuery('one.code')],
   },
   coupon: {
     from: 'coupon AS one',
     title: 'one.code',
     detail: 'one.name',
     text: searchedText('one.code', "coalesce(one.name, '')"),
+    names: ['one.code', 'one.name'],
+    exact: [isQuery('one.code')],
   },
   meter: {
     from: 'meter AS one',
@@ -60,6 +77,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.name',
     detail: 'one.key',
     text: searchedText('one.key', 'one.name'),
+    names: ['one.key', 'one.name'],
+    exact: [isQuery('one.key')],
   },
   subscription: {
     from: 'subscription AS one LEFT JOIN customer ON customer.id = one.customer_id',
@@ -85,6 +104,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.number',
     detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
+    names: ['one.number'],
+    exact: [isQuery('one.number')],
   },
   entitlement: { from: 'entitlement AS one', title: 'one.name', detail: 'one.key' },
   tax_rate: { from: 'tax_rate AS one', title: 'one.name' },
@@ -142,8 +163,9 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects whose text contains every part. First objects whose title or detail equals the text, then objects
-   * whose title or detail begins with the text, then all others; each by title.
+   * Returns objects that the query names exactly, and objects whose text contains every part. First objects with a name, code or
+   * number that equals the query, then objects with one that begins with it, then all others; each by title.
+   * @param parts none: only objects that the query names exactly
    * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(
@@ -153,21 +175,27 @@ export class SearchRepository {
     most: number,
   ): Promise<readonly SearchResult[]> {
     const sources = types.flatMap((type) => {
-      const { text: searched, from, where } = SOURCES[type];
-      if (searched === undefined) return [];
-      const matches = parts.map((_, index) => containsPart(searched, `$${index + 3}`));
-      const conditions = [...matches, ...(where === undefined ? [] : [where])].join(' AND ');
-      const columns = columnsOf(type, namesCustomers);
-      return [`(SELECT ${columns} FROM ${from} WHERE ${conditions} LIMIT ${MOST_RANKED})`];
+      const { text: searched, from, where = 'true', names = [], exact = [] } = SOURCES[type];
+      const matches = parts.map((_, index) => containsPart(searched ?? '', `$${index + 3}`));
+      const isMatched = searched !== undefined && parts.length > 0;
+      const conditions = [...exact, ...(isMatched ? [matches.join(' AND ')] : [])];
+      const columns = `${columnsOf(type, namesCustomers)}, ${rankOf(names)} AS rank`;
+      return conditions.map(
+        (one) => `(SELECT ${columns} FROM ${from} WHERE ${one} AND ${where} LIMIT ${MOST_RANKED})`,
+      );
     });
     if (sources.length === 0) return [];
     return this.database.query<SearchResult>(
-      `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ALL ')}) AS found
-       ORDER BY lower($1) IN (lower(title), lower(coalesce(detail, ''))) DESC,
-         starts_with(lower(title), lower($1)) OR starts_with(lower(coalesce(detail, '')), lower($1)) DESC,
-         lower(title), id
-       LIMIT $2`,
+      `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ')}) AS found
+       ORDER BY rank, lower(title), id LIMIT $2`,
       [text, most, ...parts],
     );
   }
+}
+
+/** SQL expression: 0 if a column equals the query, 1 if one begins with it, 2 for others. */
+function rankOf(columns: readonly string[]): string {
+  const lower = columns.map((column) => `lower(${column})`);
+  const begins = lower.map((column) => `starts_with(${column}, lower($1))`).join(' OR ');
+  return `CASE WHEN lower($1) IN (${lower.join(', ')}) THEN 0 WHEN ${begins} THEN 1 ELSE 2 END`;
 }

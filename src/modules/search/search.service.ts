@@ -14,8 +14,8 @@ export class SearchService {
   constructor(private readonly found: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. A text that starts like an id searches ids; any
-   * other text searches words in names, e-mail addresses, numbers and codes.
+   * Returns the best matches among the objects that the scopes allow to read. A text that starts like an id searches ids, and
+   * codes and external ids that equal it; any other text searches words in names, e-mail addresses, numbers and codes.
    * @param types types to search; null for all
    */
   async search(
@@ -29,8 +29,12 @@ export class SearchService {
     if (query.kind === 'nothing') return [];
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
     if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, most);
-    if (!searched.includes(query.type)) return [];
+    const named = { text: query.start, parts: [] };
+    const exact = await this.found.byWords(searched, named, namesCustomers, most);
+    if (!searched.includes(query.type)) return exact;
     const hidden = hiddenResources(scopes);
-    return this.found.byId(query.type, query.start, { namesCustomers, hidden }, most);
+    const shown = { namesCustomers, hidden };
+    const byId = await this.found.byId(query.type, query.start, shown, most);
+    return [...exact, ...byId].slice(0, most);
   }
 }

@@ -13,7 +13,7 @@ const MOST_RESULTS = 50;
 
 export class SearchQueryDto {
   @TextField(
-    'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code; upper and lower case are the same, and `%` and `_` stand for themselves. Words of one or two characters match beginnings of words. A query of one character finds nothing.',
+    'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code, in upper or lower case. Words of one or two characters match beginnings of words. One character finds nothing.',
     { least: 0, most: LONGEST_QUERY, example: 'ada' },
   )
   readonly q!: string;
@@ -30,7 +30,7 @@ export class SearchResultDto {
   readonly id!: string;
   @TextProperty('Name, number or code; the id if it has none.', 'Analytical Engines SARL')
   readonly title!: string;
-  @TextProperty('Further text that identifies it, such as the e-mail address.', 'ada@example.com', {
+  @TextProperty('Further text, such as the e-mail address.', 'ada@example.com', {
     nullable: true,
   })
   readonly detail!: string | null;
@@ -41,6 +41,9 @@ export class SearchResultDto {
 }
 
 export class SearchResultsDto {
-  @NestedListProperty(SearchResultDto, 'The best matches first.')
+  @NestedListProperty(
+    SearchResultDto,
+    'Exact matches, then the best of up to 1,000 others of each type.',
+  )
   readonly data!: readonly SearchResultDto[];
 }
