@@ -211,6 +211,53 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     }
   });
 
+  /** Returns a payment in advance whose credit was used, and a credit note that a refund of the payment pays out. */
+  async function beginOfBoth(story: Story, noteFirst: boolean): Promise<readonly [string, string]> {
+    const giveNote = async (rest: number): Promise<string> => {
+      const invoice = await bill(story, 1_000);
+      await pay(story, invoice.id, rest);
+      return (await credit(invoice, 1_000)).id;
+    };
+    const payAhead = () => pay(story, null, 500, 'refund_pending');
+    if (!noteFirst) return [await payAhead(), await giveNote(500)];
+    const note = await giveNote(1_000);
+    const { id } = await bill(story, 1_100);
+    const payment = await payAhead();
+    await bill(story, 300);
+    await engine.http.post(`/v1/invoices/${id}/void`).send({}).expect(200);
+    return [payment, note];
+  }
+
+  it.each(['begins', 'succeeds', 'fails'])('locks older credit first when it %s', async (step) => {
+    const story = await begin();
+    const isNew = step === 'begins';
+    const [payment, note] = await beginOfBoth(story, isNew);
+    const [older, newer] = isNew ? [note, payment] : [payment, note];
+    const made = isNew ? null : await refund(payment, 400);
+    const other = new Client({ connectionString: engine.databaseUrl });
+    await other.connect();
+    const lock = (source: string) =>
+      other.query('SELECT FROM credit_grant WHERE source_id = $1 FOR UPDATE NOWAIT', [source]);
+    try {
+      await other.query('BEGIN');
+      await lock(older);
+      const outcome = step === 'fails' ? 'failed' : 'succeeded';
+      const answer =
+        made === null
+          ? refund(payment, 400)
+          : settle(made, outcome).then(({ body }) => body as object);
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until('it waits', async () => (await engine.database.query(waiting)).length > 0);
+      await lock(newer);
+      await other.query('COMMIT');
+      await answer;
+    } finally {
+      await other.end();
+    }
+    await story.verify();
+  });
+
   it('and a renewal at the same time spend the credit once', async () => {
     const story = await begin();
     const plan = await story.plan(800);

@@ -10,6 +10,7 @@ import {
   type AvailableCredit,
   CreditPayoutsRepository,
   type PaidOut,
+  type RefundedPayment,
 } from './credit-payouts.repository';
 import {
   type CreditBalance,
@@ -126,11 +127,11 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit of a customer from credit notes and negative invoices. A refund of any payment of the customer may pay it
-   * out.
+   * Locks the credit that a payment became, and credit of the customer from credit notes and negative invoices, which a refund of
+   * any payment of the customer may pay out. Returns the latter.
    */
-  lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
-    return this.payouts.lockAvailable(customerId, currency);
+  lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
+    return this.payouts.lockAvailable(payment);
   }
 
   /** Reserves for a refund, up to an amount, credit that came from the payment. The caller has locked the payment. */
@@ -163,7 +164,7 @@ export class CreditBalanceService {
    * refund that was credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
-    const paidOut = await this.payouts.refund(refundId);
+    const paidOut = await this.payouts.refund(refundId, paymentId);
     return paidOut + (await this.grants.takeReserved(paymentId, amount - paidOut));
   }
 
@@ -195,7 +196,7 @@ export class CreditBalanceService {
    * @param stillRefunded paid out by other refunds of the payment
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
-    const paidOut = await this.payouts.release(refundId);
+    const paidOut = await this.payouts.release(refundId, paymentId);
     const { refunded } = await this.paidOutOf(paymentId);
     return paidOut + (await this.grants.returnRefunded(paymentId, stillRefunded - refunded));
   }
@@ -205,7 +206,7 @@ export class CreditBalanceService {
    * @param stillPending reserved by other pending refunds of the payment
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {
-    await this.payouts.release(refundId);
+    await this.payouts.release(refundId, paymentId);
     const { reserved } = await this.paidOutOf(paymentId);
     await this.grants.releaseReserved(paymentId, stillPending - reserved);
   }

@@ -4,12 +4,18 @@ import { serviceUnavailable } from '../../platform/errors';
 import { PreviousRelease } from '../../platform/processes';
 
 /**
- * Oldest first, as invoices lock them. Leaves out credit that a payment became, because only a refund of that payment gives it
- * back.
+ * Oldest first, as invoices lock them. Leaves out credit that other payments became, because only their refunds give it back.
  */
 const LOCK_AVAILABLE = `
-  SELECT id, remaining::text AS remaining FROM credit_grant
-  WHERE customer_id = $1 AND currency = $2 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
+  SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
+  WHERE source_id = $1
+    OR customer_id = $2 AND currency = $3 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
+  ORDER BY created_at, id FOR UPDATE`;
+
+/** Oldest first, as invoices lock them. */
+const LOCK_RESERVED = `
+  SELECT id FROM credit_grant
+  WHERE source_id = $1 OR id = ANY (ARRAY(SELECT credit_id FROM credit_payout WHERE refund_id = $2))
   ORDER BY created_at, id FOR UPDATE`;
 
 const RESERVE = `
@@ -57,6 +63,13 @@ export interface AvailableCredit {
   readonly remaining: bigint;
 }
 
+/** Payment that is refunded. */
+export interface RefundedPayment {
+  readonly id: string;
+  readonly customerId: string;
+  readonly currency: string;
+}
+
 /** Reserves and pays out credit from credit notes and negative invoices for refunds. */
 @Injectable()
 export class CreditPayoutsRepository {
@@ -65,14 +78,23 @@ export class CreditPayoutsRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Locks the credit of a customer that a refund of any of its payments may pay out. */
-  async lockAvailable(customerId: string, currency: string): Promise<readonly AvailableCredit[]> {
+  /**
+   * Locks the credit that a payment became, and credit of its customer that a refund of any of its payments may pay out. Returns
+   * the latter.
+   */
+  async lockAvailable({
+    id,
+    customerId,
+    currency,
+  }: RefundedPayment): Promise<readonly AvailableCredit[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ id: string; remaining: string }>(LOCK_AVAILABLE, [
-      customerId,
-      currency,
-    ]);
-    return rows.map(({ id, remaining }) => ({ id, remaining: BigInt(remaining) }));
+    const rows = await this.database.query<{ id: string; isOwn: boolean; remaining: string }>(
+      LOCK_AVAILABLE,
+      [id, customerId, currency],
+    );
+    return rows
+      .filter(({ isOwn }) => !isOwn)
+      .map((row) => ({ id: row.id, remaining: BigInt(row.remaining) }));
   }
 
   /**
@@ -93,14 +115,17 @@ export class CreditPayoutsRepository {
     ]);
   }
 
-  /** Pays out what a succeeded refund had reserved. Returns the amount. */
-  refund(refundId: string): Promise<bigint> {
-    return this.move(REFUND, refundId);
+  /** Pays out what a succeeded refund had reserved. Returns the amount. Locks the credit of the payment too. */
+  refund(refundId: string, paymentId: string): Promise<bigint> {
+    return this.move(REFUND, refundId, paymentId);
   }
 
-  /** Makes the credit of a refund that failed or was returned available again. Returns the amount. */
-  release(refundId: string): Promise<bigint> {
-    return this.move(RELEASE, refundId);
+  /**
+   * Makes the credit of a refund that failed or was returned available again. Returns the amount. Locks the credit of the payment
+   * too.
+   */
+  release(refundId: string, paymentId: string): Promise<bigint> {
+    return this.move(RELEASE, refundId, paymentId);
   }
 
   /** Returns the credit that refunds of payments pay out, by payment id. Payments without such refunds are absent. */
@@ -119,8 +144,9 @@ export class CreditPayoutsRepository {
     );
   }
 
-  private async move(sql: string, refundId: string): Promise<bigint> {
+  private async move(sql: string, refundId: string, paymentId: string): Promise<bigint> {
     this.database.requireTransaction();
+    await this.database.query(LOCK_RESERVED, [paymentId, refundId]);
     return BigInt((await this.database.queryValue<string>(sql, [refundId])) ?? 0);
   }
 }

@@ -63,12 +63,12 @@ export class PaymentRefundsService {
     const before =
       (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
+    // Before `usedOf` locks the credit of the payment, which may be newer than other credit.
+    const others = await this.credit.lockAvailable(before);
     const used = await this.usedOf(before);
     const free = refundableOf(before, used);
-    const available =
-      used > 0n && (requested === null ? free === 0n : requested > free)
-        ? await this.credit.lockAvailable(before.customerId, before.currency)
-        : [];
+    const needsOthers = used > 0n && (requested === null ? free === 0n : requested > free);
+    const available = needsOthers ? others : [];
     const creditMinor = available.reduce((total, { remaining }) => total + remaining, 0n);
     const decision = decideRefund(before, requested, used, creditMinor);
     if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
