@@ -108,6 +108,20 @@ describe('lists as CSV and their summaries', () => {
     expect(await summary('subscriptions/summary')).toEqual({ count: 0, currencies: [] });
   });
 
+  it('have a row for each posting of a transaction, with its debit or credit', async () => {
+    const payment = await createPayment(engine);
+    const { body } = await engine.http.get(`/v1/ledger/transactions?source_id=${payment}`);
+    const [{ id, occurred_at, customer_id } = { id: '', occurred_at: '', customer_id: '' }] = (
+      body as { data: { id: string; occurred_at: string; customer_id: string }[] }
+    ).data;
+    const shared = `${id},payment,${payment},${customer_id},USD,${occurred_at}`;
+    expect(await csv(`ledger/transactions?source_id=${payment}`)).toEqual([
+      'id,kind,source_id,customer_id,currency,occurred_at,account,debit,credit',
+      `${shared},cash_clearing:sandbox,10000,`,
+      `${shared},customer_credit,,10000`,
+    ]);
+  });
+
   it('sum more than a JSON number can hold', async () => {
     const amount = Number.MAX_SAFE_INTEGER;
     for (let made = 0; made < 2; made += 1)

@@ -11,6 +11,7 @@ import {
 import {
   LedgerTransactionDto,
   ListLedgerTransactionsDto,
+  POSTING_ROWS,
   toLedgerTransactionDto,
   toTransactionFilter,
 } from './dto/ledger-transaction.dto';
@@ -34,8 +35,7 @@ export class LedgerController {
   @Get('accounts')
   @Operation({
     summary: 'List the accounts of the ledger',
-    description:
-      'Returns the accounts with their balances, for all customers or for one, now or at an instant.',
+    description: 'Returns the balances for all customers or for one, now or at an instant.',
     access: 'ledger:read',
     answer: LedgerAccountsDto,
     problems: [tooManyReports],
@@ -49,9 +49,11 @@ export class LedgerController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List the transactions of the ledger',
-    description: 'Newest first, each with its postings.',
+    description:
+      'Newest first, each with its postings. As CSV, one row for each posting, with `account`, `debit` and `credit`.',
     access: 'ledger:read',
     answer: pageOf(withCustomer(LedgerTransactionDto)),
+    csvRows: POSTING_ROWS,
   })
   async listLedgerTransactions(
     @Query() query: ListLedgerTransactionsDto,
@@ -64,7 +66,7 @@ export class LedgerController {
   @Operation({
     summary: 'Verify the ledger',
     description:
-      'Reads the whole ledger in one snapshot and checks every invariant. With `changed_since` it checks the transactions made from then on, and every invariant of the customers who have one. Calls no payment provider: `last_reconciliation` is the last comparison with one.',
+      'Checks every invariant in one snapshot of the whole ledger; with `changed_since`, the transactions made from then on and the invariants of their customers. `last_reconciliation` is the last comparison with a payment provider.',
     access: 'ledger:read',
     answer: LedgerVerificationDto,
     problems: [tooManyReports],

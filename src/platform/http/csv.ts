@@ -19,7 +19,13 @@ const ROWS_OF_A_PAGE = '100';
 
 type CsvValue = string | number | boolean | null | undefined;
 
-type CsvPage = PageDto<Readonly<Record<string, CsvValue>>>;
+type CsvRow = Readonly<Record<string, CsvValue>>;
+
+/** Splits each item of a list into several rows, which also have the fields of the item. */
+export interface CsvRows {
+  readonly columns: readonly string[];
+  rowsOf(item: unknown): readonly CsvRow[];
+}
 
 /**
  * Answers a list as CSV if the request prefers it: every matching row, read page by page at the speed of the reader, so that
@@ -28,8 +34,11 @@ type CsvPage = PageDto<Readonly<Record<string, CsvValue>>>;
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];
 
-  constructor(item: Type<unknown>) {
-    this.columns = scalarNamesOf(item);
+  constructor(
+    item: Type<unknown>,
+    private readonly rows: CsvRows | null,
+  ) {
+    this.columns = [...scalarNamesOf(item), ...(rows?.columns ?? [])];
   }
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -37,9 +46,9 @@ export class CsvInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     http.getResponse<Response>().vary('Accept');
     if (request.accepts(MEDIA_TYPES) !== CSV_MEDIA_TYPE) return next.handle();
-    const readPage = (cursor: string | null): Promise<CsvPage> => {
+    const readPage = (cursor: string | null): Promise<PageDto<CsvRow>> => {
       turnTo(request, cursor);
-      return lastValueFrom(next.handle() as Observable<CsvPage>);
+      return lastValueFrom(next.handle() as Observable<PageDto<CsvRow>>);
     };
     // Before the status is sent, so that an invalid filter is answered with a problem.
     const first = await readPage(null);
@@ -47,13 +56,16 @@ export class CsvInterceptor implements NestInterceptor {
   }
 
   private async *textOf(
-    first: CsvPage,
-    readPage: (cursor: string) => Promise<CsvPage>,
+    first: PageDto<CsvRow>,
+    readPage: (cursor: string) => Promise<PageDto<CsvRow>>,
   ): AsyncGenerator<string> {
     yield toCsvRow(this.columns);
     let page = first;
     for (;;) {
-      yield page.data.map((item) => toCsvRow(this.columns.map((name) => item[name]))).join('');
+      const rows = page.data.flatMap(
+        (item) => this.rows?.rowsOf(item).map((row) => ({ ...item, ...row })) ?? [item],
+      );
+      yield rows.map((row) => toCsvRow(this.columns.map((name) => row[name]))).join('');
       if (page.next_cursor === null) return;
       page = await readPage(page.next_cursor);
     }

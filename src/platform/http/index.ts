@@ -75,6 +75,7 @@ export type { StallLimits } from './read-unless-stalled';
 export { guardLoopback } from './loopback-guard';
 export { NoFields } from './no-fields.guard';
 export { composeMiddleware } from './compose-middleware';
+export type { CsvRows } from './csv';
 export { Operation } from './operation';
 export { sendFile } from './file';
 export { PROBLEM_MEDIA_TYPE } from './problem-response';

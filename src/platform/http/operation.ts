@@ -33,7 +33,7 @@ import {
   validationFailed,
 } from '../errors';
 import { IdempotencyInterceptor, REQUIRES_KEY } from '../idempotency/idempotency.interceptor';
-import { CSV_MEDIA_TYPE, CsvInterceptor } from './csv';
+import { CSV_MEDIA_TYPE, CsvInterceptor, type CsvRows } from './csv';
 import { inputsOf } from './handler-inputs';
 import { itemOf } from './list';
 import { NoUnreadQuery } from './no-query.guard';
@@ -61,6 +61,8 @@ export interface OperationOptions {
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
+  /** Default: the CSV of a list has one row for each item. */
+  readonly csvRows?: CsvRows;
   /** Class of the answer with `?preview=true`, whose status is 200. */
   readonly preview?: Type<unknown>;
   /** Classes of the answer if there are several, by the value of their field `object`. */
@@ -153,7 +155,7 @@ function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodD
     ApiExtraModels(ProblemDto),
     ...headersOf(reads, requiresKey),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
-    ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item))]),
+    ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item, options.csvRows ?? null))]),
     // Only on POST routes, because an interceptor costs time on every request.
     ...(reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),

@@ -1,5 +1,6 @@
 import type { LedgerTransaction } from '../../../core/ledger';
 import {
+  type CsvRows,
   CurrencyField,
   EnumListFilter,
   FromField,
@@ -78,6 +79,15 @@ export class LedgerTransactionDto {
   readonly postings!: readonly LedgerPostingDto[];
   @InstantProperty('When the posted change happened.') readonly occurred_at!: string;
 }
+
+/** One row for each posting, with its amount as a debit or a credit. */
+export const POSTING_ROWS: CsvRows = {
+  columns: ['account', 'debit', 'credit'],
+  rowsOf: (item) =>
+    (item as LedgerTransactionDto).postings.map(({ account, amount }) =>
+      amount < 0 ? { account, credit: -amount } : { account, debit: amount },
+    ),
+};
 
 export function toTransactionFilter(query: ListLedgerTransactionsDto): TransactionFilter {
   return {
