@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
+import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
@@ -22,8 +23,8 @@ const UNLEASED: TestClockLease = { endsAt: null, owner: null };
 /** Deletes test clocks with all data about their customers. */
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
-  /** Customers in the next portion of the background work, by test clock. */
-  private readonly portions = new Map<string, number>();
+  /** Customers in the next portion of the background work, by test clock. Another process may purge the last portion. */
+  private readonly portions = new BoundedMap<string, number>(100);
 
   constructor(
     private readonly database: Database,
