@@ -25,9 +25,9 @@ const PHASE_TIMES_SECONDS = 5;
 /** Runs only the loads whose name contains this text. */
 const ONLY = process.env['ISOLATION_LOAD'];
 /** Each round measures six phases, and fills and empties queues between them. */
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 const SLOW_ANSWER_MS = 200;
-const MOST_TIMES_SLOWER = 3;
+const MAX_TIMES_SLOWER = 3;
 const READY_WITHIN_MS = 1_000;
 
 interface Phase {
@@ -58,7 +58,7 @@ export async function benchmarkIsolation(
     ];
     await prober.ask(job); // caches fill and code is compiled
     const phases = new Map<string, Phase[]>();
-    for (let round = 0; round < Math.min(settings.rounds, MOST_ROUNDS); round += 1) {
+    for (let round = 0; round < Math.min(settings.rounds, MAX_ROUNDS); round += 1) {
       const quiet = await prober.ask(job);
       console.log(`without load: ${summaryOf(quiet)}`);
       for (const [name, together] of [
@@ -130,7 +130,7 @@ function findingsOf(phases: ReadonlyMap<string, readonly Phase[]>): readonly Fin
       unit: 'ms',
       figures: rounds.map(({ loaded }) => percentile(loaded[request], 0.99)),
       ceilings: rounds.map(({ quiet }) => percentile(quiet[request], 0.99)),
-      target: { kind: 'ratio', atMost: MOST_TIMES_SLOWER } as const,
+      target: { kind: 'ratio', atMost: MAX_TIMES_SLOWER } as const,
     });
     const worst = Math.max(...rounds.flatMap(({ loaded }) => loaded.readinessMs));
     const failures = rounds.flatMap(({ loaded }) => loaded.failures);

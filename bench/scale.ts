@@ -14,7 +14,7 @@ import type { TemporaryDatabase } from './support/temporary-database';
 /** Batches of 50 renewals that are measured, while all subscriptions are due. */
 const BATCHES = 40;
 const REQUESTS = 20;
-const MOST_ON_CLOCK = 1_000;
+const MAX_ON_CLOCK = 1_000;
 
 /** Figures of one size, in milliseconds or as a fraction; lower is better. */
 type Figures = Readonly<Record<string, number>>;
@@ -27,7 +27,7 @@ interface Sized {
 /** Largest exponents of figures between the smallest and the largest size. */
 const TARGETS: Readonly<Record<string, number>> = { 'renewals: CPU ms per invoice': 1.05 };
 /** Largest fraction of the time of all statements that claims take. */
-const MOST_CLAIM_PART = 0.05;
+const MAX_CLAIM_PART = 0.05;
 
 /**
  * Measures how figures grow with the number of customers: renewals while all are due, each filter of each list, the
@@ -75,7 +75,7 @@ async function measure(
     ...(await measureReport(service, 'ledger/accounts')),
     ...(await measureReport(service, 'ledger/verify')),
     ...(await measureRenewals(database, client)),
-    ...(await measureDeletion(client, service, Math.min(MOST_ON_CLOCK, customers / 10))),
+    ...(await measureDeletion(client, service, Math.min(MAX_ON_CLOCK, customers / 10))),
   };
 }
 
@@ -207,7 +207,7 @@ function findingsOf(sized: readonly Sized[]): readonly Finding[] {
       unit: '%',
       figures: [(sized.at(-1)?.figures[part] ?? Number.NaN) * 100],
       ceilings: null,
-      target: { kind: 'figure', atMost: MOST_CLAIM_PART * 100 },
+      target: { kind: 'figure', atMost: MAX_CLAIM_PART * 100 },
     },
   ];
   for (const [name, most] of Object.entries(TARGETS)) {

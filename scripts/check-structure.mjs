@@ -11,9 +11,9 @@ import ts from 'typescript';
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** Lines of a file, blank lines and comments included. */
-const MOST_LINES = 350;
+const MAX_LINES = 350;
 /** Parameters of a constructor. */
-const MOST_DEPENDENCIES = 8;
+const MAX_DEPENDENCIES = 8;
 
 const isType = (node) =>
   ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
@@ -43,12 +43,12 @@ function faultsOf(texts) {
   const { lines, dependencies, filesOfTypes } = measure(texts);
   return [
     ...[...lines]
-      .filter(([, count]) => count > MOST_LINES)
-      .map(([path, count]) => `${path} has ${count} lines; the limit is ${MOST_LINES}`),
+      .filter(([, count]) => count > MAX_LINES)
+      .map(([path, count]) => `${path} has ${count} lines; the limit is ${MAX_LINES}`),
     ...[...dependencies]
-      .filter(([, count]) => count > MOST_DEPENDENCIES)
+      .filter(([, count]) => count > MAX_DEPENDENCIES)
       .map(
-        ([name, count]) => `${name} has ${count} dependencies; the limit is ${MOST_DEPENDENCIES}`,
+        ([name, count]) => `${name} has ${count} dependencies; the limit is ${MAX_DEPENDENCIES}`,
       ),
     ...[...filesOfTypes]
       .filter(([, files]) => files.length > 1)
@@ -56,11 +56,11 @@ function faultsOf(texts) {
   ];
 }
 
-const parameters = Array.from({ length: MOST_DEPENDENCIES + 1 }, (_, index) => `p${index}: A`);
+const parameters = Array.from({ length: MAX_DEPENDENCIES + 1 }, (_, index) => `p${index}: A`);
 
 /** Source texts that must fail, each with exactly one fault. */
 const CONTROLS = [
-  [['src/a.ts', '\n'.repeat(MOST_LINES + 1)]],
+  [['src/a.ts', '\n'.repeat(MAX_LINES + 1)]],
   [['src/a.ts', `class C { constructor(${parameters.join(', ')}) {} }`]],
   [
     ['src/a.ts', 'export interface Price {}'],

@@ -5,7 +5,7 @@ const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
 export const baseUrl = (process.env.BASE_URL ?? ownUrl).replace(/\/+$/, '');
 
 const LONGEST_ANSWER_MS = 60_000;
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 const LONGEST_WAIT_S = 30;
 
 /** The demo cannot continue; the message is for the person at the terminal. */
@@ -39,7 +39,7 @@ export async function request(method, path, { body, headers } = {}) {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await exchange(path, message);
     const seconds = Number(answer.headers.get('Retry-After') ?? NaN);
-    if (Number.isNaN(seconds) || attempt === MOST_ATTEMPTS) return answer;
+    if (Number.isNaN(seconds) || attempt === MAX_ATTEMPTS) return answer;
     await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, LONGEST_WAIT_S) * 1_000));
   }
 }

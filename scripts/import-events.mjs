@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 const USAGE =
   'Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--restart]';
 
-const MOST_LINES = 100_000;
+const MAX_LINES = 100_000;
 const LARGEST_PORTION_BYTES = 32 * 1_048_576;
 /** The same limit as in the service. */
 const LONGEST_LINE_BYTES = 1_048_576;
@@ -40,7 +40,7 @@ function readArguments() {
     },
   });
   const lines = Number(values.lines);
-  const isUsable = positionals.length === 1 && lines >= 1 && lines <= MOST_LINES;
+  const isUsable = positionals.length === 1 && lines >= 1 && lines <= MAX_LINES;
   if (!isUsable || !Number.isInteger(lines)) throw new ImportError(USAGE);
   return {
     file: positionals[0],

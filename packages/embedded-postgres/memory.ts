@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 
 const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
-const MOST_MIB = 2_048;
+const MAX_MIB = 2_048;
 /** Divisor of the memory. PostgreSQL's manual suggests a quarter; the service and the page cache need memory too. */
 const PART = 8;
 
@@ -13,7 +13,7 @@ const PART = 8;
 export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
   const buffersMib = Math.floor(bytes / MIB / PART);
   return {
-    shared_buffers: `${Math.max(LEAST_MIB, Math.min(buffersMib, MOST_MIB))}MB`,
+    shared_buffers: `${Math.max(LEAST_MIB, Math.min(buffersMib, MAX_MIB))}MB`,
     effective_cache_size: `${Math.max(LEAST_MIB, Math.floor(bytes / MIB / 2))}MB`,
   };
 }

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 /** PostgreSQL uses the plan for any parameters from the sixth execution on, if it expects no better one for each. */
 const EXECUTIONS = 16;
-const MOST_PLANS = 5;
+const MAX_PLANS = 5;
 /** At least as many as the pool has. */
 const CONNECTIONS = 20;
 
@@ -58,7 +58,7 @@ describe('the plans of prepared statements', () => {
       ),
     );
     const plans = ofConnections.flat();
-    expect(plans.filter(({ custom }) => custom > MOST_PLANS)).toEqual([]);
+    expect(plans.filter(({ custom }) => custom > MAX_PLANS)).toEqual([]);
     const kept = plans.flatMap(({ name, generic }) => (generic > 0 ? name : []));
     expect(kept).toEqual(
       expect.arrayContaining([

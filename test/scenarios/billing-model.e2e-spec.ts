@@ -20,7 +20,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 100));
-const MOST_COMMANDS = 40;
+const MAX_COMMANDS = 40;
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 600_000;
 
 /** Refusals that the reference knows. The short form should meet each of them; it prints those that it did not. */
@@ -141,7 +141,7 @@ describe('the billing model', () => {
         fc.asyncProperty(
           customers,
           firstCommand,
-          billingCommands(MOST_COMMANDS),
+          billingCommands(MAX_COMMANDS),
           async (terms, first, commands) => {
             const { now, zone, taxes, exemption, graceHours } = terms;
             const payer = { taxes, exemption, credits: [] };

@@ -18,7 +18,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
  * be equal. `SEQUENCES` sets the number of histories; `SEED` repeats a run.
  */
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? 8);
-const MOST_STEPS = 16;
+const MAX_STEPS = 16;
 const TIME_LIMIT_MS = 120_000 + SEQUENCES * 20_000;
 const KINDS = [
   ...['consume', 'consume', 'consume', 'report', 'report', 'voidEvent', 'advance', 'advance'],
@@ -57,7 +57,7 @@ describe('entitlements of customers, compared with a reference model', () => {
           kind: fc.constantFrom(...KINDS),
           by: fc.array(fc.nat({ max: 1_000 }), { minLength: 4, maxLength: 4 }),
         }),
-        { minLength: 6, maxLength: MOST_STEPS, size: 'max' },
+        { minLength: 6, maxLength: MAX_STEPS, size: 'max' },
       );
       const begins = fc.integer({
         min: Date.parse('2026-01-01T00:00:00Z') / HOUR_MS,

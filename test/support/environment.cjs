@@ -35,7 +35,7 @@ const { run } = AsyncLocalStorage.prototype;
  * Heap above which a file ends with a garbage collection. Jest replaces a worker that has 1 GB (`workerIdleMemoryLimit`),
  * although two thirds of that are garbage that V8 would collect later; the new worker loads and optimizes all modules again.
  */
-const MOST_HEAP_BYTES = 700e6;
+const MAX_HEAP_BYTES = 700e6;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
@@ -85,7 +85,7 @@ class WorkerEnvironment {
     for (const key of Object.getOwnPropertySymbols(globalThis)) {
       if (OF_ONE_FILE.test(key.description)) delete globalThis[key];
     }
-    if (process.memoryUsage().heapUsed > MOST_HEAP_BYTES) collectGarbage();
+    if (process.memoryUsage().heapUsed > MAX_HEAP_BYTES) collectGarbage();
   }
 
   exportConditions() {

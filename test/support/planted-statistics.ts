@@ -3,7 +3,7 @@ import { Client } from 'pg';
 const MILLION = 1_000_000;
 
 /** Rows that a page may sort: those of one object, by the estimate of the planner. */
-const MOST_SORTED = 1_000;
+const MAX_SORTED = 1_000;
 
 const TABLES = `
   SELECT c.oid::regclass::text AS name, relispartition AS is_partition FROM pg_class AS c
@@ -126,7 +126,7 @@ function faultsOf(node: PlanNode): readonly string[] {
   // An incremental sort reads an index, and sorts only rows that are equal there.
   if (type === 'Sort') {
     const sorted = Math.max(...below.map((one) => one['Plan Rows']));
-    if (sorted > MOST_SORTED) own.push(`sorts ${sorted} rows`);
+    if (sorted > MAX_SORTED) own.push(`sorts ${sorted} rows`);
   }
   if (type.startsWith('Index') && node.Filter !== undefined && isOfMany(node.Filter)) {
     own.push(`reads ${node['Index Name'] ?? ''} and leaves out ${node.Filter}`);

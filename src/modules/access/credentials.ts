@@ -19,7 +19,7 @@ import { CustomerTokensRepository } from './customer-tokens.repository';
  * notification that could get lost.
  */
 const FRESH_MS = 750;
-const MOST_CACHED = 10_000;
+const MAX_CACHED = 10_000;
 const TOKEN_PREFIX = 'ct_';
 const ADMIN_PREFIX = 'admin_';
 const TOUCH_MS = 60_000;
@@ -36,10 +36,10 @@ interface Holder {
 export class Credentials {
   private readonly logger = new Logger('credentials');
   /** Holders by the hash of their credential. */
-  private readonly cache = new BoundedMap<string, Holder>(MOST_CACHED);
+  private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
   /** Instant of the last recorded use of each key, in milliseconds. */
-  private readonly touchedAt = new BoundedMap<string, number>(MOST_CACHED);
+  private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
     private readonly keys: ApiKeysRepository,

@@ -6,7 +6,7 @@ import { Operation } from '../../platform/http';
 import { ReceivablesDto, ReceivablesQueryDto, toReceivablesDto } from './dto/receivables.dto';
 import { ReceivablesService } from './receivables.service';
 
-const MOST_CUSTOMERS = 100;
+const MAX_CUSTOMERS = 100;
 
 @ApiTags('Analytics')
 @Controller('v1/analytics')
@@ -33,7 +33,7 @@ export class AnalyticsController {
     const { at, rows } = await this.receivables.read(
       query.at === undefined ? null : new Date(query.at),
       isByCustomer,
-      query.limit ?? MOST_CUSTOMERS,
+      query.limit ?? MAX_CUSTOMERS,
     );
     return toReceivablesDto(at, rows, scopes.has('customers:read'));
   }

@@ -9,7 +9,7 @@ import { BooksService } from './books.service';
 import {
   CollectionDto,
   CollectionQueryDto,
-  MOST_GROUPS,
+  MAX_GROUPS,
   RevenueDto,
   RevenueQueryDto,
   toCollectionDto,
@@ -38,7 +38,7 @@ export class BooksController {
     @Caller() { scopes }: Principal,
   ): Promise<RevenueDto> {
     const group = query.group_by ?? null;
-    const most = query.limit ?? MOST_GROUPS;
+    const most = query.limit ?? MAX_GROUPS;
     const report = await this.books.revenue(
       toReportRange(query),
       query.currency ?? null,

@@ -7,7 +7,7 @@ import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
 /** Largest number of rows of a revenue report: its windows multiplied by its groups. */
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 /** Reads the revenue and collections of a period. */
 @Injectable()
@@ -28,7 +28,7 @@ export class BooksService {
     group: RevenueGroup | null,
     most: number,
   ): Promise<Report<RevenueRow>> {
-    const mostWindows = group === null ? undefined : Math.floor(MOST_ROWS / most);
+    const mostWindows = group === null ? undefined : Math.floor(MAX_ROWS / most);
     const { period, windows } = reportOf(range, this.clock.now(), mostWindows);
     return { period, rows: await this.revenues.within(windows, currency, group, most) };
   }

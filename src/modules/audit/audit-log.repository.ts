@@ -29,7 +29,7 @@ interface ChangeRow {
 }
 
 /** Changes that an entry of a list shows. */
-const MOST_CHANGES = 100;
+const MAX_CHANGES = 100;
 
 const HEAD = `
   entry.id, entry.created_at, entry.actor_type, entry.actor_id, entry.operation,
@@ -57,7 +57,7 @@ const changesOfEntries = (values: string): string => `
   SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
   FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
     SELECT * FROM audit_change WHERE entry_id = wanted.id
-    ORDER BY position LIMIT ${MOST_CHANGES}) AS change`;
+    ORDER BY position LIMIT ${MAX_CHANGES}) AS change`;
 
 const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change

@@ -6,7 +6,7 @@ import type { AuditDrop } from './domain/audit-drop';
 import { CHAIN_START, type Seal, type SealFault } from './seal';
 import { SealsRepository } from './seals.repository';
 
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 
 export interface FaultySeal extends CheckedSeal {
   readonly fault: SealFault;
@@ -87,7 +87,7 @@ export class AuditVerificationService {
           this.seals.countAfter(lastPosition),
         ),
         emptyEntries: await check('empty_entries', [], () =>
-          this.seals.entriesWithoutChange(MOST_FAULTS),
+          this.seals.entriesWithoutChange(MAX_FAULTS),
         ),
         drops,
         dropsMatch: await check('dropped_months_match', false, () =>
@@ -103,7 +103,7 @@ export class AuditVerificationService {
     const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
       ...(await this.seals.countsThrough(throughSeal)),
       last: await this.seals.withNumber(throughSeal),
-      breaks: await this.seals.breaksUpTo(throughSeal, MOST_FAULTS),
+      breaks: await this.seals.breaksUpTo(throughSeal, MAX_FAULTS),
     }));
     const faults = dropped.breaks.map((seal): FaultySeal => ({
       number: seal.number,
@@ -113,7 +113,7 @@ export class AuditVerificationService {
     let { seals: sealCount, changes: sealedChanges, last: lastSeal } = dropped;
     const start = await this.chain.endAt(throughSeal);
     for await (const { number, seal, fault } of this.chain.checkedAfter(start)) {
-      if (fault !== null && faults.length < MOST_FAULTS) faults.push({ number, seal, fault });
+      if (fault !== null && faults.length < MAX_FAULTS) faults.push({ number, seal, fault });
       sealCount += 1;
       sealedChanges += seal?.changeCount ?? 0;
       lastSeal = seal ?? lastSeal;

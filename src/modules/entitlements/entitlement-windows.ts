@@ -8,7 +8,7 @@ import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
 /** Balances per commit. New usage of their customers waits for this commit. */
-const MOST_PER_COMMIT = 10;
+const MAX_PER_COMMIT = 10;
 
 /**
  * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold is noticed even if no
@@ -57,8 +57,8 @@ export class EntitlementWindows implements OnModuleInit {
 
 function inGroups(balances: readonly DueBalance[]): readonly (readonly DueBalance[])[] {
   const groups: (readonly DueBalance[])[] = [];
-  for (let start = 0; start < balances.length; start += MOST_PER_COMMIT) {
-    groups.push(balances.slice(start, start + MOST_PER_COMMIT));
+  for (let start = 0; start < balances.length; start += MAX_PER_COMMIT) {
+    groups.push(balances.slice(start, start + MAX_PER_COMMIT));
   }
   return groups;
 }

@@ -9,7 +9,7 @@ import type { Invoice } from './domain/invoice';
 import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
 import { InvoicePrinter } from './invoice-printer';
 
-const MOST_LOGGED = 20;
+const MAX_LOGGED = 20;
 
 /** Takes seller and buyer snapshots for invoices. Reports texts that no font can print, in the log and in metrics. */
 @Injectable()
@@ -67,7 +67,7 @@ export class InvoiceTextsService {
       return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
     });
     this.logger.warn(
-      { invoice_id: id, status, characters: characters.slice(0, MOST_LOGGED) },
+      { invoice_id: id, status, characters: characters.slice(0, MAX_LOGGED) },
       message,
     );
   }

@@ -11,12 +11,12 @@ import { InvoiceTextsService } from './invoice-texts.service';
 
 /** Printing takes as long as many requests, so only one invoice is printed at a time. */
 const AT_ONCE = 1;
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 
 /** Prints invoices as PDF. */
 @Injectable()
 export class PrintInvoiceService {
-  private readonly limiter = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
+  private readonly limiter = new ConcurrencyLimiter(AT_ONCE, MAX_WAITING);
 
   constructor(
     private readonly invoices: InvoicesService,

@@ -29,7 +29,7 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 
 /** Number of differences at which a run ends early. */
-export const MOST_DIFFERENCES = 1_000;
+export const MAX_DIFFERENCES = 1_000;
 
 /**
  * Comparison of the charges and refunds in a provider's list for a period with the books. Runs in the background, step by step.
@@ -113,12 +113,12 @@ export interface StepProgress {
 }
 
 /** Number of consecutive unanswered steps after which a run fails: about four hours. */
-const MOST_ATTEMPTS = 12;
+const MAX_ATTEMPTS = 12;
 
 /** Returns the run after a step. */
 export function afterStep(before: Reconciliation, result: StepProgress, now: Date): Reconciliation {
   const differencesFound = before.differencesFound + result.differences;
-  const isTruncated = differencesFound >= MOST_DIFFERENCES;
+  const isTruncated = differencesFound >= MAX_DIFFERENCES;
   const counted = nextVersion(before, now, {
     chargesListed: before.chargesListed + result.charges,
     refundsListed: before.refundsListed + result.refunds,
@@ -147,7 +147,7 @@ export function afterNoAnswer(
   now: Date,
 ): Reconciliation {
   const next = nextVersion(before, now, retry);
-  if (retry.attempts < MOST_ATTEMPTS) return next;
+  if (retry.attempts < MAX_ATTEMPTS) return next;
   const failureCode = 'provider_unavailable';
   return { ...next, failureCode, phase: 'clean', position: null, dueAt: now };
 }

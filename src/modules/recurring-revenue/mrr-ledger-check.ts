@@ -6,7 +6,7 @@ import { MrrChangesRepository } from './mrr-changes.repository';
 import { RecurringRevenueService } from './recurring-revenue.service';
 
 const PAGE = 1_000;
-const MOST_OFFENDING = 100;
+const MAX_OFFENDING = 100;
 
 /**
  * Checks, when the ledger is verified, that the recorded changes of each subscription add up to its present recurring revenue.
@@ -31,11 +31,11 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   private async run(): Promise<readonly string[]> {
     const now = this.clock.now();
-    const offending = [...(await this.changes.earningAfterEnd(MOST_OFFENDING))];
+    const offending = [...(await this.changes.earningAfterEnd(MAX_OFFENDING))];
     let page = await this.subscriptions.runningAfter('', PAGE);
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
       offending.push(...(await this.differencesIn(page, now)));
-      if (offending.length >= MOST_OFFENDING || page.length < PAGE) break;
+      if (offending.length >= MAX_OFFENDING || page.length < PAGE) break;
       page = await this.subscriptions.runningAfter(last.id, PAGE);
     }
     return offending;

@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /** Number of attempts that are allowed within {@link WINDOW_MS}. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
-/** Adds an attempt unless the window has {@link MOST_ATTEMPTS}. The row lock makes the count exact for concurrent attempts. */
+/** Adds an attempt unless the window has {@link MAX_ATTEMPTS}. The row lock makes the count exact for concurrent attempts. */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
   VALUES ($1, ARRAY[$2::timestamptz], $2)
   ON CONFLICT (key) DO UPDATE
   SET tried_at = ARRAY(SELECT t FROM unnest(attempt.tried_at) AS t WHERE t > $3) || $2::timestamptz,
     last_tried_at = $2
-  WHERE (SELECT count(*) FROM unnest(attempt.tried_at) AS t WHERE t > $3) < ${MOST_ATTEMPTS}
+  WHERE (SELECT count(*) FROM unnest(attempt.tried_at) AS t WHERE t > $3) < ${MAX_ATTEMPTS}
   RETURNING key`;
 
 const CLAIM = `

@@ -14,7 +14,7 @@ import { tooManySignIns } from './studio.errors';
  */
 const AT_ONCE = 2;
 /** Largest number of waiting checks: a few seconds of work. */
-const MOST_WAITING = 32;
+const MAX_WAITING = 32;
 const BUSY_SECONDS = 2;
 
 const derive = {
@@ -43,7 +43,7 @@ type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
 /** Hashes passwords and checks them against stored hashes. A few run at once, outside the event loop. */
 @Injectable()
 export class Passwords {
-  private readonly checks = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
+  private readonly checks = new ConcurrencyLimiter(AT_ONCE, MAX_WAITING);
 
   /** Returns an argon2id hash of the password with a random salt. */
   hash(password: string): Promise<string> {

@@ -20,7 +20,7 @@ import { SubscriptionsRepository } from './subscriptions.repository';
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 /** Most periods that a back-dated start may bill at once: a year of daily periods. */
-const MOST_PERIODS = 366;
+const MAX_PERIODS = 366;
 
 /** A subscription that is to begin. */
 export interface SubscriptionStart {
@@ -69,8 +69,8 @@ export class StartSubscriptionService {
     const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
     const items = itemsOf(subscription.id, offer, startAt, SUBSCRIPTION_IDS);
     const created = { ...subscription, currency };
-    if (periodsBegun(created, now, MOST_PERIODS + 1) > MOST_PERIODS) {
-      const message = `asks for more than ${MOST_PERIODS} periods to be billed at once`;
+    if (periodsBegun(created, now, MAX_PERIODS + 1) > MAX_PERIODS) {
+      const message = `asks for more than ${MAX_PERIODS} periods to be billed at once`;
       throw subscriptionTermsContradict('/start_at', message);
     }
     const snapshot = { subscription: created, items, period: null, pending: null };

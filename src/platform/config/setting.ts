@@ -68,13 +68,13 @@ export function paymentProviders(text: string): readonly PaymentProviderName[] |
   return valid.length === names.length ? valid : undefined;
 }
 
-const MOST_WEBHOOK_SECRETS = 2;
+const MAX_WEBHOOK_SECRETS = 2;
 
 /** Parses one or two signing secrets of webhooks, separated by commas: two while one replaces the other. */
 export function webhookSecrets(text: string): readonly string[] | undefined {
   const secrets = text.split(',').map((part) => part.trim());
   const isValid = secrets.every((secret) => /^whsec_[A-Za-z0-9+/=_-]{8,200}$/.test(secret));
-  return isValid && secrets.length <= MOST_WEBHOOK_SECRETS ? secrets : undefined;
+  return isValid && secrets.length <= MAX_WEBHOOK_SECRETS ? secrets : undefined;
 }
 
 export function httpUrl(text: string): URL | undefined {
@@ -82,7 +82,7 @@ export function httpUrl(text: string): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' ? url : undefined;
 }
 
-const MOST_RETRIES = 10;
+const MAX_RETRIES = 10;
 const LONGEST_RETRY_DAYS = 60;
 
 /** Parses whole numbers of days, separated by commas. Empty text means none. */
@@ -91,7 +91,7 @@ export function retryDays(text: string): readonly number[] | undefined {
   const parse = integerBetween(1, LONGEST_RETRY_DAYS);
   const days = text.split(',').map((part) => parse(part.trim()));
   const valid = days.filter((day) => day !== undefined);
-  return valid.length === days.length && days.length <= MOST_RETRIES ? valid : undefined;
+  return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;
 }
 
 export function postgresUrl(text: string): string | undefined {

@@ -6,7 +6,7 @@ const FIRST_MS = Date.UTC(2000);
 /** Five numbers of 32 bits. */
 const HEADER_BYTES = 20;
 /** Most UTF-8 bytes per UTF-16 code unit. */
-const MOST_BYTES_OF_A_UNIT = 3;
+const MAX_BYTES_OF_A_UNIT = 3;
 
 /**
  * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged). Encoding
@@ -112,7 +112,7 @@ export class Texts extends ArrayElements<string> {
   }
 
   override add(text: string): void {
-    const at = this.begin(text.length * MOST_BYTES_OF_A_UNIT);
+    const at = this.begin(text.length * MAX_BYTES_OF_A_UNIT);
     this.finish(this.bytes.write(text, at));
   }
 }

@@ -7,11 +7,11 @@ import { FREE_FORM_FIELD } from './free-form';
 const DEEPEST = 32;
 
 /** Maximum length of a list: that of a batch of usage events, the longest valid list. */
-const MOST_ITEMS = 1_000;
-const MOST_KEYS = 1_000;
+const MAX_ITEMS = 1_000;
+const MAX_KEYS = 1_000;
 
 /** Maximum number of objects and lists in a body, because each of them is validated. */
-const MOST_CONTAINERS = 10_000;
+const MAX_CONTAINERS = 10_000;
 
 interface BodyPlace {
   readonly value: unknown;
@@ -72,11 +72,11 @@ function firstFault(body: unknown): (Fault & { readonly pointer: string }) | nul
     const { value } = place;
     if (typeof value !== 'object' || value === null) continue;
     containers += 1;
-    if (containers > MOST_CONTAINERS) {
+    if (containers > MAX_CONTAINERS) {
       return {
         pointer: '',
         code: 'too_many_values',
-        message: `holds more than ${MOST_CONTAINERS} objects and lists`,
+        message: `holds more than ${MAX_CONTAINERS} objects and lists`,
       };
     }
     for (const [key, child] of Object.entries(value)) {
@@ -121,14 +121,14 @@ function isKeepableNumber(value: number): boolean {
 
 function faultOfSize(value: unknown): Fault | null {
   if (Array.isArray(value)) {
-    return value.length > MOST_ITEMS
-      ? { code: 'too_many_items', message: `holds more than ${MOST_ITEMS} items` }
+    return value.length > MAX_ITEMS
+      ? { code: 'too_many_items', message: `holds more than ${MAX_ITEMS} items` }
       : null;
   }
-  if (typeof value !== 'object' || value === null || Object.keys(value).length <= MOST_KEYS) {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_KEYS) {
     return null;
   }
-  return { code: 'too_many_keys', message: `holds more than ${MOST_KEYS} keys` };
+  return { code: 'too_many_keys', message: `holds more than ${MAX_KEYS} keys` };
 }
 
 /**

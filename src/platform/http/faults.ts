@@ -1,15 +1,15 @@
 import { ProblemError, type ProblemItem, validationFailed } from '../errors';
 
 /** Limits the answer, so that it is not larger than the request. */
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 
 /** Returns the error of an invalid request. Lists at most 100 faults, and says so if there are more. */
 export function toValidationError(faults: Iterable<ProblemItem>): ProblemError {
   const reported: ProblemItem[] = [];
   for (const fault of faults) {
-    if (reported.length === MOST_FAULTS) {
+    if (reported.length === MAX_FAULTS) {
       return new ProblemError(validationFailed.definition, {
-        detail: `More than ${MOST_FAULTS} values in the request are invalid. errors lists the first ${MOST_FAULTS}.`,
+        detail: `More than ${MAX_FAULTS} values in the request are invalid. errors lists the first ${MAX_FAULTS}.`,
         errors: reported,
       });
     }

@@ -5,8 +5,8 @@ const CHECKED_FROM_BYTES = 65_536;
 const DEEPEST = 64;
 
 /** Five hundred for each event of the longest list. */
-const MOST_CONTAINERS = 500_000;
-const MOST_KEYS = 1_000_000;
+const MAX_CONTAINERS = 500_000;
+const MAX_KEYS = 1_000_000;
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
@@ -36,10 +36,10 @@ export function assertBoundedJson(text: Buffer): void {
     else if (OPENING.has(byte)) {
       depth += 1;
       containers += 1;
-      if (depth > DEEPEST || containers > MOST_CONTAINERS) throw unbounded();
+      if (depth > DEEPEST || containers > MAX_CONTAINERS) throw unbounded();
     }
   }
-  if (keys > MOST_KEYS) throw unbounded();
+  if (keys > MAX_KEYS) throw unbounded();
 }
 
 function unbounded(): Error {

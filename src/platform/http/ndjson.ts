@@ -7,12 +7,12 @@ import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const LONGEST_LINE_BYTES = 1_048_576;
 /** Maximum size of a body, as sent and after decompression. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 /**
  * Maximum ratio of decompressed to compressed bytes; it does not apply to the first `FREE_BYTES`. Usage compresses to about a
  * tenth.
  */
-const MOST_UNPACKED_PER_BYTE = 100;
+const MAX_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -130,8 +130,8 @@ async function* piecesOf(
  * @param packedBytes number of compressed bytes read; null if the body is not compressed
  */
 function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
-  if (bytes > MOST_BYTES) throw payloadTooLarge('The body holds more than 256 MiB.');
-  if (packedBytes !== null && bytes > FREE_BYTES + packedBytes * MOST_UNPACKED_PER_BYTE) {
+  if (bytes > MAX_BYTES) throw payloadTooLarge('The body holds more than 256 MiB.');
+  if (packedBytes !== null && bytes > FREE_BYTES + packedBytes * MAX_UNPACKED_PER_BYTE) {
     throw payloadTooLarge('The body is compressed to less than a hundredth of its size.');
   }
 }

@@ -4,7 +4,7 @@ import { Jobs, WaitingRowsRepository } from '../jobs';
 import { DatabaseGauges } from './database-gauges';
 
 /** Counting stops here, so that a scrape costs the same however much is due. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /** Measures what is due, by kind of work, in processes that do due work. */
 @Injectable()
@@ -20,7 +20,7 @@ export class DueWorkMetrics {
       [
         {
           name: 'due_work_waiting',
-          help: `Items that are due now, by kind of work; counted up to ${MOST_COUNTED}.`,
+          help: `Items that are due now, by kind of work; counted up to ${MAX_COUNTED}.`,
           labelNames: ['work'],
         },
         {
@@ -32,7 +32,7 @@ export class DueWorkMetrics {
       async (waitingItems, oldestItem) => {
         for (const { name, waiting: condition } of jobs.all) {
           if (condition === undefined) continue;
-          const { waiting, oldestSeconds } = await rows.count(condition, MOST_COUNTED);
+          const { waiting, oldestSeconds } = await rows.count(condition, MAX_COUNTED);
           waitingItems.set({ work: name }, waiting);
           oldestItem.set({ work: name }, oldestSeconds);
         }

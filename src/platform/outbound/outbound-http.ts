@@ -31,9 +31,9 @@ const RESOLVING_AT_REGISTRATION_MS = 2_000;
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
 /** Shorter than the 5 s after which many servers close an idle connection, because a request sent at that moment is lost. */
 const IDLE_MS = 4_000;
-const MOST_CONNECTIONS_TO_A_HOST = 256;
-const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
-const MOST_HEADER_BYTES = 16_384;
+const MAX_CONNECTIONS_TO_A_HOST = 256;
+const MAX_IDLE_CONNECTIONS_TO_A_HOST = 64;
+const MAX_HEADER_BYTES = 16_384;
 /** Identifies this service in the logs of receivers. */
 const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
@@ -48,8 +48,8 @@ export class OutboundHttp implements OnApplicationShutdown {
   ) {
     const options = {
       timeout: IDLE_MS,
-      maxSockets: MOST_CONNECTIONS_TO_A_HOST,
-      maxFreeSockets: MOST_IDLE_CONNECTIONS_TO_A_HOST,
+      maxSockets: MAX_CONNECTIONS_TO_A_HOST,
+      maxFreeSockets: MAX_IDLE_CONNECTIONS_TO_A_HOST,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: CONNECTING_TO_ONE_ADDRESS_MS,
       lookup: this.lookup,
@@ -107,7 +107,7 @@ export class OutboundHttp implements OnApplicationShutdown {
         ...request.headers,
         ...(body !== null && { 'Content-Length': String(Buffer.byteLength(body)) }),
       },
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
     };
     const start = isSecure ? requestHttps : requestHttp;
     const send: Send = (connection) => start({ ...options, agent: agents[connection] });

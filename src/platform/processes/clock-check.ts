@@ -5,7 +5,7 @@ import { Jobs } from '../jobs';
 import { Metrics } from '../observability/metrics';
 import { ProcessSession } from './process-session';
 
-const MOST_OFF_MS = 5_000;
+const MAX_OFF_MS = 5_000;
 const EVERY_MS = 60_000;
 /** Pause after a failed comparison. */
 const RETRY_MS = 1_000;
@@ -74,7 +74,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     if (row === undefined) return;
     this.aheadMs = sentAt + uncertaintyMs - row.ms;
     this.offsetSeconds.set(this.aheadMs / 1_000);
-    this.apply(Math.abs(this.aheadMs) - uncertaintyMs > MOST_OFF_MS);
+    this.apply(Math.abs(this.aheadMs) - uncertaintyMs > MAX_OFF_MS);
   }
 
   private apply(isOff: boolean): void {

@@ -11,7 +11,7 @@ import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
 /** After so many attempts, one a second, the lease has ended by itself. */
-const MOST_TRIES = 150;
+const MAX_TRIES = 150;
 const LONGEST_DELAY_S = 150;
 
 /** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
@@ -96,7 +96,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   private async untilTaken({ table, id, endsAt }: HeldLease, owner: number): Promise<void> {
-    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       try {
         await this.database.query(giveBackSql(table), [id, owner, this.clock.now(), endsAt]);
         return;

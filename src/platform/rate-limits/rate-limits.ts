@@ -10,7 +10,7 @@ import { RateLimitRepository } from './rate-limit.repository';
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
 /** Beyond this number, further callers of the minute are counted as one. */
-const MOST_BUCKETS = 50_000;
+const MAX_BUCKETS = 50_000;
 const OTHERS = 'others';
 
 /** Rate limit status of a caller in the current minute. */
@@ -113,7 +113,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
     // Half of the buckets are left to callers with a credential, because one host can use many addresses.
-    const most = name.startsWith('address:') ? MOST_BUCKETS / 2 : MOST_BUCKETS;
+    const most = name.startsWith('address:') ? MAX_BUCKETS / 2 : MAX_BUCKETS;
     const isFull = this.buckets.size >= most && name !== OTHERS;
     if (isFull) return this.bucketOf(OTHERS);
     const made: Bucket = { shared: 0, unshared: 0 };

@@ -7,7 +7,7 @@ import { SealedTextError, SecretBox } from './secret-box';
 
 /** Most rows that one statement reads or changes. */
 const ROWS_PER_BATCH = 1_000;
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 export interface RotatedColumn {
   readonly table: string;
@@ -81,7 +81,7 @@ export class KeyRotation {
 function unreadableTexts(names: readonly string[]): ConfigurationError {
   return new ConfigurationError(
     `${names.length} stored secrets cannot be opened, so the former keys stay in use: ` +
-      `${names.slice(0, MOST_NAMED).join(', ')}. They were changed in the database, or sealed with a lost key. Replace or ` +
+      `${names.slice(0, MAX_NAMED).join(', ')}. They were changed in the database, or sealed with a lost key. Replace or ` +
       'delete them, and run this command again.',
   );
 }

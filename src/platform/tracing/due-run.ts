@@ -1,5 +1,5 @@
 /** Most spans that are held back: more than any run has that finds nothing due. */
-const MOST_HELD = 100;
+const MAX_HELD = 100;
 
 /** A run of due work. Its spans are held back until the run has changed something, because most runs find nothing due. */
 export class DueRun {
@@ -13,7 +13,7 @@ export class DueRun {
     }
     const at = performance.now();
     this.held.push(() => end(at));
-    if (this.held.length > MOST_HELD) this.keep();
+    if (this.held.length > MAX_HELD) this.keep();
   }
 
   /** Exports the spans held so far, and later ones at once. */

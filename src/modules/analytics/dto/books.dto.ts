@@ -13,7 +13,7 @@ import { REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../domain/re
 import type { Report, ReportRange } from '../report-windows';
 import { AS_TEXT, ReportDto, ReportQueryDto, ReportWindowDto, toReportDto } from './report.dto';
 
-export const MOST_GROUPS = 100;
+export const MAX_GROUPS = 100;
 
 export class RevenueQueryDto extends ReportQueryDto {
   @EnumField(REVENUE_GROUPS, 'Omit it for the sums of each currency.', { optional: true })
@@ -21,8 +21,8 @@ export class RevenueQueryDto extends ReportQueryDto {
   @LimitField(
     'Maximum number of groups of each currency: those that earned most in the period. A period may have 10,000 windows and groups together, multiplied.',
     {
-      most: MOST_GROUPS,
-      default: MOST_GROUPS,
+      most: MAX_GROUPS,
+      default: MAX_GROUPS,
     },
   )
   readonly limit?: number;

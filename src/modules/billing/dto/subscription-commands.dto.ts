@@ -23,9 +23,9 @@ import {
   type PlanVersionChoice,
 } from '../../subscriptions';
 
-const MOST_ADDONS = 20;
-const MOST_TRIAL_DAYS = 730;
-const MOST_DAYS_UNTIL_DUE = 365;
+const MAX_ADDONS = 20;
+const MAX_TRIAL_DAYS = 730;
+const MAX_DAYS_UNTIL_DUE = 365;
 const LONGEST_CODE = 64;
 
 const COLLECTIONS = ['automatic', 'send_invoice'] as const;
@@ -52,7 +52,7 @@ export class CreateSubscriptionDto {
   })
   readonly quantity?: string;
   @NestedListField(AddonInputDto, 'What is sold beside the plan.', {
-    most: MOST_ADDONS,
+    most: MAX_ADDONS,
     optional: true,
   })
   readonly addons?: readonly AddonInputDto[];
@@ -72,7 +72,7 @@ export class CreateSubscriptionDto {
   readonly billing_anchor?: BillingAnchorMode;
   @IntegerField('Days that are free at the start; left out: as the plan says.', {
     least: 0,
-    most: MOST_TRIAL_DAYS,
+    most: MAX_TRIAL_DAYS,
     nullable: true,
     example: 14,
   })
@@ -85,7 +85,7 @@ export class CreateSubscriptionDto {
   readonly collection?: 'automatic' | 'send_invoice';
   @IntegerField('Days from an invoice to when it is due.', {
     least: 0,
-    most: MOST_DAYS_UNTIL_DUE,
+    most: MAX_DAYS_UNTIL_DUE,
     optional: true,
     default: 0,
     example: 14,
@@ -120,7 +120,7 @@ export class ChangeSubscriptionDto {
   @DecimalField('Units of the plan; left out: they stay.', { nullable: true, example: '8' })
   readonly quantity?: string | null;
   @NestedListField(AddonInputDto, 'All add-ons afterwards; left out: they stay.', {
-    most: MOST_ADDONS,
+    most: MAX_ADDONS,
     nullable: true,
   })
   readonly addons?: readonly AddonInputDto[] | null;

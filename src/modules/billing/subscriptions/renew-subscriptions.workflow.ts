@@ -26,7 +26,7 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /** Most pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later commit. */
-const MOST_AT_ONCE = 12;
+const MAX_AT_ONCE = 12;
 
 /** A locked subscription without due work, and its locked customer. */
 export interface CurrentSubscription extends CustomerAt {
@@ -123,7 +123,7 @@ export class RenewSubscriptionsWorkflow {
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
     const now = changedAt(current, readAt);
-    if (periodsOverdue(current, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE)
+    if (periodsOverdue(current, now, MAX_AT_ONCE + 1) > MAX_AT_ONCE)
       throw subscriptionBehind(current);
     await this.runSome(current, now);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
@@ -137,7 +137,7 @@ export class RenewSubscriptionsWorkflow {
   async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
     if (isDue(latest, now)) await this.locks.beforeInvoices([latest]);
-    for (let done = 0; done < MOST_AT_ONCE && isDue(latest, now); done += 1) {
+    for (let done = 0; done < MAX_AT_ONCE && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;
     }

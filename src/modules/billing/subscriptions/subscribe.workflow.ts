@@ -15,7 +15,7 @@ import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invo
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /** Concurrent starts in a process. More would not be faster, because each waits for the number of its invoice. */
-const MOST_AT_ONCE = Math.max(2, availableParallelism());
+const MAX_AT_ONCE = Math.max(2, availableParallelism());
 /** Longest wait of a start for its turn, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;
 
@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS = 500;
  */
 @Injectable()
 export class SubscribeWorkflow {
-  private readonly turns = new ConcurrencyLimiter(MOST_AT_ONCE);
+  private readonly turns = new ConcurrencyLimiter(MAX_AT_ONCE);
 
   constructor(
     private readonly database: Database,

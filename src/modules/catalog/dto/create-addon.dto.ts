@@ -10,7 +10,7 @@ import { PriceInputDto, toPriceTerms } from './price-input.dto';
 
 export const LONGEST_NAME = 200;
 
-const MOST_PRICES = 20;
+const MAX_PRICES = 20;
 
 export class CreateAddonDto {
   @PatternField(
@@ -24,7 +24,7 @@ export class CreateAddonDto {
   readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
-  @NestedListField(PriceInputDto, 'Prices; empty for a free add-on.', { most: MOST_PRICES })
+  @NestedListField(PriceInputDto, 'Prices; empty for a free add-on.', { most: MAX_PRICES })
   readonly prices!: readonly PriceInputDto[];
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -24,10 +24,10 @@ import {
 import { LONGEST_NAME } from './create-addon.dto';
 import { PriceInputDto, toPriceTerms } from './price-input.dto';
 
-const MOST_PRICES = 20;
-const MOST_ENTITLEMENTS = 100;
-const MOST_INTERVALS = 365;
-const MOST_TRIAL_DAYS = 730;
+const MAX_PRICES = 20;
+const MAX_ENTITLEMENTS = 100;
+const MAX_INTERVALS = 365;
+const MAX_TRIAL_DAYS = 730;
 
 class PlanEntitlementInputDto {
   @IdField('ent', 'Id of the entitlement.', { example: 'ent_01h455vb4pex5vsknk084sn02q' })
@@ -52,18 +52,18 @@ class PlanEntitlementInputDto {
 
 /** Request fields that a new plan and a further version share. */
 class PlanTermsInputDto {
-  @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { most: MOST_PRICES })
+  @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { most: MAX_PRICES })
   readonly prices!: readonly PriceInputDto[];
   @IntegerField('Length of a billing period in intervals. Default: 1.', {
     least: 1,
-    most: MOST_INTERVALS,
+    most: MAX_INTERVALS,
     optional: true,
     example: 1,
   })
   readonly interval_count?: number;
   @IntegerField('Trial days before the first period. Default: none.', {
     least: 0,
-    most: MOST_TRIAL_DAYS,
+    most: MAX_TRIAL_DAYS,
     optional: true,
     example: 14,
   })
@@ -75,7 +75,7 @@ class PlanTermsInputDto {
   )
   readonly proration?: PlanProration;
   @NestedListField(PlanEntitlementInputDto, 'Entitlements granted by the plan.', {
-    most: MOST_ENTITLEMENTS,
+    most: MAX_ENTITLEMENTS,
     optional: true,
     example: [],
   })

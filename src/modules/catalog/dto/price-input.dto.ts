@@ -17,7 +17,7 @@ import {
 } from '../domain/price';
 
 const LONGEST_NAME = 200;
-const MOST_TIERS = 100;
+const MAX_TIERS = 100;
 
 export class PriceTierInputDto {
   // Required, and null on the last tier.
@@ -53,7 +53,7 @@ export class PriceInputDto {
   })
   readonly unit_amount?: string | null;
   @NestedListField(PriceTierInputDto, 'Strictly rising tiers; for `graduated` and `volume`.', {
-    most: MOST_TIERS,
+    most: MAX_TIERS,
     nullable: true,
     example: null,
   })

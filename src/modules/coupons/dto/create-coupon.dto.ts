@@ -17,7 +17,7 @@ import {
   type CouponType,
 } from '../domain/coupon';
 
-const MOST_PLANS = 100;
+const MAX_PLANS = 100;
 const LARGEST_COUNT = 2_147_483_647;
 
 export class CreateCouponDto {
@@ -69,7 +69,7 @@ export class CreateCouponDto {
   @IdListField(
     'plan',
     'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
-    { most: MOST_PLANS, optional: true, example: [] },
+    { most: MAX_PLANS, optional: true, example: [] },
   )
   readonly plan_ids?: readonly string[];
   @MetadataField() readonly metadata?: Record<string, unknown>;

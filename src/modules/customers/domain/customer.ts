@@ -5,7 +5,7 @@ export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 
 /** Maximum grace of an invoice: thirty days, about as long as a monthly period. */
-export const MOST_INVOICE_GRACE_HOURS = 720;
+export const MAX_INVOICE_GRACE_HOURS = 720;
 
 /** A postal address. Unknown parts are null. */
 export interface Address {

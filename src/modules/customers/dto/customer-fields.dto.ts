@@ -8,13 +8,13 @@ import {
   TextField,
   TimeZoneField,
 } from '../../../platform/http';
-import { MOST_INVOICE_GRACE_HOURS, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import { MAX_INVOICE_GRACE_HOURS, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
 import { AddressInputDto } from './address.dto';
 
 export const LONGEST_NAME = 200;
 export const LONGEST_EMAIL = 320;
 export const LONGEST_EXTERNAL_ID = 255;
-const MOST_TAX_RATES = 5;
+const MAX_TAX_RATES = 5;
 
 export const DEFAULT_TIMEZONE = 'UTC';
 
@@ -50,13 +50,13 @@ export class CustomerFieldsDto {
   @IdListField(
     'txr',
     'Ids of active tax rates. An update replaces the whole list; inactive rates that the customer has may stay.',
-    { most: MOST_TAX_RATES, optional: true, example: [] },
+    { most: MAX_TAX_RATES, optional: true, example: [] },
   )
   readonly tax_rate_ids?: readonly string[];
   @IntegerField(
     'Hours after the end of a period for which the renewal invoice stays a draft that still includes late usage; ' +
       'null: the default (`INVOICE_GRACE_HOURS`). Applies to later renewals.',
-    { least: 0, most: MOST_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
+    { least: 0, most: MAX_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
   )
   readonly invoice_grace_hours?: number | null;
   @MetadataField() readonly metadata?: Record<string, unknown>;

@@ -15,11 +15,11 @@ import { CUSTOMER_SORTS, type CustomerFilter } from '../domain/customer';
 import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
 
 const LONGEST_QUERY = 200;
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 
 /** Filter of a list of customers and of its summary. */
 export class CustomerFilterDto {
-  @IdListFilter('cus', 'Only customers with these ids.', { most: MOST_IDS })
+  @IdListFilter('cus', 'Only customers with these ids.', { most: MAX_IDS })
   readonly ids?: readonly string[];
   @TextField('Only the customer with this external id.', {
     most: LONGEST_EXTERNAL_ID,

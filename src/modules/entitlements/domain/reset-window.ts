@@ -34,7 +34,7 @@ export interface WindowRule {
 }
 
 /** How far the clocks of two processes may be apart: each may be 5 s off the clock of the database (decision 36). */
-const MOST_APART_MS = 10_000;
+const MAX_APART_MS = 10_000;
 
 /**
  * Returns the time by which a balance is read and changed: now, but not before the start of its window or of the current
@@ -49,7 +49,7 @@ export function balanceTime(
 ): Date {
   const period = rule?.billing.currentPeriod ?? null;
   const begun = [window, period].flatMap((one) => (one === null ? [] : one.startAt.getTime()));
-  const near = begun.filter((startMs) => startMs - now.getTime() <= MOST_APART_MS);
+  const near = begun.filter((startMs) => startMs - now.getTime() <= MAX_APART_MS);
   return new Date(Math.max(now.getTime(), ...near));
 }
 

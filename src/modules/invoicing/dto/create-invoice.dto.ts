@@ -11,10 +11,10 @@ import { COLLECTIONS, type Collection } from '../domain/invoice';
 import type { OneOffRequest } from '../domain/one-off';
 
 const LONGEST_DESCRIPTION = 500;
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 /** Minor units. The sum of a thousand such lines is still exact as a JSON number. */
 const LARGEST_AMOUNT = 1_000_000_000_000;
-const MOST_DAYS = 365;
+const MAX_DAYS = 365;
 
 export class OneOffLineDto {
   @TextField('What it is for.', { most: LONGEST_DESCRIPTION, example: 'Setting up' })
@@ -35,7 +35,7 @@ export class CreateInvoiceDto {
     example: 'EUR',
   })
   readonly currency?: string | null;
-  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { least: 1, most: MOST_LINES })
+  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { least: 1, most: MAX_LINES })
   readonly lines!: readonly OneOffLineDto[];
   @EnumField(COLLECTIONS, 'How it is paid: taken from the customer, or sent to be paid.', {
     optional: true,
@@ -45,7 +45,7 @@ export class CreateInvoiceDto {
   readonly collection?: Collection;
   @IntegerField('Days from finalizing to when it is due.', {
     least: 0,
-    most: MOST_DAYS,
+    most: MAX_DAYS,
     optional: true,
     default: 0,
     example: 14,

@@ -37,7 +37,7 @@ import {
 } from '../domain/credit-note';
 
 const LONGEST_REASON = 500;
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 export class CreditLineInputDto {
   @IdField('il', 'The line.', { example: 'il_01h455vb4pex5vsknk084sn02q' })
@@ -55,7 +55,7 @@ export class CreateCreditNoteDto {
   readonly invoice_id!: string;
   @NestedListField(CreditLineInputDto, 'What is taken back, each line once.', {
     least: 1,
-    most: MOST_LINES,
+    most: MAX_LINES,
   })
   readonly lines!: readonly CreditLineInputDto[];
   @TextField('For people.', { most: LONGEST_REASON, example: 'Two days without service' })

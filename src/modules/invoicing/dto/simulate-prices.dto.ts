@@ -9,8 +9,8 @@ import {
 import { PriceInputDto, toPriceTerms } from '../../catalog';
 import type { SimulationCommand, SimulationStep } from '../simulate-prices.service';
 
-const MOST_PRICES = 100;
-const MOST_CUSTOMERS = 1_000;
+const MAX_PRICES = 100;
+const MAX_CUSTOMERS = 1_000;
 
 export class SimulatePricesDto {
   @IdField('plan', 'What was sold; all its versions.', {
@@ -21,7 +21,7 @@ export class SimulatePricesDto {
     PriceInputDto,
     'All prices as they would be. Each takes the place of those of its name, with the same meter and `by_group`; what ' +
       'none takes the place of is sold no more.',
-    { least: 1, most: MOST_PRICES },
+    { least: 1, most: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];
   @InstantField('Billing periods that begin then or later.', {
@@ -32,7 +32,7 @@ export class SimulatePricesDto {
   readonly to!: string;
   @IdListField('cus', 'Only these customers; left out: all.', {
     least: 1,
-    most: MOST_CUSTOMERS,
+    most: MAX_CUSTOMERS,
     nullable: true,
     example: null,
   })

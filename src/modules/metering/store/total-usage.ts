@@ -10,7 +10,7 @@ import { tooMuchUsageToTotal } from '../usage.errors';
 import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 
 /** Maximum number of running totals and events that one answer reads. */
-const MOST_PIECES = 2_000_000;
+const MAX_PIECES = 2_000_000;
 
 /** Value of an hour, value of an event, and how values are combined. */
 const PIECES: Record<
@@ -108,11 +108,11 @@ export class TotalUsageReader {
         boundaries.at(-1)?.toISOString(),
         boundaries.map((at) => at.toISOString()),
         [...new Set(cut.map((at) => hourOf(at).startAt.toISOString()))],
-        MOST_PIECES,
+        MAX_PIECES,
         top,
       ],
     );
-    if (Number(rows[0]?.pieces ?? 0) > MOST_PIECES) throw tooMuchUsageToTotal(MOST_PIECES);
+    if (Number(rows[0]?.pieces ?? 0) > MAX_PIECES) throw tooMuchUsageToTotal(MAX_PIECES);
     const totals = windows.map<{ group: Group | null; value: Rational }[]>(() => []);
     for (const { number, group_key: key, value } of rows) {
       totals[number]?.push({

@@ -13,7 +13,7 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
 /** Number of polls without an answer after which a lost reference is searched for, instead of repeating the request. */
-const MOST_REPLAYS = 2;
+const MAX_REPLAYS = 2;
 
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 
@@ -75,7 +75,7 @@ export class PreparedCharges {
     const sentAt = payment.sentAt ?? payment.createdAt;
     const isUnusable = await this.isMethodUnusable(payment);
     const isReplayed = now.getTime() - sentAt.getTime() < provider.replayMs;
-    if (!isUnusable && isReplayed && payment.attempts <= MOST_REPLAYS)
+    if (!isUnusable && isReplayed && payment.attempts <= MAX_REPLAYS)
       return this.charge(provider, payment);
     const customerReference = await this.customerReference(provider, payment);
     const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });

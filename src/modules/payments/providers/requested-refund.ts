@@ -35,7 +35,7 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /** Number of polls without an answer after which the refunds are listed, instead of repeating the request. */
-const MOST_REPLAYS = 2;
+const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 
@@ -71,7 +71,7 @@ export async function resumePreparedRefund(
   const request = refundRequest(payment, refund, provider.flow);
   const { sentAt, createdAt, dueAt } = refund;
   const isReplayed = now.getTime() - (sentAt ?? createdAt).getTime() < provider.replayMs;
-  if (dueAt !== null && isReplayed && refund.attempts <= MOST_REPLAYS)
+  if (dueAt !== null && isReplayed && refund.attempts <= MAX_REPLAYS)
     return provider.refund(request);
   const listed = await provider.listRefunds(request.chargeReference);
   const found = listed.find(({ refundId }) => refundId === refund.id);

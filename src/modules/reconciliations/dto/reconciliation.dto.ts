@@ -11,7 +11,7 @@ import {
 } from '../../../platform/http';
 import { LISTING_PROVIDERS, type ListingProvider } from '../../payments';
 import {
-  MOST_DIFFERENCES,
+  MAX_DIFFERENCES,
   type Reconciliation,
   RECONCILIATION_FAILURES,
   RECONCILIATION_STATUSES,
@@ -60,7 +60,7 @@ export class ReconciliationDto {
   @IntegerProperty('Differences between the provider and the books.', 0)
   readonly differences_found!: number;
   @BooleanProperty(
-    `True if it ended early, because it found ${MOST_DIFFERENCES.toLocaleString('en')} differences.`,
+    `True if it ended early, because it found ${MAX_DIFFERENCES.toLocaleString('en')} differences.`,
     false,
   )
   readonly is_truncated!: boolean;

@@ -3,7 +3,7 @@ import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
 
 const DEADLINE_MS = 10_000;
 /** Largest response of the provider. Keys, tokens and claims need far less. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 /** Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the call. */
 export class OpenIdCallError extends Error {
@@ -16,7 +16,7 @@ export function fetchThrough(http: OutboundHttp, allowsPlainHttp: boolean): Cust
     if (!allowsPlainHttp && new URL(url).protocol !== 'https:') {
       throw new OpenIdCallError('The OpenID provider must be called with https.');
     }
-    const request = { url, headers, deadlineMs: DEADLINE_MS, keepBytes: MOST_BYTES };
+    const request = { url, headers, deadlineMs: DEADLINE_MS, keepBytes: MAX_BYTES };
     const text = textOf(body);
     const answer = await call(() =>
       text === null ? http.get(request) : http.post({ ...request, body: text }),

@@ -3,35 +3,35 @@ import type { PasswordHash } from './password-hash';
 const MIB = 2 ** 20;
 
 /** Maximum memory of one check. Two checks run at once in each process. */
-const MOST_MEMORY_BYTES = 128 * MIB;
+const MAX_MEMORY_BYTES = 128 * MIB;
 /** Maximum number of bytes that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
-const MOST_WRITTEN_BYTES = 512 * MIB;
+const MAX_WRITTEN_BYTES = 512 * MIB;
 /** Maximum cost of bcrypt, which takes about 1 s. Each step of the cost doubles the time. */
-const MOST_BCRYPT_COST = 14;
+const MAX_BCRYPT_COST = 14;
 /**
  * Maximum number of iterations of PBKDF2, over all blocks of 32 bytes: more than three times the 600,000 that OWASP recommends.
  */
-const MOST_PBKDF2_ITERATIONS = 2_000_000;
+const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
 /** Maximum number of bytes that scrypt writes in all parallel parts. */
-const MOST_SCRYPT_BYTES = 256 * MIB;
+const MAX_SCRYPT_BYTES = 256 * MIB;
 
 /** Returns false for a hash that must not be computed, because it would take too much time or memory. */
 export function isAffordable(hash: PasswordHash): boolean {
   switch (hash.scheme) {
     case 'argon2id': {
       const bytes = hash.memoryKib * 1_024;
-      return bytes <= MOST_MEMORY_BYTES && bytes * hash.passes <= MOST_WRITTEN_BYTES;
+      return bytes <= MAX_MEMORY_BYTES && bytes * hash.passes <= MAX_WRITTEN_BYTES;
     }
     case 'bcrypt':
-      return hash.costLog2 <= MOST_BCRYPT_COST;
+      return hash.costLog2 <= MAX_BCRYPT_COST;
     case 'scrypt': {
       const bytes = scryptBytes(hash);
-      return bytes <= MOST_MEMORY_BYTES && bytes * hash.parallelization <= MOST_SCRYPT_BYTES;
+      return bytes <= MAX_MEMORY_BYTES && bytes * hash.parallelization <= MAX_SCRYPT_BYTES;
     }
     case 'pbkdf2-sha256': {
       const blocks = Math.ceil(hash.hash.length / PBKDF2_BLOCK_BYTES);
-      return hash.rounds * blocks <= MOST_PBKDF2_ITERATIONS;
+      return hash.rounds * blocks <= MAX_PBKDF2_ITERATIONS;
     }
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../platform/http';
 import type { SettingsChange, StudioSettings } from '../domain/studio-settings';
 
-const MOST_CURRENCIES = 200;
+const MAX_CURRENCIES = 200;
 const LIMITS_DESCRIPTION =
   'How much of a payment admins with the role `support` may refund in all, by currency. They refund no payment in a currency ' +
   'without a limit.';
@@ -46,7 +46,7 @@ export class RefundLimitInputDto {
 
 export class UpdateStudioSettingsDto {
   @NestedListField(RefundLimitInputDto, `${LIMITS_DESCRIPTION} Replaces all limits.`, {
-    most: MOST_CURRENCIES,
+    most: MAX_CURRENCIES,
     optional: true,
   })
   readonly support_refund_limits?: readonly RefundLimitInputDto[];

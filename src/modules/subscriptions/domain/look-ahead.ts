@@ -4,7 +4,7 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /** Most pieces of due work that may come before the next invoice and bill nothing, such as the notice of a trial's end. */
-const MOST_WITHOUT_BILLING = 3;
+const MAX_WITHOUT_BILLING = 3;
 
 /** Decision that makes the next invoice, and its time. */
 export interface NextBilling {
@@ -25,7 +25,7 @@ export function nextBilling(
   let state = snapshot;
   let outcome = decided;
   let at = now;
-  for (let ahead = 0; ahead < MOST_WITHOUT_BILLING && outcome.billing === null; ahead += 1) {
+  for (let ahead = 0; ahead < MAX_WITHOUT_BILLING && outcome.billing === null; ahead += 1) {
     state = stateAfter(state, outcome);
     const dueAt = state.subscription.nextBillingAt;
     if (dueAt === null || isAwaitingPayment(state.subscription)) break;
