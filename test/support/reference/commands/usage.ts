@@ -98,9 +98,15 @@ const seconds = fc.oneof(
 
 const region = fc.constantFrom(...REGIONS);
 
+/** Some events take back usage, as refunds of payments do. */
+const tenths = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 1, max: 400 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -300, max: -1 }) },
+);
+
 const reportSince = (since: fc.Arbitrary<number>): fc.Arbitrary<BillingCommand> =>
   fc
-    .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds: since, region }), {
+    .array(fc.record({ tenths, seconds: since, region }), {
       minLength: 1,
       maxLength: 3,
     })
@@ -116,7 +122,7 @@ export const voidCreditedUsage = anyEvent.map((place) => new VoidUsage(place, 'c
 /** Reports one event with a timestamp days or weeks ago. */
 export const reportLate = fc
   .record({
-    tenths: fc.integer({ min: 1, max: 400 }),
+    tenths,
     seconds: fc.integer({ min: 24 * HOUR_S, max: 30 * 24 * HOUR_S }),
     region,
   })
