@@ -3,7 +3,7 @@ import type { PageFaults } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
-const MOST_TABS = 120;
+const MAX_TABS = 120;
 const MORE_CUSTOMERS = 400;
 
 // A busy machine takes many times as long as a quiet one.
@@ -21,11 +21,11 @@ class Hands {
   /** Moves the focus forward until it is on the element. */
   private async reach(target: Locator): Promise<void> {
     await target.waitFor();
-    for (let tab = 0; tab < MOST_TABS; tab += 1) {
+    for (let tab = 0; tab < MAX_TABS; tab += 1) {
       if ((await target.and(this.page.locator(':focus')).count()) > 0) return;
       await this.page.keyboard.press('Tab');
     }
-    throw new Error(`${MOST_TABS} tabs do not reach ${String(target)}`);
+    throw new Error(`${MAX_TABS} tabs do not reach ${String(target)}`);
   }
 
   async use(target: Locator): Promise<void> {

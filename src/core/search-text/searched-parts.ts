@@ -1,5 +1,5 @@
 /** Words of a text that are searched; further ones are ignored. */
-const MOST_WORDS = 8;
+const MAX_WORDS = 8;
 
 /** Returns the parts that a matching text must contain. In searched texts every word follows a space. */
 export function searchedParts(text: string): readonly string[] {
@@ -7,7 +7,7 @@ export function searchedParts(text: string): readonly string[] {
     .trim()
     .split(/\s+/u)
     .filter((word) => word !== '')
-    .slice(0, MOST_WORDS)
+    .slice(0, MAX_WORDS)
     .map(partOf);
 }
 

@@ -7,7 +7,7 @@ import {
   type CheckResult,
   type LastReconciliation,
   type LedgerCheck,
-  MOST_OFFENDING,
+  MAX_OFFENDING,
   type SumsCheck,
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
@@ -106,7 +106,7 @@ export class LedgerChecks implements OnModuleInit {
       for (const { name, run, needsAll } of this.checks) {
         if (needsAll === true && since !== null) continue;
         const offending = await this.reports.part(() => run(since));
-        results.push({ name, offending: offending.slice(0, MOST_OFFENDING) });
+        results.push({ name, offending: offending.slice(0, MAX_OFFENDING) });
       }
       return { results, lastReconciliation: await this.findReconciliation() };
     });

@@ -12,7 +12,7 @@ import {
 } from '../../platform/database';
 import {
   type AccountBalance,
-  MOST_OFFENDING,
+  MAX_OFFENDING,
   type PostedTransaction,
   type SummedRows,
   type TransactionFilter,
@@ -208,7 +208,7 @@ export class LedgerRepository {
       readonly currency: string;
       readonly left: string;
       readonly right: string;
-    }>(sql, [MOST_OFFENDING, since]);
+    }>(sql, [MAX_OFFENDING, since]);
     return rows.map(
       (row) => `${row.key} ${row.currency}: ${left.name} ${row.left}, ${right.name} ${row.right}`,
     );
@@ -229,7 +229,7 @@ export class LedgerRepository {
   }
 
   private idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {
-    return this.database.queryValues<string>(sql, [MOST_OFFENDING, ...parameters]);
+    return this.database.queryValues<string>(sql, [MAX_OFFENDING, ...parameters]);
   }
 
   private async withPostings(

@@ -17,7 +17,7 @@ interface SearchSource {
 }
 
 /** Most matches of a table that are ranked, besides exact ones. A query with more is too short for a useful ranking. */
-const MOST_RANKED = 1_000;
+const MAX_RANKED = 1_000;
 
 /** Condition: a column is the query as given, in lower case or in upper case. Its index does not ignore case. */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
@@ -181,7 +181,7 @@ export class SearchRepository {
       const conditions = [...exact, ...(isMatched ? [matches.join(' AND ')] : [])];
       const columns = `${columnsOf(type, namesCustomers)}, ${rankOf(names)} AS rank`;
       return conditions.map(
-        (one) => `(SELECT ${columns} FROM ${from} WHERE ${one} AND ${where} LIMIT ${MOST_RANKED})`,
+        (one) => `(SELECT ${columns} FROM ${from} WHERE ${one} AND ${where} LIMIT ${MAX_RANKED})`,
       );
     });
     if (sources.length === 0) return [];

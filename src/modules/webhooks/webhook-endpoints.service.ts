@@ -19,7 +19,7 @@ import {
   type DisabledReason,
   type EndpointChange,
   type EndpointTerms,
-  MOST_ENDPOINTS,
+  MAX_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
 import { EndpointQueue } from './delivery/endpoint-queue';
@@ -68,8 +68,7 @@ export class WebhookEndpointsService {
     };
     await this.database.transaction(async () => {
       await this.idempotency.claimFor(endpoint.id);
-      if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS)
-        throw tooManyWebhookEndpoints();
+      if ((await this.endpoints.countForInsert()) >= MAX_ENDPOINTS) throw tooManyWebhookEndpoints();
       await this.endpoints.insert(endpoint);
       await this.secrets.create(endpoint.id, now);
       await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });

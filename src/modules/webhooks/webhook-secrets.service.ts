@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids';
 import { SealedColumns, SecretBox } from '../../platform/secrets';
 import {
   expiryOfReplaced,
-  MOST_REPLACED_SECRETS,
+  MAX_REPLACED_SECRETS,
   type WebhookSecret,
 } from './domain/webhook-secret';
 import { WebhookSecretsRepository } from './webhook-secrets.repository';
@@ -63,7 +63,7 @@ export class WebhookSecretsService implements OnModuleInit {
       current?.expiresAt === null,
       `The webhook endpoint ${endpointId} has a current secret.`,
     );
-    if (replaced.length >= MOST_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
+    if (replaced.length >= MAX_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
     const previousExpiresAt = expiryOfReplaced(now);
     await this.secrets.deleteExpired(endpointId, now);
     await this.secrets.update({ ...current, expiresAt: previousExpiresAt });

@@ -1,6 +1,6 @@
 import { defineNotFound, defineProblem } from '../../platform/errors';
-import { MOST_ENDPOINTS } from './domain/webhook-endpoint';
-import { MOST_REPLACED_SECRETS } from './domain/webhook-secret';
+import { MAX_ENDPOINTS } from './domain/webhook-endpoint';
+import { MAX_REPLACED_SECRETS } from './domain/webhook-secret';
 
 export const webhookEndpointNotFound = defineNotFound(
   'webhook_endpoint_not_found',
@@ -24,9 +24,9 @@ export const tooManyWebhookEndpoints = defineProblem({
   code: 'too_many_webhook_endpoints',
   kind: 'rule_broken',
   title: 'The limit of webhook endpoints is reached',
-  meaning: `At most ${MOST_ENDPOINTS} webhook endpoints can exist. Delete one, or subscribe an existing one to more events.`,
+  meaning: `At most ${MAX_ENDPOINTS} webhook endpoints can exist. Delete one, or subscribe an existing one to more events.`,
   detail: () =>
-    `There are already ${MOST_ENDPOINTS} webhook endpoints. Delete one, or subscribe an existing one to more events.`,
+    `There are already ${MAX_ENDPOINTS} webhook endpoints. Delete one, or subscribe an existing one to more events.`,
 });
 
 export const webhookEndpointInactive = defineProblem({
@@ -80,7 +80,7 @@ export const tooManyWebhookSecrets = defineProblem({
   code: 'too_many_webhook_secrets',
   kind: 'conflict',
   title: 'The webhook secret was rotated too often',
-  meaning: `A replaced secret stays valid for 24 hours, and an endpoint keeps at most ${MOST_REPLACED_SECRETS} of them. Rotate again after one has expired.`,
+  meaning: `A replaced secret stays valid for 24 hours, and an endpoint keeps at most ${MAX_REPLACED_SECRETS} of them. Rotate again after one has expired.`,
   detail: (id: string) =>
-    `The webhook endpoint ${id} has ${MOST_REPLACED_SECRETS} replaced secrets that are still valid. Rotate again after one has expired.`,
+    `The webhook endpoint ${id} has ${MAX_REPLACED_SECRETS} replaced secrets that are still valid. Rotate again after one has expired.`,
 });

@@ -78,11 +78,11 @@ export interface SumsCheck {
 
 export interface CheckResult {
   readonly name: string;
-  /** At most `MOST_OFFENDING`. */
+  /** At most `MAX_OFFENDING`. */
   readonly offending: readonly string[];
 }
 
-export const MOST_OFFENDING = 100;
+export const MAX_OFFENDING = 100;
 
 /** Last comparison of the ledger with a payment provider. A higher module makes it. */
 export interface LastReconciliation {

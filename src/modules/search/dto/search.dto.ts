@@ -9,7 +9,7 @@ import {
 import { SEARCH_TYPE_NAMES, type SearchType } from '../domain/search-type';
 
 const LONGEST_QUERY = 200;
-const MOST_RESULTS = 50;
+const MAX_RESULTS = 50;
 
 export class SearchQueryDto {
   @TextField(
@@ -19,7 +19,7 @@ export class SearchQueryDto {
   readonly q!: string;
   @EnumListFilter(SEARCH_TYPE_NAMES, 'Only objects of these types.')
   readonly types?: readonly SearchType[];
-  @LimitField('Maximum number of results.', { most: MOST_RESULTS, default: 20 })
+  @LimitField('Maximum number of results.', { most: MAX_RESULTS, default: 20 })
   readonly limit?: number;
 }
 

@@ -17,7 +17,7 @@ import {
   webhookEndpointNotFound,
 } from '../webhooks.errors';
 import { DeliveriesService } from './deliveries.service';
-import { MOST_RETRIED } from './domain/delivery';
+import { MAX_RETRIED } from './domain/delivery';
 import {
   RetriedDeliveriesDto,
   RetryDeliveriesDto,
@@ -60,7 +60,7 @@ export class DeliveriesController {
   @Operation({
     summary: 'Retry many webhook deliveries',
     description:
-      `Creates new deliveries of the events of up to ${MOST_RETRIED.toLocaleString('en')} matching deliveries, the oldest first, ` +
+      `Creates new deliveries of the events of up to ${MAX_RETRIED.toLocaleString('en')} matching deliveries, the oldest first, ` +
       'with the same `webhook-id`. Leaves out inactive endpoints, and deliveries whose event was sent to the same ' +
       'endpoint again later: repeating the request sends nothing twice.',
     access: 'webhooks:write',

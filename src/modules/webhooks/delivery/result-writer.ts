@@ -4,7 +4,7 @@ import { Batcher, type BatchOutcome } from '../../../platform/concurrency';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
 /** Largest number of results that one statement writes. */
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 /** Writes the results of attempts in batches. */
 @Injectable()
@@ -12,7 +12,7 @@ export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
   private readonly batcher = new Batcher(
     (results: readonly AttemptResult[]) => this.writeAll(results),
-    { most: MOST_AT_ONCE, waitsForOthers: true },
+    { most: MAX_AT_ONCE, waitsForOthers: true },
   );
 
   constructor(

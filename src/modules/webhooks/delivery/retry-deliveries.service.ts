@@ -10,7 +10,7 @@ import { webhookEndpointInactive } from '../webhooks.errors';
 import { WebhookEndpointsRepository } from '../webhook-endpoints.repository';
 import { DeliveriesRepository } from './deliveries.repository';
 import { DELIVERY_WORK } from './delivery-claims';
-import { type DeliveryFilter, MOST_RETRIED } from './domain/delivery';
+import { type DeliveryFilter, MAX_RETRIED } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 
 export interface RetriedDeliveries {
@@ -40,8 +40,8 @@ export class RetryDeliveriesService {
     return this.database.transaction(async () => {
       // Of two calls at once, the second one waits here and then sees what the first one created.
       const endpointIds = await this.lockEndpoints(filter.endpointId);
-      const found = await this.deliveries.findUnretried(filter, endpointIds, MOST_RETRIED + 1);
-      const first = found.slice(0, MOST_RETRIED);
+      const found = await this.deliveries.findUnretried(filter, endpointIds, MAX_RETRIED + 1);
+      const first = found.slice(0, MAX_RETRIED);
       const kept = await this.events.keep(first.map(({ eventId }) => eventId));
       const chosen = first.filter(({ eventId }) => kept.has(eventId));
       const now = this.clock.now();
@@ -56,7 +56,7 @@ export class RetryDeliveriesService {
       this.database.afterCommit(() => {
         if (chosen.length > 0) this.signals.announce(DELIVERY_WORK);
       });
-      return { retried: chosen.length, hasMore: found.length > MOST_RETRIED };
+      return { retried: chosen.length, hasMore: found.length > MAX_RETRIED };
     });
   }
 

@@ -1,8 +1,8 @@
 import type { Metadata } from '../../../core/metadata';
 
 /** Largest number of endpoints that are not deleted: every event is matched against all of them. */
-export const MOST_ENDPOINTS = 100;
-export const MOST_EVENT_NAMES = 100;
+export const MAX_ENDPOINTS = 100;
+export const MAX_EVENT_NAMES = 100;
 
 /** Reasons why the engine disabled an endpoint: it answered 410, or all its attempts failed for too long. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const;
@@ -14,7 +14,7 @@ export interface WebhookEndpoint {
   readonly version: number;
   /** As sent; `faultOfUrl` accepts it. */
   readonly url: string;
-  /** `resource.happened`, `resource.*` or `*`; unique, 1 to `MOST_EVENT_NAMES`. */
+  /** `resource.happened`, `resource.*` or `*`; unique, 1 to `MAX_EVENT_NAMES`. */
   readonly events: readonly string[];
   readonly description: string | null;
   /** No events are sent to an inactive endpoint. */

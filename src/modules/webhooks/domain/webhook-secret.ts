@@ -13,7 +13,7 @@ export interface WebhookSecret {
 const REPLACED_SECRET_MS = 24 * 3_600_000;
 
 /** Limited because every valid secret adds a signature to the header of each delivery. */
-export const MOST_REPLACED_SECRETS = 10;
+export const MAX_REPLACED_SECRETS = 10;
 
 /** Returns the instant, exclusive, until which a secret replaced now is valid. */
 export function expiryOfReplaced(now: Date): Date {

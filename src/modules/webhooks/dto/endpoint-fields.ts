@@ -3,7 +3,7 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateBy } from 'class-validator
 import { Field, HasNoRepeats } from '../../../platform/http';
 import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
-import { MOST_EVENT_NAMES } from '../domain/webhook-endpoint';
+import { MAX_EVENT_NAMES } from '../domain/webhook-endpoint';
 
 /** Validates an endpoint URL. The message says what is wrong and does not repeat the URL. */
 function IsEndpointUrl(): PropertyDecorator {
@@ -25,7 +25,7 @@ export function AreEventNames(): PropertyDecorator {
   return applyDecorators(
     IsArray(),
     ArrayMinSize(1),
-    ArrayMaxSize(MOST_EVENT_NAMES),
+    ArrayMaxSize(MAX_EVENT_NAMES),
     HasNoRepeats(),
     ValidateBy(
       {
@@ -52,7 +52,7 @@ export function EndpointUrlField(options?: { readonly optional: true }): Propert
 /** Names and patterns of the events that an endpoint subscribes to. */
 export function EventNamesField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
-    { type: [String], minItems: 1, maxItems: MOST_EVENT_NAMES, uniqueItems: true },
+    { type: [String], minItems: 1, maxItems: MAX_EVENT_NAMES, uniqueItems: true },
     [AreEventNames()],
     'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that match no event type are kept and returned as `unknown_events`.',
     { ...options, example: ['invoice.paid', 'refund.*'] },

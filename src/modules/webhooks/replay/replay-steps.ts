@@ -7,7 +7,7 @@ import { DeliveriesRepository } from '../delivery/deliveries.repository';
 import { DELIVERY_WORK } from '../delivery/delivery-claims';
 import { newDelivery } from '../delivery/event-dispatcher';
 import { matchesType } from '../domain/event-names';
-import { MOST_REPLAYED, type Replay } from './domain/replay';
+import { MAX_REPLAYED, type Replay } from './domain/replay';
 import { ReplaysRepository } from './replays.repository';
 
 export const REPLAY_WORK = 'webhook-replays';
@@ -35,7 +35,7 @@ export class ReplaySteps {
     const matching = page.filter(({ type }) =>
       before.events.some((name) => matchesType(name, type)),
     );
-    const room = MOST_REPLAYED - before.replayed;
+    const room = MAX_REPLAYED - before.replayed;
     const first = matching.slice(0, room);
     const kept = await this.events.keep(first.map(({ id }) => id));
     const wanted = first.filter(({ id }) => kept.has(id));

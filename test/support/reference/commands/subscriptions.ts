@@ -6,7 +6,7 @@ import type { ReferenceSubscription } from '../subscription';
 import { advanceTo } from './advance';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-const MOST_SUBSCRIPTIONS = 2;
+const MAX_SUBSCRIPTIONS = 2;
 
 type Addons = Terms['addons'];
 
@@ -64,7 +64,7 @@ abstract class OnSubscription implements BillingCommand {
   ): Request | Promise<Request>;
 
   protected at(): string {
-    return `#${this.pick % MOST_SUBSCRIPTIONS}`;
+    return `#${this.pick % MAX_SUBSCRIPTIONS}`;
   }
 }
 
@@ -81,7 +81,7 @@ class Subscribe implements BillingCommand {
   ) {}
 
   check({ subscriptions }: Readonly<Reference>): boolean {
-    return subscriptions.length < MOST_SUBSCRIPTIONS;
+    return subscriptions.length < MAX_SUBSCRIPTIONS;
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
@@ -278,7 +278,7 @@ class Redeem extends OnSubscription {
   }
 }
 
-const pick = fc.nat({ max: MOST_SUBSCRIPTIONS - 1 });
+const pick = fc.nat({ max: MAX_SUBSCRIPTIONS - 1 });
 const metered = PLANS.flatMap(({ prices }, index) =>
   prices.some(({ isMetered }) => isMetered) ? [index] : [],
 );

@@ -24,7 +24,7 @@ export const RETRIED_STATUSES = [
 export type RetriedStatus = (typeof RETRIED_STATUSES)[number];
 
 /** Deliveries that one request retries at most. */
-export const MOST_RETRIED = 1_000;
+export const MAX_RETRIED = 1_000;
 
 /** Delivery of one event to one endpoint. */
 export interface Delivery {

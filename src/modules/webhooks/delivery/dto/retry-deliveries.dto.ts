@@ -13,7 +13,7 @@ import {
 } from '../../../../platform/http';
 import {
   type DeliveryFilter,
-  MOST_RETRIED,
+  MAX_RETRIED,
   RETRIED_STATUSES,
   type RetriedStatus,
 } from '../domain/delivery';
@@ -50,7 +50,7 @@ export function toRetryFilter(dto: RetryDeliveriesDto): DeliveryFilter {
 
 export class RetriedDeliveriesDto {
   @IntegerProperty(
-    `Number of deliveries that were created, at most ${MOST_RETRIED.toLocaleString('en')}.`,
+    `Number of deliveries that were created, at most ${MAX_RETRIED.toLocaleString('en')}.`,
     12,
   )
   readonly retried!: number;

@@ -5,7 +5,7 @@ export const REPLAY_FAILURES = ['replay_too_large', 'webhook_endpoint_inactive']
 export type ReplayFailure = (typeof REPLAY_FAILURES)[number];
 
 /** Largest number of events that one replay sends. */
-export const MOST_REPLAYED = 100_000;
+export const MAX_REPLAYED = 100_000;
 
 /** Repeated delivery of the events of a period to one endpoint. Runs in the background, step by step. */
 export interface Replay {

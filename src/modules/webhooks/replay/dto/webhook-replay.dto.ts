@@ -11,7 +11,7 @@ import {
 } from '../../../../platform/http';
 import { AreEventNames } from '../../dto/endpoint-fields';
 import {
-  MOST_REPLAYED,
+  MAX_REPLAYED,
   type Replay,
   REPLAY_FAILURES,
   REPLAY_STATUSES,
@@ -53,7 +53,7 @@ export class WebhookReplayDto {
   readonly status!: ReplayStatus;
   @EnumProperty(
     REPLAY_FAILURES,
-    `Reason of the failure: a replay sends at most ${MOST_REPLAYED.toLocaleString('en')} events, and only to an active endpoint. Start another replay from \`read_to\`; events of that instant may be sent again.`,
+    `Reason of the failure: a replay sends at most ${MAX_REPLAYED.toLocaleString('en')} events, and only to an active endpoint. Start another replay from \`read_to\`; events of that instant may be sent again.`,
     null,
     { nullable: true },
   )
