@@ -337,6 +337,20 @@ describe('monthly recurring revenue without subscriptions', () => {
   });
 
   it.each([
+    ['to=2026-03-10T00:00:00Z', '2025-03-01T00:00:00.000Z'],
+    ['to=2026-04-01T00:00:00Z', '2025-04-01T00:00:00.000Z'],
+    // With 29 February, a year has 366 days.
+    ['to=2028-03-31T12:00:00Z', '2027-03-01T00:00:00.000Z'],
+    ['to=2028-02-29T12:00:00Z', '2027-02-01T00:00:00.000Z'],
+    ['to=2028-12-31T12:00:00Z&time_zone=Asia/Tokyo', '2027-11-30T15:00:00.000Z'],
+    // Mexico had daylight saving time until 2022.
+    ['to=2023-10-01T06:00:00Z&time_zone=America/Mexico_City', '2022-10-01T05:00:00.000Z'],
+  ])('begins with the month of a year before: %s', async (query, from) => {
+    const answer = await engine.http.get(`/v1/analytics/mrr?${query}`);
+    expect(answer.body).toMatchObject({ from });
+  });
+
+  it.each([
     ['from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z', 422, 'report_period_empty'],
     ['from=2090-03-01T00:00:00Z', 422, 'report_period_empty'],
     ['from=1990-01-01T00:00:00Z&interval=day', 422, 'too_many_windows'],

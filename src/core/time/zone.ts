@@ -50,6 +50,15 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
 }
 
 /**
+ * Returns the start of the local month of a year before `instant`: 1 March 2027 for 31 March 2028.
+ * @throws InvariantError when the zone is unknown.
+ */
+export function monthOfYearBefore(instant: Date, timeZone: string): Date {
+  const firstDay = toLocal(instant, timeZone).toPlainDateTime().with({ day: 1 }).withPlainTime();
+  return toInstant(firstDay.subtract({ years: 1 }), timeZone);
+}
+
+/**
  * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the UTC
  * hour. If the clock changes before that instant, the rest of the hour lasts as long as without the change.
  * @throws InvariantError when the zone is unknown.

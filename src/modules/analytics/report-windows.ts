@@ -1,4 +1,4 @@
-import { type Period, periodAt, type WindowInterval, windowsOf } from '../../core/time';
+import { monthOfYearBefore, type Period, type WindowInterval, windowsOf } from '../../core/time';
 import { raise } from '../../platform/errors';
 import { tooManyWindows } from '../metering';
 import { reportPeriodEmpty } from './analytics.errors';
@@ -11,7 +11,6 @@ export const REPORT_INTERVALS = [
 export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 
 const MAX_WINDOWS = 2_000;
-const YEAR_MS = 365 * 86_400_000;
 
 /** Requested period and windows of a report; null for the default. */
 export interface ReportRange {
@@ -28,7 +27,7 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report and its windows. By default it ends now, and begins with the month a year before its end.
+ * Returns the period of a report and its windows. By default it ends now, and begins with the month of a year before its end.
  * @param mostWindows windows that the period may have
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */
@@ -38,14 +37,9 @@ export function reportOf(
   mostWindows = MAX_WINDOWS,
 ): { readonly period: Period; readonly windows: readonly Period[] } {
   const endAt = to ?? now;
-  const startAt = from ?? startOfMonth(new Date(endAt.getTime() - YEAR_MS), timeZone);
+  const startAt = from ?? monthOfYearBefore(endAt, timeZone);
   if (startAt >= endAt) throw reportPeriodEmpty();
   const period = { startAt, endAt };
   const windows = windowsOf(period, timeZone, interval, mostWindows);
   return { period, windows: windows ?? raise(tooManyWindows(mostWindows)) };
-}
-
-function startOfMonth(startAt: Date, timeZone: string): Date {
-  const month = { mode: 'calendar', interval: 'month', intervalCount: 1 } as const;
-  return periodAt({ ...month, startAt, timeZone }, 0).fullPeriod.startAt;
 }
