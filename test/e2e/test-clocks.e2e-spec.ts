@@ -145,6 +145,26 @@ describe('test clocks', () => {
     await story.verify();
   });
 
+  it('continue with the same call after a failure of the database', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    await story.subscribe(await story.plan(1_000));
+    const again = () => advance(story.clockId, '2026-06-01T00:00:00Z');
+    await engine.database.query(`CREATE FUNCTION out_of_locks() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''55P03''; END'`);
+    await engine.database.query(
+      'CREATE TRIGGER busy BEFORE INSERT ON invoice FOR EACH STATEMENT EXECUTE FUNCTION out_of_locks()',
+    );
+    const { status, body } = await again();
+    await engine.database.query('DROP FUNCTION out_of_locks CASCADE');
+    expect([status, body]).toMatchObject([503, { code: 'outcome_unknown' }]);
+    expect((await again()).body).toMatchObject({
+      status: 'ready',
+      now: '2026-06-01T00:00:00.000Z',
+    });
+    expect(await story.invoices()).toHaveLength(4);
+    await story.verify();
+  });
+
   it('give the same amounts, lines and numbers of events for the same commands', async () => {
     const runCommands = async (): Promise<unknown> => {
       const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z', {

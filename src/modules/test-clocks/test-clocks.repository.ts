@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
-import type { TestClock } from './domain/test-clock';
+import type { TestClock, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
 /** `reference` prevents the clock from moving while a command uses its time; `move` waits for such commands. */
@@ -18,6 +18,7 @@ const UNLEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, 
 const END = {
   ready: `SET status = 'ready', instant = $2, target_at = NULL, ${UNLEASE}`,
   failed: `SET status = 'failed', target_at = $2, ${UNLEASE}`,
+  advancing: `SET target_at = $2, ${UNLEASE}`,
 } as const;
 
 const CLAIM_DELETED = `
@@ -70,8 +71,8 @@ export class TestClocksRepository {
     return this.updateAlone(MOVE, [id, to, now, leaseEndsAt, leasedBy]);
   }
 
-  /** Ends an advance. Returns null if the clock was deleted. */
-  end(id: string, status: 'ready' | 'failed', to: Date, now: Date): Promise<TestClock | null> {
+  /** Ends an advance, which the same call continues if the status is `advancing`. Returns null if the clock was deleted. */
+  end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
     return this.updateAlone(END[status], [id, to, now]);
   }
 

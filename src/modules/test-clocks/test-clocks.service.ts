@@ -1,11 +1,23 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
-import { Database, type Page, type PageRequest } from '../../platform/database';
-import { referenceNotFound, raise } from '../../platform/errors';
+import {
+  Database,
+  isDatabaseUnavailable,
+  isWorthRetrying,
+  OutcomeUnknownError,
+  type Page,
+  type PageRequest,
+} from '../../platform/database';
+import { ProblemError, raise, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
-import { LEASE_MS, advanceRefusal, type TestClock } from './domain/test-clock';
+import {
+  LEASE_MS,
+  advanceRefusal,
+  type TestClock,
+  type TestClockStatus,
+} from './domain/test-clock';
 import { DELETION_WORK } from './delete-test-clock.service';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 import {
@@ -134,7 +146,7 @@ export class TestClocksService implements OnModuleInit {
 
   /**
    * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the instant
-   * at which it is due. After a crash, the same call continues.
+   * at which it is due. After a crash or an outage, the same call continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {
@@ -155,6 +167,10 @@ export class TestClocksService implements OnModuleInit {
         { err: error, test_clock_id: id },
         'due work failed while a test clock was advancing',
       );
+      if (isPassing(error)) {
+        await this.end(id, 'advancing', to);
+        throw error;
+      }
       await this.end(id, 'failed', to);
       throw testClockFailed(id);
     }
@@ -202,10 +218,17 @@ export class TestClocksService implements OnModuleInit {
     return moved ?? raise(testClockNotFound(id));
   }
 
-  private async end(id: string, status: 'ready' | 'failed', to: Date): Promise<TestClock> {
+  private async end(id: string, status: TestClockStatus, to: Date): Promise<TestClock> {
     const ended = await this.clocks.end(id, status, to, this.clock.now());
     return ended ?? raise(testClockNotFound(id));
   }
+}
+
+/** Returns true if the database or the process failed, so that the same work may succeed later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
+  if (error instanceof OutcomeUnknownError) return true;
+  return isDatabaseUnavailable(error) || isWorthRetrying(error);
 }
 
 /** @param leasedBy number of the process */
