@@ -13,16 +13,15 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Returns the query for lines that billed an item in advance for time after an instant. Leaves out charges that another invoice
- * has credited, with their true-ups, because the credit for a charge includes them. Sorted by id, so that two transactions that
- * credit the same lines do not deadlock.
- * @param isBilled condition that the invoices must meet
+ * Finds lines that billed an item in advance for time after an instant. Leaves out charges that another invoice has credited,
+ * with their true-ups, because the credit for a charge includes them. Sorted by id, so that two transactions that credit the
+ * same lines do not deadlock.
  */
-const billedInAdvance = (isBilled: string): string => `
+const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
     JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isBilled}
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}
     AND NOT EXISTS (SELECT FROM invoice_line credit JOIN invoice AS by ON by.id = credit.invoice_id
       WHERE credit.credits_line_id = line.id AND by.status <> 'void')
   ORDER BY line.id`;
@@ -131,17 +130,14 @@ export class BilledLinesRepository {
   /**
    * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including true-ups.
    * Leaves out lines whose unused part was already credited.
-   * @param lock true: locks the lines until the transaction ends. False: also returns lines of drafts, which are finalized
-   *   before they are credited
+   * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
     credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
     lock: boolean,
   ): Promise<readonly BilledLine[]> {
     if (credited.length === 0) return [];
-    const sql = lock
-      ? `${billedInAdvance(isInEffect('invoice'))} FOR UPDATE OF line`
-      : billedInAdvance(`invoice.status <> 'void'`);
+    const sql = lock ? `${BILLED_IN_ADVANCE} FOR UPDATE OF line` : BILLED_IN_ADVANCE;
     const found = await this.database.query<{ id: string }>(sql, [
       credited.map(({ itemId }) => itemId),
       credited.map(({ unusedFrom }) => unusedFrom),

@@ -56,6 +56,7 @@ export { UsageQuotesService } from './usage-quotes.service';
 export { InvoicesService } from './invoices.service';
 export { VoidInvoiceService } from './void-invoice.service';
 export { CreditNotesService, type CreditNoteWithLimits } from './credit-notes.service';
+export type { WaitingDraft } from './domain/grace';
 export { draftsWithCreditedCharges } from './domain/renewal-draft';
 export {
   CreateCreditNoteDto,

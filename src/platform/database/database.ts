@@ -12,9 +12,8 @@ import { EntityStatements } from './entity-statements';
 import type { OpenTransaction } from './open-transaction';
 import { OutageLog } from './outage-log';
 import { poolOf } from './pool-use';
-import { failsPartAlone } from './postgres-errors';
 import { countStatements, TRANSACTION_SPAN } from './transaction-span';
-import { withRetries } from './with-retries';
+import { undoneAlone, withRetries } from './with-retries';
 
 type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 
@@ -63,22 +62,24 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or serialization
-   * failure, up to three attempts. The rollback releases the locks of the part before it is repeated. If data is unreadable,
-   * rolls back the part alone and throws.
+   * Runs a part of the open transaction under a savepoint. Rolls the part back, with its locks, and repeats it after a deadlock or
+   * serialization failure, up to three attempts. If data is unreadable, rolls back the part alone and throws.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
     await this.query('SAVEPOINT part');
-    const result = await withRetries(TRIES, async () => {
-      try {
-        return await work();
-      } catch (error) {
-        if (failsPartAlone(error)) await this.query('ROLLBACK TO SAVEPOINT part');
-        throw error;
-      }
-    });
+    const undo = (): Promise<unknown> => this.query('ROLLBACK TO SAVEPOINT part');
+    const result = await withRetries(TRIES, () => undoneAlone(work(), undo));
     await this.query('RELEASE SAVEPOINT part');
+    return result;
+  }
+
+  /** Runs a part of the open transaction and rolls it back, with its locks. Returns its result. Drops its `afterCommit`. */
+  async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
+    const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
+    await this.query('SAVEPOINT undone');
+    const result = await this.open.run(part, work);
+    await this.query('ROLLBACK TO SAVEPOINT undone');
     return result;
   }
 

@@ -1,4 +1,4 @@
-import { isWorthRetrying } from './postgres-errors';
+import { failsPartAlone, isWorthRetrying } from './postgres-errors';
 
 /** Repeats the work after a deadlock or serialization failure, up to `tries` attempts in all. */
 export async function withRetries<Result>(
@@ -11,5 +11,18 @@ export async function withRetries<Result>(
     } catch (error) {
       if (attempt >= tries || !isWorthRetrying(error)) throw error;
     }
+  }
+}
+
+/** Undoes a part of a transaction that failed without failing the rest, and throws its error. */
+export async function undoneAlone<Result>(
+  part: Promise<Result>,
+  undo: () => Promise<unknown>,
+): Promise<Result> {
+  try {
+    return await part;
+  } catch (error) {
+    if (failsPartAlone(error)) await undo();
+    throw error;
   }
 }

@@ -3,13 +3,14 @@ import {
   draftsWithCreditedCharges,
   FinalizeInvoicesService,
   type GivenBackTerms,
+  type WaitingDraft,
 } from '../../invoicing';
 import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
 /**
  * Finalizes renewal drafts before a decision credits or shortens their charges in advance: only a finalized charge can be
- * credited.
+ * credited. A preview also finalizes those whose grace ends by the time of its invoice, and is rolled back.
  *
  * 1. Locks the waiting drafts. The caller has locked their subscriptions.
  * 2. Reads up to when charges in advance of the subscriptions are earned.
@@ -24,21 +25,39 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /** Finalizes the drafts that the decisions credit or shorten, in the caller's transaction, before the decisions are written. */
-  async finalize(
+  finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
+    const taking = decisions.filter(({ outcome }) => takesBack(outcome));
+    return this.finalizeOf(taking, givenBack, now, () => false);
+  }
+
+  /** Finalizes those drafts, and the ones that are due before the invoice of the decision. Call it in a part that is rolled back. */
+  finalizeForPreview(
+    decision: Decision,
+    givenBack: GivenBackTerms,
+    now: Date,
+    billsAt: Date,
+  ): Promise<void> {
+    const isDueBefore = ({ finalizesAt }: WaitingDraft): boolean =>
+      now < billsAt && finalizesAt <= billsAt;
+    return this.finalizeOf([decision], givenBack, now, isDueBefore);
+  }
+
+  private async finalizeOf(
     decisions: readonly Decision[],
     givenBack: GivenBackTerms,
     now: Date,
+    isDue: (draft: WaitingDraft) => boolean,
   ): Promise<void> {
-    const taking = decisions.filter(({ outcome }) => takesBack(outcome));
-    const ids = taking.map(({ before }) => before.id);
+    const ids = decisions.map(({ before }) => before.id);
     const waiting = await this.finalizing.lockWaitingOf(ids);
     if (waiting.length === 0) return;
     const earned = await this.periods.earnedUntil(ids);
-    const outcomes = new Map(taking.map(({ before, outcome }) => [before.id, outcome]));
-    const drafts = draftsWithCreditedCharges(waiting, earned, ({ subscriptionId }, itemId) => {
+    const outcomes = new Map(decisions.map(({ before, outcome }) => [before.id, outcome]));
+    const credited = draftsWithCreditedCharges(waiting, earned, ({ subscriptionId }, itemId) => {
       const outcome = outcomes.get(subscriptionId ?? '');
       return outcome !== undefined && takesBack(outcome, itemId);
     });
+    const drafts = waiting.filter((draft) => isDue(draft) || credited.includes(draft));
     if (drafts.length === 0) return;
     await this.locks.beforeInvoices(decisions.map(({ before }) => before));
     for (const draft of drafts) {

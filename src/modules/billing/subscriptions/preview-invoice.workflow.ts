@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
 import type { RedeemedTerms } from '../../coupons';
 import type { Customer } from '../../customers';
 import { type Invoice, IssueInvoiceService } from '../../invoicing';
 import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
+import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
@@ -13,10 +15,15 @@ export interface SubscriptionPreview {
   readonly billsAt: Date;
 }
 
-/** Previews the invoice that a decision about a subscription would make. Writes nothing. */
+/**
+ * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the subscription.
+ * Finalizes the waiting drafts that are invoices by then, because they use coupons and credit, and rolls that back.
+ */
 @Injectable()
 export class PreviewInvoiceWorkflow {
   constructor(
+    private readonly database: Database,
+    private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly issuing: IssueInvoiceService,
     private readonly refunded: RefundedAmounts,
   ) {}
@@ -41,7 +48,11 @@ export class PreviewInvoiceWorkflow {
     });
     const periods = periodsAfter(givenBack.periods, outcome);
     const request = { ...billingRequestOf(outcome), ...givenBack, periods };
-    const invoice = await this.issuing.preview(request, customer, billsAt, redeemed);
+    const decision = { before: snapshot.subscription, outcome };
+    const invoice = await this.database.rolledBack(async () => {
+      await this.prepaidDrafts.finalizeForPreview(decision, givenBack, now, billsAt);
+      return this.issuing.preview(request, customer, billsAt, redeemed);
+    });
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };
   }
