@@ -90,7 +90,7 @@ export class InvoicePrinter {
       displayTitle: true,
     });
     for (const { name, font } of [...this.fonts.regular, ...this.fonts.bold]) {
-      // pdfkit takes a parsed font too, which its types lack. To parse the two fonts takes most of the time of an invoice.
+      // pdfkit accepts a parsed font, but its types do not say so. Parsing a font takes longer than printing an invoice.
       pdf.registerFont(name, font as unknown as Uint8Array);
     }
     const missing = new Set<string>();

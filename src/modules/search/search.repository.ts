@@ -176,9 +176,12 @@ export class SearchRepository {
   ): Promise<readonly SearchResult[]> {
     const sources = types.flatMap((type) => {
       const { text: searched, from, where = 'true', names = [], exact = [] } = SOURCES[type];
-      const matches = parts.map((_, index) => containsPart(searched ?? '', `$${index + 3}`));
-      const isMatched = searched !== undefined && parts.length > 0;
-      const conditions = [...exact, ...(isMatched ? [matches.join(' AND ')] : [])];
+      const conditions = [...exact];
+      if (searched !== undefined && parts.length > 0) {
+        conditions.push(
+          parts.map((_, index) => containsPart(searched, `$${index + 3}`)).join(' AND '),
+        );
+      }
       const columns = `${columnsOf(type, namesCustomers)}, ${rankOf(names)} AS rank`;
       return conditions.map(
         (one) => `(SELECT ${columns} FROM ${from} WHERE ${one} AND ${where} LIMIT ${MAX_RANKED})`,
