@@ -40,7 +40,12 @@ export class AbandonedWork implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: WORK,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      isPrompt: true,
+    });
   }
 
   /**
