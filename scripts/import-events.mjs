@@ -3,15 +3,16 @@
  * `POST /v1/usage-events` takes it; blank lines are skipped. Continues where the last run of the same file
  * stopped, and may be run again at any time: an event that is stored already counts as a duplicate. Writes rejected lines to
  * FILE.rejected with their numbers, and also lines longer than 1 MiB, which are not sent. A file may grow between two runs.
- * Exit code 1 when a line was rejected or the service did not answer.
+ * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 when a line was rejected
+ * or the service did not answer.
  */
 import { createHash } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-const USAGE =
-  'Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--restart]';
+const USAGE = `Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--restart]
+API_KEY is the secret of an API key with the scope usage:write, if the service requires one.`;
 
 const MAX_LINES = 100_000;
 const LARGEST_PORTION_BYTES = 32 * 1_048_576;
@@ -20,6 +21,9 @@ const LONGEST_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
 const LONGEST_ANSWER_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+/** The request stalled on the way; too many requests. */
+const RETRIED = new Set([408, 429]);
+const { API_KEY } = process.env;
 const BAR_WIDTH = 30;
 /** Bytes at the start of a file whose digest identifies it: two files may have the same name. */
 const HEAD_BYTES = 65_536;
@@ -30,15 +34,23 @@ const NOTHING = Buffer.alloc(0);
 /** The import cannot continue; the message is for the person at the terminal. */
 class ImportError extends Error {}
 
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        url: { type: 'string', default: process.env.BASE_URL ?? 'http://127.0.0.1:3000' },
+        lines: { type: 'string', default: '20000' },
+        restart: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new ImportError(`${error.message}\n${USAGE}`);
+  }
+}
+
 function readArguments() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      url: { type: 'string', default: process.env.BASE_URL ?? 'http://127.0.0.1:3000' },
-      lines: { type: 'string', default: '20000' },
-      restart: { type: 'boolean', default: false },
-    },
-  });
+  const { values, positionals } = parse();
   const lines = Number(values.lines);
   const isUsable = positionals.length === 1 && lines >= 1 && lines <= MAX_LINES;
   if (!isUsable || !Number.isInteger(lines)) throw new ImportError(USAGE);
@@ -139,7 +151,7 @@ function addLine(portion, line, end) {
   portion.lines += 1;
 }
 
-/** Sends a portion and returns the answer. Retries for a while if the service does not answer or is busy. */
+/** Sends a portion and returns the answer. Retries for a while if the service does not answer, is busy or limits the rate. */
 async function send(url, portion) {
   for (const pauseMs of [...PAUSES_MS, null]) {
     const outcome = await sendOnce(url, portion);
@@ -149,7 +161,7 @@ async function send(url, portion) {
         `No answer from ${url} (${outcome.reason}). Run the same command again to go on.`,
       );
     }
-    await pause(pauseMs);
+    await pause(Math.max(pauseMs, outcome.retryAfterMs ?? 0));
   }
   throw new Error('unreachable');
 }
@@ -158,15 +170,19 @@ async function sendOnce(url, portion) {
   try {
     const response = await fetch(`${url}/v1/usage-events`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/x-ndjson' },
+      headers: {
+        'Content-Type': 'application/x-ndjson',
+        ...(API_KEY !== undefined && { Authorization: `Bearer ${API_KEY}` }),
+      },
       body: portion,
       signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
     });
     const text = await response.text();
     if (response.ok) return { answer: JSON.parse(text) };
-    // 408: the request stalled on the way.
-    if (response.status >= 500 || response.status === 408)
-      return { reason: `status ${response.status}` };
+    if (response.status >= 500 || RETRIED.has(response.status)) {
+      const retryAfterMs = Number(response.headers.get('Retry-After') ?? 0) * 1_000;
+      return { reason: `status ${response.status}`, retryAfterMs };
+    }
     throw new ImportError(`The service answered ${response.status}: ${text}`);
   } catch (error) {
     if (error instanceof ImportError) throw error;

@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCustomer } from '../support/metering';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const SCRIPT = join(__dirname, '../../scripts/import-events.mjs');
 
@@ -22,10 +24,16 @@ describe('import-events', () => {
   });
 
   async function importFile(file: string, ...options: readonly string[]) {
-    const url = await engine.app.getUrl();
-    const given = [SCRIPT, file, '--url', url, '--lines', '100', ...options];
-    return new Promise<{ code: number; out: string; error: string }>((resolve) => {
-      const child = execFile(process.execPath, given, (_failure, out, error) => {
+    return runScript({}, file, '--url', await engine.app.getUrl(), '--lines', '100', ...options);
+  }
+
+  function runScript(
+    environment: Readonly<Record<string, string>>,
+    ...options: readonly string[]
+  ): Promise<{ code: number; out: string; error: string }> {
+    const env = { ...process.env, ...environment };
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, [SCRIPT, ...options], { env }, (_f, out, error) => {
         resolve({ code: child.exitCode ?? -1, out: out.replace(/, [\d.]+ s\n$/, ''), error });
       });
     });
@@ -124,10 +132,50 @@ describe('import-events', () => {
     expect((await importFile(file)).error).toContain('Going on after 156 lines');
   });
 
+  it('sends an API key, and waits as long as its rate limit asks', async () => {
+    const secured = await startTestApp({ environment: WITH_KEYS });
+    try {
+      const administer = async (path: string, body: object) => {
+        const sent = secured.http.post(path).set(bearing(BOOTSTRAP_KEY)).send(body);
+        return (await sent.expect(201)).body as { id: string; secret: string };
+      };
+      const { id } = await administer('/v1/customers', { name: 'Ada Lovelace' });
+      const { secret } = await administer('/v1/api-keys', {
+        name: 'Import',
+        scopes: ['usage:write'],
+        usage_requests_per_minute: 1,
+      });
+      const file = join(directory, 'secured.ndjson');
+      const line = lineOf(id, 'secured');
+      await writeFile(file, [line(0), line(1)].join('\n'));
+      const options = [file, '--url', await secured.app.getUrl(), '--lines', '1'];
+      expect(await runScript({}, ...options)).toMatchObject({
+        code: 1,
+        error: expect.stringContaining('401'),
+      });
+
+      // A second before the minute of the limit ends.
+      secured.clock.advanceMs(59_000 - (secured.clock.now().getTime() % 60_000));
+      const run = runScript({ API_KEY: secret }, ...options);
+      await until('the first event is stored', async () => {
+        const stored = await secured.http
+          .get(`/v1/usage-events?customer_id=${id}`)
+          .set(bearing(BOOTSTRAP_KEY));
+        return (stored.body as { data: readonly unknown[] }).data.length === 1;
+      });
+      secured.clock.advanceMs(1_000);
+      expect((await run).out).toContain('2 lines: 2 accepted');
+    } finally {
+      await secured.close();
+    }
+  });
+
   it('explains its arguments', async () => {
     expect(await importFile(join(directory, 'nothing'))).toMatchObject({
       code: 1,
       error: expect.stringContaining('Cannot read'),
     });
+    const unknown = await importFile('events.ndjson', '--unknown');
+    expect(unknown.error).toMatch(/^Unknown option '--unknown'[^]*Usage: [^]*API_KEY/);
   });
 });
