@@ -4,7 +4,8 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Skips customers without a stream. Billing usage creates a stream, so these customers have no billed usage that could change.
+ * Inserts closed subscriptions. Skips those of customers without a stream: billing usage creates a stream, so these customers
+ * have no billed usage that could change.
  */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
@@ -20,7 +21,7 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
-/** Closed subscriptions that billed the same usage as these bills. */
+/** Closed subscriptions without a due time that have a bill for the same stream, meter and period as one of these bills. */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
   WHERE closed.id IN (
@@ -82,18 +83,18 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Forgets subscriptions: their late usage is no longer billed. */
+  /** Deletes the rows of closed subscriptions, so that their late usage is no longer billed. */
   async forget(ids: readonly string[]): Promise<void> {
     await this.database.query(FORGET, [ids]);
   }
 
-  /** Locks the closed subscriptions that billed the same usage as these bills and have no due time yet. */
+  /** Locks and returns the closed subscriptions that billed the same usage as these bills and have no due time yet. */
   lockOfBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
   }
 
-  /** Locks the closed subscriptions that billed these periods and have no due time yet. */
+  /** Locks and returns the closed subscriptions that billed these periods and have no due time yet. */
   lockOfPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
@@ -103,13 +104,13 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks the closed subscriptions with late usage and no due time yet. */
+  /** Locks and returns the closed subscriptions with late usage and no due time yet. */
   lockOfLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }
 
-  /** Sets when late usage is due. */
+  /** Sets the due times of late usage. */
   async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
     if (planned.length === 0) return;
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];

@@ -6,7 +6,9 @@ import {
 } from './closed-subscriptions.repository';
 import type { BilledPeriod } from './usage-billed.repository';
 
-/** Late usage that arrives within this time after the first shares its invoice. */
+/**
+ * Time from the first late usage of an ended subscription to its invoice. Later usage within this time is on the same invoice.
+ */
 const COLLECTION_MS = 3_600_000;
 
 /**
@@ -20,27 +22,27 @@ export class FinalUsageService {
     private readonly customers: CustomersService,
   ) {}
 
-  /** Plans late-usage invoices for the periods of these bills, in the caller's transaction. */
+  /** Plans late-usage invoices of the closed subscriptions that billed the usage of these bills, in the caller's transaction. */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closed.lockOfBills(billedIds));
   }
 
-  /** Plans late-usage invoices for periods that are to be billed again, in the caller's transaction. */
+  /** Plans late-usage invoices of the closed subscriptions that billed these periods, in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
     await this.plan(await this.closed.lockOfPeriods(periods));
   }
 
-  /** Plans late-usage invoices for usage that the last invoices of subscriptions left out, in the caller's transaction. */
+  /** Plans invoices for late usage that the last invoices of these subscriptions left out, in the caller's transaction. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closed.lockOfLateUsage(subscriptionIds));
   }
 
-  /** Forgets subscriptions of deleted customers: their late usage is no longer billed. */
+  /** Stops billing the late usage of these subscriptions, because their customers are deleted. */
   async forget(subscriptionIds: readonly string[]): Promise<void> {
     await this.closed.forget(subscriptionIds);
   }
 
-  /** Sets due times. Skips deleted customers. */
+  /** Makes the late usage due an hour from now, by the clock of each customer. Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.timesOf(closed.map(({ customerId }) => customerId));

@@ -19,7 +19,9 @@ export class MeterBackfills implements OnModuleInit {
     this.jobs.register({ name: BACKFILL_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Does one step of a backfill. Returns true if another can follow at once. */
+  /**
+   * Does one step of a backfill, and logs its failure. Returns true if a step was done, so that the next one can follow at once.
+   */
   async runDue(): Promise<boolean> {
     let isFailed = false;
     const result = await this.backfilling.runStep((error, meterId) => {

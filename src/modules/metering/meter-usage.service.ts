@@ -27,7 +27,7 @@ export interface MeterUsageQuery extends SeriesQuery {
 
 export interface MeterTotalsQuery extends SeriesQuery {
   readonly timeZone: string;
-  /** Maximum number of groups: those with the largest values. */
+  /** Maximum number of groups returned separately: those with the largest values. */
   readonly top: number;
 }
 
@@ -147,7 +147,7 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the query for a proof, without the spans that no subscription bills.
+   * Checks the parameters of a proof and returns its query. The caller adds the periods that are never billed.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
   async proofOf(

@@ -34,8 +34,8 @@ export class MeteredNames {
   }
 
   /**
-   * Returns the events that no meter counts, by name, and adds them to a metric. The events are stored already, so a failure
-   * is logged and returns none.
+   * Returns the events that no meter counts, by name, and adds them to a metric. The events are stored already, so a failed
+   * lookup is logged, and returns an empty list.
    * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import { GroupColumn } from './store/usage-columns';
 
-/** Bill: usage of a meter that an invoice billed, written in the commit of the invoice. */
+/** A bill: usage of a meter in a period that an invoice billed. Written in the commit of the invoice. */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
 @Index('usage_billed_item_index', ['itemId', 'periodStartAt'])
@@ -15,7 +15,7 @@ export class UsageBilledEntity {
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;
-  /** Start of the counted events: before the period if values carry over into it. */
+  /** Instant from which events were counted. Earlier than the period if values carry over into it. */
   @InstantColumn() readonly countedFromAt!: Date;
   @GroupColumn() readonly groupKey!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;

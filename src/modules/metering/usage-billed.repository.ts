@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** Last bill of each period of an item that has late usage. */
+/** The newest bill of each item and period with late usage. */
 const LATE = `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (

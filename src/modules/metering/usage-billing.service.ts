@@ -12,7 +12,7 @@ import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
 import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
-/** Stored digits of a quantity without a finite decimal form. The invoice line has its exact value. */
+/** Fraction digits to which a bill rounds a quantity without a finite decimal form. The invoice line uses the exact quantity. */
 const STORED_DIGITS = 18;
 
 /** Usage of an item in a period, as it is billed. */
@@ -22,12 +22,14 @@ export interface UsageBill {
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** Start of the counted events, and last counted position, as in the reading. */
+  /** Instant from which events were counted, as in the reading; likewise the last counted position. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   /** Data to bill the period again, as JSON. */
   readonly terms: object;
-  /** Groups with their invoice lines; `[]` if all groups are billed together. */
+  /**
+   * Billed groups with their invoice lines; empty for a period without usage. `group` is `[]` if all groups are billed together.
+   */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -48,7 +50,9 @@ export class UsageBillingService {
     private readonly archived: ArchivedUsage,
   ) {}
 
-  /** Blocks new events until the transaction ends, so that the usage read is the usage billed. */
+  /**
+   * Blocks new events of these customers and names until the transaction ends, so that exactly the usage that was read is billed.
+   */
   async hold(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
   ): Promise<void> {
@@ -61,14 +65,14 @@ export class UsageBillingService {
     await this.streams.lockAll(customerIds);
   }
 
-  /** Returns billed periods of these subscriptions that have late usage, oldest first. */
+  /** Returns the billed periods of these subscriptions that have late usage, ordered by subscription, then oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
   }
 
   /**
-   * Requires that periods can be reopened, which rates them again from their events. Their months are not archived until the
-   * transaction ends.
+   * Requires that the events of these periods are not archived, because a reopened period is rated again from its events. Keeps
+   * them from being archived until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
@@ -94,8 +98,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills in the transaction of their invoice, which has called `hold`. Late usage of the billed periods then counts as
-   * billed.
+   * Records bills in the transaction of their invoice, which has called `hold`. The billed periods then no longer count as having
+   * late usage, because these bills include it.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();
@@ -131,7 +135,7 @@ export class UsageBillingService {
   }
 }
 
-/** Returns the rows of a bill. A period without usage has one as well. */
+/** Returns the rows of a bill, one for each group. A period without usage has one row with the quantity 0. */
 function rowsOf({ groups }: UsageBill): UsageBill['groups'] {
   const nothing = { numerator: 0n, denominator: 1n };
   return groups.length > 0 ? groups : [{ group: [], quantity: nothing, events: 0n, lineId: null }];

@@ -18,6 +18,6 @@ export class UsageClosedSubscriptionEntity {
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
   /** Due time of its late usage; null if it has none. */
   @InstantColumn({ nullable: true }) readonly lateDueAt!: Date | null;
-  /** End of the lease of a worker. */
+  /** End of the lease of the worker that bills the late usage; null if no worker has claimed it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
 }

@@ -21,7 +21,10 @@ export interface ReportResult extends AppendResult {
   readonly uncounted: readonly UncountedEvents[];
 }
 
-/** Maximum number of NDJSON requests at a time. Each uses a connection for as long as its client sends; further requests wait. */
+/**
+ * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends; further requests
+ * wait.
+ */
 const MAX_STREAMS = 4;
 
 @Injectable()
@@ -59,7 +62,7 @@ export class UsageEventsService {
     return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
-  /** Stores the valid events of a list. The result lists the others by index. */
+  /** Stores the valid events of a list. `rejected` of the result lists the others by index. */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, malformed] = partition(items);
     const result = await this.store.appendTogether(events);

@@ -7,7 +7,7 @@ export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
   readonly period: Period;
-  /** Usage now, over all groups, with what a recurring meter carried over. */
+  /** Current usage of the window over all groups, including the value that a recurring meter carried over into it. */
   readonly usage: Rational;
 }
 
@@ -15,8 +15,8 @@ export interface ChangedWindow {
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks on the ingest path, for modules above that must react in the commit of the events. They register when they start.
- * A hook must not lock what comes before a stream in the lock order.
+ * Hooks on the ingest path, for modules above that must react in the commit of the events. These modules register their hooks
+ * when the application starts. A hook must not take locks that come before streams in the lock order.
  */
 @Injectable()
 export class UsageHooks {

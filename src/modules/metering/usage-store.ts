@@ -40,7 +40,7 @@ export interface UsageQuery {
 /** Usage at one position of the stream. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
-  /** Start of the counted events: before the period if values carry over into it. */
+  /** Instant from which events are counted. Earlier than the period if values carry over into it. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -125,7 +125,7 @@ export interface UsageProof {
   readonly voided: bigint;
   /** Events that were accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that every bill they belong to has counted. */
+  /** Counted events that are included in every bill of a period they belong to. */
   readonly billed: bigint;
   /** Counted events that no bill has counted or will count. */
   readonly unbillable: bigint;
@@ -133,7 +133,7 @@ export interface UsageProof {
   readonly pending: bigint;
   /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
   readonly digest: string;
-  /** Archived months of the period. Their events are only in `duplicates` and `rejected`. */
+  /** Archived months of the period. Their events are counted only in `duplicates` and `rejected`. */
   readonly archived: readonly ArchivedMonth[];
 }
 
@@ -191,7 +191,7 @@ export abstract class UsageStore {
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage>;
 
-  /** Returns the archived months with events that each reading counts; {@link counted} leaves these events out. */
+  /** Returns for each query the archived months that contain events of its reading. {@link counted} leaves these events out. */
   abstract archived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]>;
 
   /**

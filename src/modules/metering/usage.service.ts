@@ -20,7 +20,7 @@ export class UsageService {
     return this.store.aggregate(query);
   }
 
-  /** Returns the exact usage of a period over all groups. A value in two groups counts once for `unique`. */
+  /** Returns the exact usage of a period over all groups. A `unique` meter counts a value that occurs in two groups once. */
   async readTogether({
     customerId,
     meter,
@@ -45,13 +45,15 @@ export class UsageService {
     return this.store.counted(query, group, page);
   }
 
-  /** Returns the archived months with events that each reading counts, which {@link listCounted} leaves out. */
+  /**
+   * Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out.
+   */
   listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
     return this.store.archived(queries);
   }
 
   /**
-   * Requires that all events that a reading counts are stored.
+   * Requires that no event that a reading counts is archived.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(query: UsageQuery): Promise<void> {

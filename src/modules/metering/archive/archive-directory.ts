@@ -8,13 +8,13 @@ import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
 
-/** Directory with the archived events. A file gets its name there once it is complete and on disk. */
+/** Directory with the archived events. A file gets its final name only when it is complete and on disk. */
 export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
    * Writes a compressed file and its manifest. The name contains the start of the digest of the content. So a repeated write
-   * replaces a file of the same content or has another name, and never overwrites a file that another worker has recorded.
+   * either replaces a file of the same content or gets another name. It never damages a file that another worker has recorded.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
@@ -61,8 +61,9 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory has the file that was recorded last, because an unmounted volume leaves an empty directory.
-   * @param latest null: none was recorded
+   * Requires that the directory has the newest recorded file in its recorded size. It has not if its volume is not mounted.
+   * @param latest null if no file was recorded; then the directory must exist
+   * @throws {Error} if it is missing
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
     const path = join(this.path, latest?.name ?? '');

@@ -3,7 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import { Configuration } from '../../../platform/config';
 import { Metrics } from '../../../platform/observability';
 
-/** Figures of the archive of usage events, in processes that may archive. */
+/** Metrics of the archive of usage events, registered only in processes that archive. */
 @Injectable()
 export class ArchiveMetrics {
   readonly archived = new Counter({

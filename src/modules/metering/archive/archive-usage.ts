@@ -35,9 +35,9 @@ export interface MonthToClose {
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
- * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress, so that one
- * worker archives at a time. An interrupted step is repeated. It writes the same file, because closed months do not change.
- * Events are removed later (`RemoveArchivedUsage`).
+ * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress row, so that
+ * only one worker archives at a time. An interrupted step is repeated. It writes the same file, because closed months do not
+ * change. Events are removed later (`RemoveArchivedUsage`).
  */
 @Injectable()
 export class ArchiveUsage {
@@ -51,7 +51,7 @@ export class ArchiveUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs the next step in the caller's transaction, or returns the streams that the caller must close. */
+  /** Runs the next step in the caller's transaction, or returns the streams that the caller must pass to {@link close}. */
   async next(now: Date): Promise<ArchiveStep> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return 'none';
@@ -108,7 +108,7 @@ export class ArchiveUsage {
     });
   }
 
-  /** Finds the next streams with events of the month. */
+  /** Searches the next streams for events of the month. Returns the streams to close, or `done` if none of them has any. */
   private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
@@ -221,7 +221,7 @@ function earliest(instants: readonly (Date | null)[]): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** Counts the events of each stream, which are ordered by stream, timestamp and key. */
+/** Counts the events of each stream and digests their keys. The events must be ordered by stream, timestamp and key. */
 function countsOf(
   streams: readonly string[],
   events: readonly ArchivedEvent[],

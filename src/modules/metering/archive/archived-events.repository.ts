@@ -17,7 +17,7 @@ const VERIFIED = 'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $
 
 /**
  * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a registered window
- * begins or ends: a void counts such a window again, from whole hours and the events at its edges.
+ * begins or ends, because a void counts the window again from the totals of whole hours and the events at its edges.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -55,7 +55,8 @@ export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks months that were written by an instant and are not removed, oldest first. Skips months that another worker has locked.
+   * Locks and returns months that were written until `writtenBy` and whose events are still stored, oldest first. Skips months
+   * that another worker has locked.
    */
   claim(writtenBy: Date, most: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();

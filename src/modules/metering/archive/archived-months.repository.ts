@@ -22,7 +22,7 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/** Reads a page of each stream of the customer by index, then the page over all streams. */
+/** Reads a page of months of each stream of the customer by index, and returns the newest months of all streams. */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -152,19 +152,25 @@ export class ArchivedMonthsRepository {
     return this.end(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
-  /** Returns the end of the archived months of a stream if these ranges need archived events, or null. */
+  /**
+   * Returns the end of the archived months of a stream if one of these ranges touches an hour with archived events, otherwise
+   * null.
+   */
   missing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.end(MISSING, [stream, ...boundsOf(ranges)]);
   }
 
-  /** Returns the end of an archived month of a stream with this event name if these ranges need its events, or null. */
+  /**
+   * Returns the end of an archived month of any stream of this event name that has events in an hour that one of these ranges
+   * touches, otherwise null.
+   */
   missingOfName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.end(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
-   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. Returns the
-   * end of closed months if a period starts in them, or null.
+   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. Returns the end
+   * of the closed months of a stream if one of these periods starts before it, otherwise null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
     return this.end(OF_BILLED_PERIODS, [periods.map(({ itemId }) => itemId), ...boundsOf(periods)]);

@@ -13,7 +13,7 @@ import {
 } from './archived-months.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
-/** After every possible month. */
+/** Instant after every possible month, where the first page starts. */
 const LAST = new Date('9999-12-31T00:00:00.000Z');
 
 /** Reports which months are archived, and refuses requests that need archived events. */
@@ -70,7 +70,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the events of these ranges are stored. Whole hours need no events, because their totals are stored.
+   * Requires that no hour that these ranges touch has archived events. The ranges must not contain whole hours that are read from
+   * their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -78,7 +79,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the events of these periods are stored, in all streams of an event name.
+   * Like {@link requireStored}, for all streams of an event name.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStoredOf(eventName: string, ranges: readonly Period[]): Promise<void> {
@@ -86,8 +87,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that usage of a customer from an instant on can be billed. If the streams of the customer are locked, this holds
-   * until the transaction ends.
+   * Requires that no closed month of the customer ends after `since`, so that all usage from then on can be billed. If the
+   * streams of the customer are locked, this holds until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStoredSince(customerId: string, since: Date): Promise<void> {
@@ -96,7 +97,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no event of these billed periods is archived, until the transaction ends.
+   * Requires that these billed periods start after the closed months of their streams, so that none of their events is archived.
+   * Locks the streams, so that this holds until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
@@ -105,7 +107,7 @@ export class ArchivedUsage {
   }
 }
 
-/** @throws {ProblemError} `usage_archived`, if events before an instant are needed */
+/** @throws {ProblemError} `usage_archived`, unless `archivedBefore` is null */
 function refuse(archivedBefore: Date | null, otherwise?: string): void {
   if (archivedBefore !== null) throw usageArchived(archivedBefore, otherwise);
 }

@@ -9,7 +9,7 @@ import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
  * Pause between the commit that records the keys of archived events and the one that deletes them. No statement runs longer than
- * ten minutes, so each statement that stores events sees a key as archived, or its event as stored.
+ * ten minutes, so each statement that stores events sees either the key as archived or the event as stored.
  */
 const PAUSE_MS = 15 * 60_000;
 
@@ -17,7 +17,10 @@ const MONTHS_PER_STEP = 200;
 const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
-/** Removes archived events from the database, in small commits, once their files were read again and matched. */
+/**
+ * Removes archived events from the database, in small commits, once their files were read again and matched their recorded
+ * digests.
+ */
 @Injectable()
 export class RemoveArchivedUsage {
   private readonly logger = new Logger('usage-archive');
@@ -30,7 +33,7 @@ export class RemoveArchivedUsage {
     private readonly metrics: ArchiveMetrics,
   ) {}
 
-  /** Does one step. Returns true if there may be more to do. */
+  /** Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do. */
   removeSome(now: Date): Promise<boolean> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return Promise.resolve(false);
@@ -53,7 +56,10 @@ export class RemoveArchivedUsage {
     });
   }
 
-  /** Returns false if a file is missing or differs: its events stay until it is back. */
+  /**
+   * Reads files again and marks those that match as verified. Stops and returns false at a file that is missing or differs: its
+   * events stay in the database.
+   */
   private async verify(
     files: readonly RecordedFile[],
     directory: ArchiveDirectory,

@@ -20,8 +20,9 @@ const eventsOfStreams = (streams: string, startAt: string, endAt: string): strin
   GROUP BY id`;
 
 /**
- * Streams in the order of their ids, each with the earliest month that has events and is not archived. If that is the month
- * asked for ($4), also with the number of its events. Customers on test clocks keep their events: their time is not real.
+ * Streams in the order of their ids, each with the earliest month that has events and is not archived. If that is the month being
+ * archived ($4), also with the number of its events. Events of customers on test clocks are not archived, because their time is
+ * not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (

@@ -17,7 +17,9 @@ export class UsageArchiveMonthEntity {
   /** Start of the month, in UTC. */
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /** Numbers of the first and the last file of the month with events of the stream. */
+  /**
+   * Numbers of the first and the last file with events of the stream in this month; the last is null until the month is written.
+   */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, voided ones included. */
@@ -28,7 +30,7 @@ export class UsageArchiveMonthEntity {
   readonly digest!: string | null;
   /**
    * Hours with events, counted from the start of the month. Null before the month is written, and in months that the previous
-   * release wrote: any hour may have events.
+   * release wrote; then any hour may have events.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
   /** Time at which the last of the files was written; null before. */

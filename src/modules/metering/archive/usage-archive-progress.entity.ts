@@ -9,24 +9,24 @@ import { InstantColumn } from '../../../platform/database';
 )
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
-  /** Events before this instant are archived. */
+  /** Start of the retention period at the start of the search. Events before this instant are to be archived. */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the first one is determined. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
-  /** Streams up to this one are done. */
+  /** Last stream that was searched for the month. The search continues with the stream after it. */
   @Column({ type: 'bigint' }) readonly nextStreamId!: string;
-  /** Earliest later month with events, among the streams done so far. */
+  /** Earliest later month with events, among the streams searched so far; null if there is none. */
   @InstantColumn({ nullable: true }) readonly nextMonth!: Date | null;
   /** Streams whose month is closed and not written yet; several fit into one file. */
   @Column({ type: 'bigint', array: true }) readonly streams!: readonly string[];
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;
-  /** Last written event of a stream with several files. */
+  /** Timestamp and key of the last written event, while a stream with several files is being written; otherwise null. */
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
   /** Time at which all months before `beforeAt` were done; null while they are not. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
-  /** Start of the earliest month with events that are not archived, at the last search. */
+  /** Start of the earliest month with events that are not archived, as found by the last search; null before the first. */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;
 }

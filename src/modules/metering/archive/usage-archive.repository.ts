@@ -87,11 +87,11 @@ const COUNT_VOIDED = `
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /** Earliest month with events; null: none before the retention period. */
+  /** Earliest month before the retention period with events that are not archived; null if there is none. */
   readonly month: Date | null;
   /**
-   * Number of events of the month asked for. Complete for a stream if it and the streams before it have at most `mostEvents`
-   * together.
+   * Number of events in the month being archived; null if they were not counted. Complete for a stream if it and the streams
+   * before it have at most `mostEvents` together.
    */
   readonly events: string | null;
 }
@@ -140,7 +140,7 @@ export interface WrittenMonth {
 export class UsageArchiveRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks the progress until the transaction ends; null if another worker has locked it. */
+  /** Locks and returns the progress until the transaction ends. Returns null if another worker has locked it. */
   async lock(): Promise<ArchiveProgress | null> {
     this.database.requireTransaction();
     const found = () => this.database.selectOne(UsageArchiveProgressEntity, LOCK_PROGRESS, []);
@@ -178,7 +178,7 @@ export class UsageArchiveRepository {
     return this.database.query<StreamToArchive>(NEXT_STREAMS, parameters);
   }
 
-  /** Returns true if a meter is counting stored events. */
+  /** Returns true if a backfill is counting stored events. */
   async isBackfilling(): Promise<boolean> {
     return (await this.database.query(IS_BACKFILLING)).length > 0;
   }
@@ -242,7 +242,8 @@ export class UsageArchiveRepository {
   async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
     await this.database.insert(UsageArchiveFileEntity, file);
     await this.database.query(INSERT_KEYS, [keyDigests]);
-    // Otherwise ingest statements that were planned while the table was small would continue to read all of it.
+    // Updates the statistics at each power of two. Otherwise ingest statements that were planned while the table was small would
+    // continue to read all of it.
     if (Number.isInteger(Math.log2(file.number)))
       await this.database.query('ANALYZE usage_archived_key');
   }
@@ -252,7 +253,7 @@ export class UsageArchiveRepository {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
   }
 
-  /** Returns the file that was written last; null before the first. */
+  /** Returns the last file of the newest month; null if no file was recorded. */
   latestFile(): Promise<RecordedFile | null> {
     return this.database.selectOne(UsageArchiveFileEntity, LATEST_FILE, []);
   }

@@ -16,6 +16,6 @@ export interface ArchiveFile {
 /** A file that is complete and on disk. */
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
-  /** When the file was read again and matched, before its events were removed. */
+  /** Time at which the file was read again and matched; null before. Its events are removed only after that. */
   readonly verifiedAt: Date | null;
 }

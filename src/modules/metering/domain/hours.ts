@@ -29,7 +29,7 @@ export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
 
-/** Returns the parts of a period that are no whole hours. */
+/** Returns the parts of a period before and after its whole hours, without empty ones. */
 export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): Period[] {
   return [
     { startAt, endAt: hoursStartAt },
@@ -37,7 +37,7 @@ export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPerio
   ].filter((edge) => edge.startAt < edge.endAt);
 }
 
-/** Returns the part of a period from an instant on, which may be empty; the whole period without an instant. */
+/** Returns the part of a period from `instant` on, which may be empty. If `instant` is null, returns the whole period. */
 export function afterInstant({ startAt, endAt }: Period, instant: Date | null): Period {
   if (instant === null || instant <= startAt) return { startAt, endAt };
   return { startAt: instant < endAt ? instant : endAt, endAt };

@@ -2,16 +2,16 @@ import type { Period } from '../../../core/time';
 
 /** Last bill of a period of an item. */
 export interface CountedBill {
-  /** Start of the counted events. */
+  /** Instant from which the bill counted events. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
-  /** Position in the stream up to which it counted events. */
+  /** Position in the stream up to which the bill counted events. */
   readonly upToPosition: bigint;
 }
 
 /** A time span whose events have the same outcome. */
 export interface OutcomeSpan extends Period {
-  /** Events up to this position are in every bill they belong to; later ones are pending. Null: they belong to no bill. */
+  /** Events up to this position are in every bill they belong to; later ones are pending. Null: the events belong to no bill. */
   readonly billedUpTo: bigint | null;
   /** True if no bill will count the events. */
   readonly isUnbillable: boolean;

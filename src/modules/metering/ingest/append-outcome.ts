@@ -7,7 +7,10 @@ import {
 import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
-/** Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream. */
+/**
+ * Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream or, on the fast
+ * path, because the cached state of the stream is outdated.
+ */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
 /** Reason why events were not tried: their stream is locked, or its cached state is outdated. */
@@ -32,7 +35,9 @@ export interface UnclassifiedOutcome {
   readonly failure: unknown;
 }
 
-/** Outcome of a request on the fast path: all, none or some of its streams were tried, or it failed alone. */
+/**
+ * Outcome of a request on the fast path: all, none or some of its streams were tried, or its events could not all be classified.
+ */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
 /**
@@ -54,8 +59,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request of a commit after which an error prevented the classification. A request without events
- * to classify has its outcome.
+ * Returns the outcome of a request if an error prevented the classification after the commit; null if none of its events had to
+ * be classified, so that the error does not concern it.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -66,7 +71,7 @@ export function afterFailure(
 }
 
 /**
- * Returns the error to answer a request with after a part of it failed: if events of other parts were stored, the answer must not
+ * Returns the error to answer a request with after a part of it failed. If events of other parts were stored, the answer must not
  * state that nothing was done.
  * @param accepted number of events of the request that were stored
  */
@@ -77,7 +82,8 @@ export function failureOf(accepted: number, error: unknown): unknown {
 
 /**
  * Awaits the parts of a request and returns its outcome.
- * @throws {OutcomeUnknownError} when the database failed a part after another was stored
+ * @throws {OutcomeUnknownError} if the database failed a part after events of another part were stored; otherwise the error of
+ *   the first part that failed
  */
 export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promise<AppendOutcome> {
   const settled = await Promise.allSettled(parts);
@@ -90,7 +96,7 @@ export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promi
 
 /**
  * Returns the outcome of each of several requests that were written together.
- * @param notStored events of all requests, each by its index among all of them, in order
+ * @param notStored events of all requests that were not stored, with their indexes among the events of all requests, in order
  */
 export function splitByRequest(
   requests: readonly { readonly events: readonly IncomingEvent[] }[],

@@ -79,8 +79,8 @@ const UNLESS_THERE = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * Sets the last position of each stream to that of its newest event in `fresh`. Without the condition on the stream ids, a
- * cached plan from a time when the table was small would read all of it.
+ * Sets the last position of each stream to that of its newest event in `fresh`. Without the condition on the stream ids, a cached
+ * plan from a time when the table was small would read the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -89,7 +89,7 @@ const advancedStreams = (streamIds: string): string => `
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   )`;
 
-/** Like {@link advancedStreams}, for one row of `added` per stream, with its new position. */
+/** Sets the last position of each stream to that in `added`, which has one row per stream. */
 export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added
@@ -104,10 +104,10 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * Parts of a statement that store the rows of `incoming` as events and update all totals: `fresh` has the events that are new.
- * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock,
- * and a repetition within a request comes after the first occurrence. The plan is cached and used for lists of any length, so
- * it has no join that could be long on both sides.
+ * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
+ * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock, and a repetition within
+ * a request comes after the first occurrence. The plan is cached and used for lists of any length, so it has no join that could
+ * be long on both sides.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
@@ -148,7 +148,7 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** Returns the list if a stream could be locked, otherwise null, so that its elements are not read. */
+/** SQL of the list if at least one stream was locked, otherwise of NULL, so that the elements of the list are not read. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */
@@ -263,9 +263,9 @@ const classified = (incoming: string): string => `
 const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index';
 
 /**
- * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have
- * stored under the same keys meanwhile, and earlier events of the same request. Looks each key up by index, because the
- * table is larger than any request.
+ * Classifies the events that were not stored, and counts duplicates and refusals by hour. A separate statement, because it must
+ * see events that other transactions have stored under the same keys in the meantime, and earlier events of the same request.
+ * Looks each key up by index, because the table is larger than any request.
  */
 const classifySql = (incoming: string): string => `
   ${classified(incoming)},

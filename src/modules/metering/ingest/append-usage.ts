@@ -12,10 +12,12 @@ import type { AppendOutcome } from './append-outcome';
 import { type RecordedUsage, toLateUsage } from './recorded-usage';
 import { NO_STREAM, StagedEvents, type StagedStream } from './staged-events';
 
-/** How far an event may be ahead of the time of its customer: clocks differ, and some clients report local time. */
+/**
+ * Maximum time by which an event may be ahead of the time of its customer: clocks differ, and some clients report local time.
+ */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-/** Limits for a body of 100,000 lines, which takes seconds and waits longer for locks than a single event. */
+/** Time limits for NDJSON of up to 100,000 lines, which takes seconds and may wait longer for locks than a single event. */
 const LONG_WORK = { statementMs: 600_000, lockMs: 60_000 };
 
 const NO_EVENTS: AppendOutcome = { accepted: 0, notStored: [] };
@@ -37,7 +39,7 @@ export class AppendUsage {
 
   /**
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
-   * @param requestOf index of the request of each event, if several requests are written together. Their events then fit into
+   * @param requestOf index of the request of each event, if several requests are written together. All events must then fit into
    *   memory
    */
   async append(
@@ -50,7 +52,7 @@ export class AppendUsage {
     const hasMore = await fill(staged, pieces);
     if (staged.length === 0) return NO_EVENTS;
     if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
-    // The body cannot be read twice, so a deadlock repeats only the savepoint after it.
+    // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read it.
     return this.database.transaction(
       async () => {
         // The client may pause within its own limits. This transaction holds no locks that others wait for yet.
@@ -155,7 +157,7 @@ function customersOf(
   );
 }
 
-/** Returns the last instant that events may have. */
+/** Returns the latest timestamp that an event may have at this time of its customer. */
 export function lastInstantAt(now: Date): Date {
   return new Date(now.getTime() + MAX_AHEAD_MS);
 }

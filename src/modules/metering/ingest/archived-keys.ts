@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * How long a negative answer is cached: less than the 15 minutes after which the first archived events are removed. Until then
- * their keys are found among the stored events.
+ * How long a negative answer is cached: less than the 15 minutes after which the first archived events are removed. Until they
+ * are removed, their keys are found among the stored events.
  */
 const NONE_FOR_MS = 60_000;
 
@@ -15,7 +15,9 @@ export class ArchivedKeys {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns true once events are archived. Queries the database at most once a minute, and not again after that. */
+  /**
+   * Returns true once events are archived. Queries the database at most once a minute until then, and never again afterwards.
+   */
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();
     if (this.exist || nowMs < this.noneUntilMs) return this.exist;

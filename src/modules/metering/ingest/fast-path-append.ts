@@ -50,8 +50,8 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. Only requests with events that could not be classified fail. Does not try the events
-   * of outdated streams or, with `skip`, of streams that another transaction has locked.
+   * Returns the outcome of each request. If the classification fails after the commit, only requests with events to classify
+   * fail. Does not try the events of outdated streams or, with `skip`, of streams that another transaction has locked.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -123,7 +123,8 @@ export class FastPathAppend {
   }
 
   /**
-   * @param isCommitted true if events were stored: then the error is returned with results that were read without counting them
+   * @param isCommitted true if events were stored. Then an error is returned, together with results that were read without
+   *   counting them
    * @throws {OutcomeUnknownError} when events were stored, and not even these results can be read
    */
   private async classify(

@@ -16,7 +16,10 @@ interface StreamEvents {
   isPlain: boolean;
   /** True if an event may be in a registered window. */
   hasWindow: boolean;
-  /** Part that the events belong to, and the index of the stream in that part. Null: not determined yet. */
+  /**
+   * Part to which the events belong, and the index of the stream in that part. Null until it is determined, and for events of the
+   * slow path.
+   */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
 
@@ -37,7 +40,7 @@ export class FastPathRequest {
   readonly streamOf: number[] = [];
   /** Digests of the keys. */
   readonly digests: string[] = [];
-  /** As JSON. */
+  /** Properties of each event, as JSON. */
   readonly properties: string[] = [];
 
   private constructor(

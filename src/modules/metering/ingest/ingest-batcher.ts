@@ -79,7 +79,7 @@ export class IngestBatcher {
     };
   }
 
-  /** Stores events and returns their outcome once it is committed. */
+  /** Stores events and returns their outcome after the commit. */
   async write(events: readonly IncomingEvent[]): Promise<AppendOutcome> {
     if (events.length === 0) return { accepted: 0, notStored: [] };
     const { parts, rest } = await this.splitCached(events);
@@ -129,8 +129,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a locked stream on the fast path. Another process holds the lock for one commit only, so the next attempt usually
-   * succeeds.
+   * Retries a request on the fast path after its stream was locked. Another process holds the lock for one commit only, so the
+   * next attempt usually succeeds. After the last retry the request waits in the queue of its stream. An outdated stream takes
+   * the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;

@@ -23,11 +23,11 @@ export interface WindowSql {
 }
 
 /**
- * Part `stream` of a statement: locks streams in ascending order of their ids, without waiting. `requested` is a part of the
- * statement with `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams that another
- * transaction has locked or has just changed, and event names for which a meter is being created. So the bills and windows of a
- * locked stream stay as the statement sees them until the transaction ends: to change them, another transaction would have to
- * increment the version of the stream.
+ * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
+ * `requested` with the columns `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams
+ * that another transaction has locked or has just changed, and event names for which a meter is being created. So the bills and
+ * windows of a locked stream stay as the statement sees them until the transaction ends: to change them, another transaction has
+ * to increment the version of the stream, and for that to lock it.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -63,9 +63,9 @@ export const nextWindowChange = (instant: string): string => `
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window; null unless two conditions are met. No other meter counts the events of the locked
- * `stream`, and what each event adds to the totals of its hour and of the window is known beforehand. The result holds as long
- * as the version of the stream is the same.
+ * Aggregation of the meter of a window, or null. It is not null only if no other meter counts the events of the locked `stream`,
+ * and if the amount that each event adds to the totals of its hour and of the window is known beforehand. The result holds as
+ * long as the version of the stream is the same.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -74,12 +74,12 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
    FROM meter WHERE meter.event_name = stream.event_name)`;
 
 /**
- * Parts of a statement that store events of locked streams with a {@link plainAggregation}, and update all totals. Fails if the
- * key of an event exists.
+ * CTEs that store events of locked streams with a {@link plainAggregation}, and update all totals. The statement fails if the key
+ * of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
- * @param streams SQL of rows with the columns `stream_id`, `position` of the last event, number of `events`, their `total`
- *   for the meter, `meter_id`, and `window_start_at` and `window_end_at` of the window
+ * @param streams SQL of rows with the columns `stream_id`, `position` of the last event, number of `events`, their `total` for
+ *   the meter, `meter_id`, and `window_start_at` and `window_end_at` of the window
  */
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),
@@ -88,7 +88,8 @@ export const plainAppend = (events: string, at: string, streams: string): string
   ${addToPlainBuckets(at)}`;
 
 /**
- * Parts of a statement that store events of locked streams and update all totals; `fresh` has the events that are new.
+ * CTEs that store events of locked streams and update all totals. `fresh` has the stored events. `onStoredKey` decides about
+ * events whose keys are already stored.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
  * @param streamIds SQL of a list with the ids of the streams
@@ -100,7 +101,7 @@ export const joinedAppend = (
   onStoredKey: OnStoredKey = 'skip',
 ): string => storedEventParts(inOrder(events, at), streamIds, onStoredKey);
 
-/** Columns of events with one timestamp, in the order of their keys. */
+/** SQL of the columns of events with one timestamp, in the order of their key digests. */
 const inOrder = (events: string, at: string): string => `
   SELECT ${EVENT_COLUMNS} FROM (
     SELECT *, ${at}::timestamptz AS occurred_at, ${at}::timestamptz AS received_at FROM ${events}

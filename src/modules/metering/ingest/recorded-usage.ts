@@ -1,6 +1,6 @@
 import type { LateUsage } from '../domain/late-usage';
 
-/** Result of the statement that stores usage in a transaction, as JSON of the database. */
+/** Row that the statement returns that stores usage on the slow path; `late` is JSON of the database. */
 export interface RecordedUsage {
   readonly accepted: number;
   readonly late: readonly {

@@ -19,7 +19,7 @@ export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
   readonly refusal: string | null;
-  /** Last instant that events may have. */
+  /** Latest timestamp that events may have; null if none of them is stored anyway. */
   readonly lastInstant: Date | null;
   /** Events before this instant are refused; null: none. */
   readonly closedBefore: Date | null;
@@ -128,8 +128,8 @@ export class StagedEvents {
   }
 
   /**
-   * Copies added events to the table once they fill a chunk, or at the end. Only the last call waits for the copy, so that
-   * further events are read during it.
+   * Copies added events to the table once they fill a chunk, or at the end. Only the last call waits until its events are copied,
+   * so that further events are read during a copy.
    */
   async flush(isLast = true): Promise<void> {
     if (!this.inTable) return;
@@ -139,7 +139,7 @@ export class StagedEvents {
       this.textLength = 0;
       await this.copying;
       this.copying = this.database.copy('usage_staged', rows);
-      // The next call awaits it; without one, the transaction has failed already.
+      // The next call awaits the copy and throws its error. If there is no next call, the transaction has failed already.
       this.copying.catch(() => undefined);
     }
     if (isLast) await this.copying;
@@ -153,7 +153,7 @@ export class StagedEvents {
   /**
    * Returns the parameters of the statements, from the third on.
    * @param streams in the order of their numbers
-   * @param requestOf returns the request of an event in memory: if one stream of the request is busy, none of its events is
+   * @param requestOf index of the request of each event in memory. If a stream of a request is busy, no event of the request is
    *   stored
    */
   parameters(

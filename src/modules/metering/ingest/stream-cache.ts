@@ -23,9 +23,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads no streams of an event name whose ingest is locked for a new meter. The creation of a meter increments the versions of
- * the streams that it sees. A stream that is committed later keeps its version. If it were cached, the fast path could store an
- * event that the meter does not count.
+ * Reads the state of streams, except those of event names for which a meter is being created. The creation of a meter increments
+ * the versions of the streams that it sees. A stream that is committed later keeps its version. If it were cached, the fast path
+ * could store an event that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -45,10 +45,10 @@ const READ = `
 const MAX_ENTRIES = 150_000;
 
 /**
- * Cache of stream state in this process: which events can be stored without a transaction. Streams of deleted customers, and of
- * customers on test clocks, are cached as never open, so their events take the slow path. An outdated entry is harmless: the
- * statement that uses it compares the version with the locked row. If the session of this process ends, the cache is emptied: a
- * standby that takes over may lack the last commits, and use the same ids and versions for other streams.
+ * Cache of stream state in this process. It decides which events can be stored without a transaction. Streams of deleted
+ * customers, and of customers on test clocks, are cached as never open, so their events take the slow path. An outdated entry is
+ * harmless: the statement that uses it compares the version with the locked row. If the session of this process ends, the cache
+ * is emptied: a standby that takes over may lack the last commits, and use the same ids and versions for other streams.
  */
 @Injectable()
 export class StreamCache {
@@ -83,7 +83,7 @@ export class StreamCache {
       names.map(({ eventName }) => eventName),
       names.map(({ eventName }) => slotOf(eventName)),
     ]);
-    // Read after the streams: a customer deleted before is not found, and a later deletion increments the version.
+    // Reads customers after their streams: a customer deleted before is not found, and a later deletion increments the version.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
     const inRealTime = await this.customers.inRealTime(customerIds);
     for (const row of rows) {

@@ -23,7 +23,7 @@ const MAX_WAIT_MS = 2;
  */
 const LONGEST_HOLD_MS = 100;
 
-/** From this number of events on, storing them takes longer than a commit. */
+/** From this number of events on, storing them takes longer than a commit, so that shards are written concurrently. */
 const EVENTS_WORTH_A_COMMIT = 500;
 
 /** Number of lock timeouts after which the other requests of a failed group are rejected. */
@@ -32,7 +32,7 @@ const MAX_TIMEOUTS = 2;
 /** A request that waits to be written. */
 export interface QueuedRequest {
   readonly events: readonly IncomingEvent[];
-  /** The same events for the fast path; null outside of it. */
+  /** The same events, prepared for the fast path; null on the slow path. */
   readonly fastPath: FastPathRequest | null;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
@@ -55,7 +55,9 @@ export class WriteQueue {
   private isStarting = false;
   /** Called when another request is added. */
   private readonly listeners = new Set<() => void>();
-  /** Commits run outside the asynchronous context of the request that happened to arrive first. */
+  /**
+   * Asynchronous context of the commits, so that they do not run in the context of the request that happened to arrive first.
+   */
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
@@ -79,10 +81,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /**
-   * Returns the outcome of the events once they are written, by this queue or by whatever takes over events that were not
-   * tried.
-   */
+  /** Returns the outcome of the events once they are written, by this queue or, if it did not try them, by `onNotTried`. */
   put(events: readonly IncomingEvent[], fastPath: FastPathRequest | null): Promise<AppendOutcome> {
     return new Promise((resolve, reject) =>
       this.add({ events, fastPath, resolve, reject, retries: 0 }),
@@ -111,9 +110,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes all waiting requests of shards. Then waits up to {@link MAX_WAIT_MS} for about half as many new requests. Without
-   * this wait, among clients that report in a loop, the first event that arrives would get a commit of its own, and all others
-   * would wait for that commit.
+   * Writes the waiting requests of shards, as many as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for about half
+   * as many new requests. Without this wait, among clients that report in a loop, the first event that arrives would get a commit
+   * of its own, and all others would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -153,7 +152,7 @@ export class WriteQueue {
     return takenOver;
   }
 
-  /** Returns the failure; null on success. */
+  /** Writes a group and answers its requests. Returns the error if the write failed, otherwise null. */
   private async tryToWrite(
     group: readonly QueuedRequest[],
     takenOver: unknown[],
@@ -187,8 +186,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes requests one by one after their group failed, so that one cannot fail the others. Gives up after two lock
-   * timeouts: the rest would wait for the same lock, and so would the requests behind them.
+   * Writes requests one by one after their group failed, so that one cannot fail the others. After an outage, and after two lock
+   * timeouts, rejects the rest with the error of the group: they would wait for the same lock, and so would the requests behind
+   * them.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],

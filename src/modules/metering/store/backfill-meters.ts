@@ -15,7 +15,7 @@ const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
 
-/** `waiting`: older transactions, which do not see the meter, have not ended yet. */
+/** `none`: no backfill is free. `waiting`: older transactions, which do not see the meter, have not ended yet. */
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
@@ -34,9 +34,9 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends, if one step can count them and no other transaction
-   * has locked one of them or is storing events of the name. Never waits.
-   * @returns the streams; null if a meter of the name needs a backfill
+   * Locks all streams of an event name until the open transaction ends, if one step can count them and no other transaction has
+   * locked one of them or is storing events of the name. Never waits.
+   * @returns the locked streams; null if they could not be locked, so that a meter of the name needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     const { events } = await this.backfills.extentOf(eventName);
@@ -55,7 +55,10 @@ export class BackfillMeters {
     return locked.size === ids.length ? ids : null;
   }
 
-  /** Runs one step of the backfill with the fewest steps. A step that does not commit is repeated. */
+  /**
+   * Runs one step of the backfill with the fewest steps. If the step fails, calls `onFailure` and returns `done`: the step is
+   * repeated after those of other backfills.
+   */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];
     try {
@@ -98,8 +101,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Determines which streams the backfill counts, once all transactions that may not see the meter have ended. Streams created
-   * later have only events that were counted when they were stored.
+   * Determines which streams the backfill counts, once all transactions that may not see the meter have ended. Until then,
+   * `lastStreamId` stays null. Streams created later have only events that were counted when they were stored.
    */
   private async started(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;

@@ -1,4 +1,4 @@
-/** Text that counts as a number, of the size that core/decimal parses. JSON numbers always count. */
+/** Regular expression of texts that count as numbers: those of a size that core/decimal parses. JSON numbers always count. */
 const DECIMAL = '^-?(0|[1-9][0-9]{0,19})([.][0-9]{1,18})?$';
 
 /** Text of a property; null if it is missing, a list or an object. */
@@ -58,8 +58,8 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * Canonical JSON array of the texts of the properties in `meter.group_by`, null if the event lacks one. Written out per
- * property, because a subquery over the list would take as long as all other counting.
+ * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event lacks. Written
+ * out per property, because a subquery over the list would take as long as all other counting.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'

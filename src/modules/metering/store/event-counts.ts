@@ -57,7 +57,7 @@ export class EventCounts {
     return counts;
   }
 
-  /** Counts the hour and then the windows of an event again, for its group, without voided events. */
+  /** Counts the hour of an event, and then its windows, again without voided events. Counts only the group of the event. */
   async recount(
     stream: string,
     event: StoredUsageEvent,

@@ -9,7 +9,7 @@ import { REQUESTED_PERIODS, columnsOf } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 
-/** Columns and expressions that sort customers in the order of their values. */
+/** SQL of the number that customers are ranked by, for each aggregation. */
 const RANK: Record<Aggregation, string> = {
   count: 'events',
   sum: 'total',
@@ -42,7 +42,10 @@ interface CustomerTotalsRow extends TotalsRow {
   readonly carried_over: string;
 }
 
-/** Reads usage of many customers: each one's totals, as {@link UsageReader} reads them, in one statement. */
+/**
+ * Reads the customers with the largest usage in one statement, with the same totals that {@link UsageReader} reads for one
+ * customer.
+ */
 @Injectable()
 export class LargestUsageReader {
   constructor(

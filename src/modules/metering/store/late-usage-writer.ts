@@ -5,7 +5,7 @@ import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
-/** Marks all bills of the periods of these bills as having late usage, which the next invoice corrects. */
+/** Marks all bills of the same stream, meter and period as these bills as having late usage, which the next invoice corrects. */
 const MARK = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
@@ -21,7 +21,10 @@ export class LateUsageWriter {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Marks the bills and records events, in the caller's transaction, which has locked the streams. */
+  /**
+   * Marks the bills, plans invoices for ended subscriptions, and records `usage.late`, in the caller's transaction, which has
+   * locked the streams.
+   */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (late.length === 0) return;

@@ -65,7 +65,7 @@ export class MeterBackfillsRepository {
     });
   }
 
-  /** Locks the backfill with the fewest steps; null if none is free. */
+  /** Locks and returns the backfill with the fewest steps; null if none is free. */
   lockNext(): Promise<MeterBackfill | null> {
     this.database.requireTransaction();
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
@@ -127,8 +127,8 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of a range of hours of a stream, counted from `from`, that has at most `mostEvents` events or is one hour
-   * long. Null if the range reaches the end of the stream.
+   * Returns the end of the next hours to count of a stream, from `from` or, if that is null, from its first event. These hours
+   * have at most `mostEvents` events, or are one hour. Null if they reach the end of the stream.
    */
   async endOfHours(streamId: string, from: Date | null, mostEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, mostEvents]);

@@ -9,7 +9,7 @@ const CREATION_KEY = 7_301_996;
 /** Event names share slots, because a lock per name of a large request would fill the lock table. */
 const SLOTS = 64;
 
-/** Locks in one order, so that callers cannot deadlock. */
+/** Slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
 const LOCK_METERS = {
   wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
@@ -24,7 +24,7 @@ const INGESTING = `
 /**
  * Prevents, until the open transaction ends, that a meter of these event names becomes active without a backfill. So the meters
  * that the next statements read are all meters that count the events.
- * @returns with `skip`, the names for which a meter is being created
+ * @returns with `skip`, the names that could not be locked, because a meter may be being created; with `wait`, none
  */
 export async function lockMeters(
   database: Database,
@@ -42,7 +42,7 @@ export async function lockMeters(
   return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
 }
 
-/** SQL condition for an autocommitted statement: no meter is being created for event names with this slot. */
+/** SQL condition: no meter is being created for event names with this slot. Takes a shared lock until the transaction ends. */
 export const noMeterIsCreated = (slot: string): string =>
   `pg_try_advisory_xact_lock_shared(${INGEST_KEY}, ${slot})`;
 

@@ -21,7 +21,7 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
-/** Last bill of each period of an item. */
+/** For each billed period of an item: the instant and the position between which its bills counted events. */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
   FROM usage_billed
@@ -72,7 +72,7 @@ export class ProveUsage {
   }: ProofQuery): Promise<UsageProof> {
     return this.database.transaction(async () => {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
-      // Without a stream, an id that does not exist gives zeros.
+      // If there is no stream, the queries get an id that does not exist, and return zeros.
       const { eventName } = meter;
       const [archived = []] = await this.archived.monthsIn([{ customerId, eventName, period }]);
       const stored = afterInstant(period, await this.archived.archivedBefore(stream ?? '0'));

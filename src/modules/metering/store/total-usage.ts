@@ -58,7 +58,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
 interface TotalRow {
   /** Index of the window. */
   readonly number: number;
-  /** Null: the groups that are not among the largest. */
+  /** Null in the row that adds up all groups that are not among the largest. */
   readonly group_key: string | null;
   readonly value: string;
   readonly pieces: string;

@@ -5,7 +5,7 @@ import { digestOf, groupKeyOf, hourOf, IS_COUNTED, METER_READS } from './counted
 const msBetween = (startAt: string, endAt: string): string =>
   `(extract(epoch FROM ${endAt} - ${startAt}) * 1000)`;
 
-/** Array whose maximum is the latest value: by timestamp, then by position. */
+/** Array of timestamp, position and value. The maximum of such arrays has the latest value. */
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
@@ -96,8 +96,8 @@ export const eventsOf = ({
         OFFSET 0`;
 
 /**
- * CTEs with the hours and events whose sum is the usage of each group and period. OFFSET 0 keeps the planner from turning the
- * lookups into joins that read all events.
+ * CTEs with the totals of hours and the single events from which the usage of each group and period is aggregated. OFFSET 0 keeps
+ * the planner from turning the lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
   const { aggregation, stream, meter, requested } = pieces;

@@ -17,6 +17,9 @@ export class UsageStreamEntity {
   @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly eventName!: string;
   @Column({ type: 'bigint' }) readonly lastPosition!: string;
   @Column({ type: 'bigint', default: 0 }) readonly version!: string;
-  /** Events before this instant can be neither stored nor voided, because a part of them is archived. */
+  /**
+   * Events before this instant can be neither stored nor voided, because a part of them is archived or about to be; null if no
+   * month is closed.
+   */
   @InstantColumn({ nullable: true }) readonly closedBefore!: Date | null;
 }

@@ -110,15 +110,15 @@ export class UsageStreams {
   }
 
   /**
-   * Outdates the cached state of all streams of a customer. Triggers do the same for a stream that is billed or gets a
-   * registered window. A backfill does the same when it first counts a stream.
+   * Increments the versions of all streams of a customer, which outdates their cached state. Triggers do the same for a stream
+   * that is billed or gets a registered window. A backfill does the same when it first counts a stream.
    */
   async outdate(customerId: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(OUTDATE, [customerId]);
   }
 
-  /** Outdates the cached state of one stream, which the caller has locked. */
+  /** Increments the version of one stream, which the caller has locked, and so outdates its cached state. */
   async outdateOne({ customerId, eventName }: StreamName): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(OUTDATE_ONE, [customerId, eventName]);

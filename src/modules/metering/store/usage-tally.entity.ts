@@ -7,7 +7,7 @@ import { InstantKeyColumn, StreamKeyColumn } from './usage-columns';
 export class UsageTallyEntity {
   @StreamKeyColumn() readonly streamId!: string;
   @InstantKeyColumn() readonly hour!: Date;
-  /** Only the previous release writes and reads it. */
+  /** Written and read only by the previous release. */
   @Column({ type: 'bigint', default: 0 }) readonly accepted!: string;
   @Column({ type: 'bigint' }) readonly duplicates!: string;
   @Column({ type: 'bigint' }) readonly rejected!: string;

@@ -8,7 +8,7 @@ import { ADD_TO_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
 import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** Leaves out registered windows, because a meter has none while it is backfilled. */
+/** Counts stored events into the totals of their hours. Leaves out registered windows, because a new meter has none yet. */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
     'meter CROSS JOIN usage_event AS event',
@@ -63,9 +63,9 @@ export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Computes the totals of a meter again, for a range of hours of streams. The meter has no registered windows. From then on,
-   * appends count every new event of these streams. The caller has locked the streams, and begins with the first hours of each
-   * stream.
+   * Computes the totals of a meter without registered windows again, for a range of hours of streams that the caller has locked.
+   * The first range of a stream (`from` is null) also outdates its cached state, so that the fast path counts new events for the
+   * meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -96,7 +96,7 @@ export class UsageTotalsWriter {
     }
   }
 
-  /** Deletes the totals of a period. The caller has locked the stream. */
+  /** Deletes the totals of a period, of all groups if `groupKey` is null. The caller has locked the stream. */
   async forgetPeriod(
     stream: string,
     meter: Meter,

@@ -103,7 +103,7 @@ export class UsageWindows {
     return windows.map((_, index) => values.get(index + 1) ?? null);
   }
 
-  /** Closes a window in the caller's transaction. Its usage can still be computed exactly. */
+  /** Closes a window and deletes its running totals, in the caller's transaction. Its usage can still be computed exactly. */
   async close(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
     const { meter, period } = window;

@@ -15,7 +15,9 @@ interface WindowRow extends TotalsRow {
   readonly endMs: string;
 }
 
-/** Registered windows that overlap a time span, and those into which a recurring meter carries its events. */
+/**
+ * Registered windows that overlap a time span, and those into which a recurring meter carries the values of events of the span.
+ */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,
     meter.is_recurring AS "isRecurring", ${msOf('usage_window.start_at')} AS "startMs", ${msOf('usage_window.end_at')} AS "endMs", totals.*
@@ -34,7 +36,7 @@ export interface ChangedStreams {
   readonly latestAt: Date;
 }
 
-/** Calls the usage hooks with registered windows. */
+/** Calls the usage hooks with the registered windows whose usage may have changed. */
 @Injectable()
 export class WindowChanges {
   constructor(
