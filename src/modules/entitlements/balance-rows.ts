@@ -52,7 +52,7 @@ export type RawCachedBalance = Pick<
   | 'sources'
 >;
 
-/** Columns by name: a prepared statement with `*` would fail when a column is added. */
+/** Columns of a balance. Names each column, because a prepared statement with `*` would fail when a column is added. */
 export const BALANCE_COLUMNS = balanceColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
   'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, covered, told, sources',

@@ -6,7 +6,7 @@ import { newlyReached, withUsed } from './domain/entitlement-balance';
 import { limitReached, thresholdReached } from './entitlements.events';
 import { BalancesRepository } from './balances.repository';
 
-/** The limit is reported for every entitlement, also if 100 is not one of its thresholds. */
+/** Threshold at which `entitlement.limit_reached` is recorded, even if 100 is not one of the thresholds of the entitlement. */
 const LIMIT_PERCENT = 100;
 
 /** New usage of a balance, with the current time of its customer. */
@@ -31,7 +31,10 @@ export class BalanceUsageService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Writes the usage of balances that the caller has locked. Returns the updated records. */
+  /**
+   * Writes the usage of balances that the caller has locked, and records the events of reached thresholds. Returns the updated
+   * records.
+   */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
     const after = moved.map(withUsage);
     await this.balances.writeUsage(after.map(({ record, now }) => ({ row: record.row, now })));

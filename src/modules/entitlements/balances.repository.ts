@@ -186,8 +186,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Reads without a lock: a transaction that holds the row may wait for locks of
-   * the caller.
+   * Returns the access version of a customer, which is created if it is missing. Does not lock the row, because a transaction
+   * that has locked it may wait for locks of the caller.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);
@@ -216,7 +216,10 @@ export class BalancesRepository {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Deletes the balances of an entitlement that only access checks have created, so that no usage is counted for them. */
+  /**
+   * Deletes the balances of an entitlement except, if it has a meter, those with a registered usage window. So no usage is
+   * counted for a deleted balance.
+   */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(DELETE_CACHED, [id, meterId === null]);

@@ -37,7 +37,8 @@ export class BalancesService {
   ) {}
 
   /**
-   * Returns the current state of one entitlement of a customer: the cached balance if it is valid, else a new one.
+   * Returns the current state of one entitlement of a customer: the cached balance if it is valid, otherwise the result of a
+   * recalculation.
    * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`
    */
   async get(customerId: string, key: string): Promise<CustomerEntitlement> {

@@ -47,7 +47,7 @@ export class ConsumeBalanceService {
       if (open.length > 0) await this.usage.requireConsumable(seen.record);
       const balance = balanceOf(seen.record);
       const isAnyAllowed = open.some(({ quantity }) => allows(balance, quantity));
-      // Refusals need no row lock.
+      // If all requests are refused, the balance does not change, so its row is not locked.
       const answers = isAnyAllowed
         ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)
         : await this.decideUnanswered(seen, requests, known);

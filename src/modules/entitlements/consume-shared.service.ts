@@ -56,7 +56,10 @@ class AlreadyAnswered extends PlannedRollback {}
  */
 @Injectable()
 export class ConsumeSharedService {
-  /** Event names of entitlements, by key. An entitlement keeps its meter; its key may be used again after its deletion. */
+  /**
+   * Event names of entitlements, by key; null for an entitlement without a meter. An entitlement never changes its meter, but
+   * after its deletion another one may have its key.
+   */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly known = new KnownBalances();
 
@@ -100,7 +103,7 @@ export class ConsumeSharedService {
 
   /**
    * Answers requests of balances that have not changed since this process wrote them. Leaves out balances that reach a threshold,
-   * because the event needs statements of its own.
+   * because the event needs statements of its own. `isRepeated` is true if a key was used before; then no request is answered.
    */
   private async consumeKnown(
     requested: readonly RequestedBalance[],
@@ -134,7 +137,9 @@ export class ConsumeSharedService {
     }
   }
 
-  /** Returns the answers of the balances that could be consumed. */
+  /**
+   * Answers requests of balances in one commit. Returns the answers by balance, without balances that must be consumed alone.
+   */
   private async decideAll(
     requested: readonly RequestedBalance[],
     isRepeated: boolean,

@@ -7,7 +7,9 @@ import { type RequestedConsumption, ConsumeSharedService } from './consume-share
 import type { ConsumptionTarget } from './consumptions.repository';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
-/** Maximum number of requests in a commit, whether they are of one balance or of many. */
+/**
+ * Maximum number of requests in a commit of one balance. A commit of many balances has at most {@link MAX_SHARED_BATCH_SIZE}.
+ */
 const MAX_BATCH_SIZE = 500;
 const MAX_SHARED_BATCH_SIZE = 200;
 

@@ -16,7 +16,7 @@ export function unanswered(
   return firstOfKeys(requests).filter(({ idempotencyKey }) => !answers.has(idempotencyKey));
 }
 
-/** Returns the stored answer. A key that is reused with another quantity is an error. */
+/** Returns the answer to a request, or the error `idempotency_key_reused` if its key was answered for another quantity. */
 export function outcomeOf(
   { quantity, idempotencyKey }: ConsumptionRequest,
   answers: Answers,

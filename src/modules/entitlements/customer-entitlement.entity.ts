@@ -41,7 +41,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @Column({ type: 'integer' }) readonly accessVersion!: number;
   /** Rules version of the entitlement at the recalculation. */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /** Instant at which the result expires; null: the result holds until a version changes. */
+  /** Instant at which the balance must be recalculated; null if it is current until a version changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
   @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
   /** Quantity that subscriptions allow; null: no limit. */
@@ -54,14 +54,14 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @DecimalColumn() readonly used!: Rational;
   /** Part of `used` that was taken from grants which have expired or were voided. */
   @DecimalColumn({ name: 'spent' }) readonly expiredGrantUsage!: Rational;
-  /** Part of `used` that subscriptions covered. */
+  /** Part of `used` that was taken from the allowance of subscriptions. */
   @DecimalColumn({ name: 'covered' }) readonly planUsage!: Rational;
   /** Thresholds whose events were recorded in this window, in percent. */
   @Column({ name: 'told', type: 'jsonb' }) readonly notifiedThresholds!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
-  /** Instant at which background work recalculates the row; null: the next check does. */
+  /** Instant at which background work recalculates the row; null if only checks recalculate it. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
-  /** End of the lease of the process that recalculates the row. */
+  /** End of the lease of the process that recalculates the row; null if no process has claimed it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

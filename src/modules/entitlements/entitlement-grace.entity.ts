@@ -1,7 +1,10 @@
 import { Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
-/** Start of the grace period of a past due subscription. No row means that no payment is overdue. */
+/**
+ * Start of the grace period of a subscription that became past due. The row is deleted when the subscription owes nothing
+ * overdue.
+ */
 @Entity('entitlement_grace')
 @Index('entitlement_grace_customer_index', ['customerId'])
 export class EntitlementGraceEntity {

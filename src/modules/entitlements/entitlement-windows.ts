@@ -7,7 +7,7 @@ import { type DueQueue, DueQueues } from '../test-clocks';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** Balances per commit. New usage of their customers waits for this commit. */
+/** Maximum number of balances per commit. New usage of their customers waits for this commit. */
 const MAX_PER_COMMIT = 10;
 
 /**
@@ -37,7 +37,7 @@ export class EntitlementWindows implements OnModuleInit {
     this.queues.register(this.queue);
   }
 
-  /** Returns true if more may be due. */
+  /** Recalculates due balances. Returns true if more may be due. */
   runDue(): Promise<boolean> {
     return this.queues.runDue(this.queue);
   }

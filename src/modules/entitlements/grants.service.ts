@@ -53,7 +53,7 @@ export class GrantsService {
         updatedAt: now,
       };
       await this.grants.insert(grant);
-      // The grant covers earlier usage beyond the limit at once.
+      // Usage beyond the former limit is taken from the grant at once.
       const remaining = await this.remainingIn(await this.recalculate(record, now));
       const view = viewOf(grant, key, remaining);
       await this.outbox.record(granted, { after: view, occurredAt: now });
@@ -73,7 +73,7 @@ export class GrantsService {
   }
 
   /**
-   * Voids a grant. Usage taken from it stays covered; the rest of its balance is lost. Voiding again is a no-op.
+   * Voids a grant. Usage taken from it becomes expired grant usage; the rest of its balance is lost. Voiding again is a no-op.
    * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition`
    */
   void(customerId: string, key: string, id: string): Promise<GrantView> {

@@ -6,9 +6,12 @@ import {
   type ConsumptionWrite,
 } from './shared-consumptions.repository';
 
-/** About 19,000 balances with one source each. Without a bound on bytes, balances with 100 grants would take eight times as much. */
+/**
+ * Bound on the memory of known balances: about 19,000 with one source each. With a bound on their number only, balances with 100
+ * grants would take eight times as much memory.
+ */
 const MAX_BYTES = 50_000_000;
-/** Measured on Node 20. */
+/** Memory of a balance and of each of its sources, measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
@@ -22,8 +25,8 @@ export interface KnownBalance {
 
 /**
  * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the versions
- * with the locked rows. But such a statement has no effect, so balances that other processes change are not used. All entries
- * must be forgotten when the session of this process ends, because a standby that takes over may lack the last commits.
+ * with the locked rows. But such a statement then has no effect, so balances that other processes change are not used. All
+ * entries must be forgotten when the session of this process ends, because a standby that takes over may lack the last commits.
  */
 export class KnownBalances {
   /** In the order of their last write. */
@@ -63,8 +66,8 @@ function bytesOf({ balance }: KnownBalance): number {
 }
 
 /**
- * Returns false after the next boundary. Returns false also before the time of the read, because the machine's clock may have
- * gone back.
+ * Returns true until the balance or the windows of its stream change by time. Returns false before the time of the read, because
+ * the machine's clock may have gone back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

@@ -14,7 +14,7 @@ import { consumptionRefused, entitlementNotConsumable } from './entitlements.err
 import { BalanceWindowsRepository } from './balance-windows.repository';
 
 const ONE = rational(1n);
-/** A meter has at most about 30 kB, most of it metadata. */
+/** Maximum number of cached meters. Each has at most about 30 kB, most of it metadata. */
 const MAX_CACHED_METERS = 2_000;
 
 /** A usage event of a consumption. */
@@ -65,7 +65,7 @@ export class MeteredUsageService {
     await this.usage.outdate({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Returns the usage in a part of a window, without keeping that part open. */
+  /** Returns the usage in a part of a window, without keeping a window for that part registered. */
   async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
     const part = { reset: 'never', ...period } as const;
     const used = await this.open(customerId, meterId, part);
@@ -78,7 +78,7 @@ export class MeteredUsageService {
     return (await this.meterOf(meterId)).eventName;
   }
 
-  /** Returns true if the entitlement has no meter, or its meter counts exactly the quantity of each request. */
+  /** Returns true if the entitlement has no meter, or its meter can count exactly the quantity of each request. */
   async countsAll(
     { entitlement: { meterId } }: BalanceRecord,
     requests: readonly ConsumptionRequest[],
@@ -99,7 +99,7 @@ export class MeteredUsageService {
     if (eventPropertiesOf(meter, ONE) === null) throw entitlementNotConsumable(key, meter.key);
   }
 
-  /** Returns the usage events of requests; null if the meter does not count exactly the quantity of each. */
+  /** Returns the usage events of requests, none without a meter; null if the meter cannot count exactly the quantity of each. */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,
     requests: readonly ConsumptionRequest[],

@@ -85,7 +85,8 @@ export class RecalculateBalanceService {
     const running = await this.grants.of(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    // A larger allowance covers usage that grants covered before. That usage stays covered when the allowance shrinks.
+    // Usage that was taken from grants before the former allowance was raised becomes plan usage, up to that allowance. It stays
+    // plan usage when the allowance shrinks.
     const counter = withUsed(counterOf(before), before.used, allowance);
     const start = { counter, grants: running, ended: [] };
     const after =
@@ -117,7 +118,10 @@ export class RecalculateBalanceService {
     if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
   }
 
-  /** Returns the rule for windows that started before now. A calendar window keeps its rule until another rule applies. */
+  /**
+   * Returns the rule for windows that started before now: the rule of the calendar window that has ended, or else the current
+   * rule.
+   */
   private async formerRule(
     before: BalanceRow,
     { windowRule }: CustomerAllowance,
@@ -129,7 +133,7 @@ export class RecalculateBalanceService {
     return (await this.sources.calendarRuleOf(before)) ?? windowRule;
   }
 
-  /** Passes every boundary up to now, in order, and enters the window that contains now. */
+  /** Applies every boundary up to now in order, as long as there are grants, and enters the window that contains now. */
   private async advance(
     one: RecalculationRequest,
     start: Recalculation,
@@ -169,8 +173,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Starts another window. If it overlaps the former window, it counts the usage since its own start, and usage that grants and
-   * subscriptions covered stays covered.
+   * Starts another window. If it overlaps the former window, it counts the usage since its own start, and plan usage and grant
+   * usage of the former window stay so.
    * @param next the new window; the instant up to which its usage counts (null: all of it); the allowance of the former window
    */
   private async replaceWindow(
@@ -207,7 +211,10 @@ export class RecalculateBalanceService {
     return this.usage.readOnce(customer.id, meterId, { startAt, endAt });
   }
 
-  /** Returns the state with the usage up to a boundary. A meter is read; without one, the counter is up to date. */
+  /**
+   * Returns the state with the usage up to a boundary. Reads the usage from the meter. Without a meter, the counter has all usage
+   * already.
+   */
   private async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
     state: Recalculation,

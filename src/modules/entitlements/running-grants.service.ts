@@ -19,7 +19,7 @@ export class RunningGrantsService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Returns the grants without a recorded end, oldest first. Some may have expired meanwhile. */
+  /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
   of(key: BalanceKey): Promise<readonly Grant[]> {
     return this.grants.running(key);
   }
@@ -27,7 +27,7 @@ export class RunningGrantsService {
   /**
    * Writes the grants that changed, and records the events of those that ended.
    * @param record the balance before the recalculation, which the caller has locked
-   * @param before its grants then
+   * @param before grants of the balance before the recalculation
    */
   async write(
     record: BalanceRecord,

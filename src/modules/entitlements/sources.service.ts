@@ -70,7 +70,10 @@ export class SourcesService {
     };
   }
 
-  /** Returns the rule of the calendar window that a balance is in; null if it is in another window. */
+  /**
+   * Returns the rule of the calendar window that a balance is in; null if the balance is in no calendar window, or no plan gives
+   * its allowance.
+   */
   async calendarRuleOf({
     reset,
     sources,

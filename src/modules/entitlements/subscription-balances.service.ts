@@ -36,8 +36,8 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Outdates the balances of these customers. Metered balances, and those with grants, are recalculated at once, because
-   * their windows start with the billing period.
+   * Outdates the balances of these customers and updates grace periods. Metered balances that have a meter or grants, or that the
+   * subscriptions give, are recalculated at once, because their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

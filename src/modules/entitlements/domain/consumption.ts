@@ -24,7 +24,8 @@ export interface ConsumptionDecision extends ConsumptionRequest {
 }
 
 /**
- * Decides requests in their order. Each takes all of its quantity from what the requests before it left, or nothing.
+ * Decides requests in their order. Each is allowed all of its quantity, or nothing if too little is left after the requests
+ * before it. `used` includes what was allowed.
  */
 export function decide(
   record: BalanceRecord,

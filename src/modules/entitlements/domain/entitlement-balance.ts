@@ -20,7 +20,7 @@ export interface UsageCounter {
   readonly used: Rational;
   /** Part of `used` that was taken from grants which have expired or were voided. */
   readonly expiredGrantUsage: Rational;
-  /** Part of `used` covered by subscriptions. It stays covered when subscriptions allow less later. */
+  /** Part of `used` taken from the allowance of subscriptions. It stays plan usage when they allow less later. */
   readonly planUsage: Rational;
   /** Thresholds whose events were recorded in this window, in percent. */
   readonly notifiedThresholds: readonly number[];
@@ -131,7 +131,7 @@ export function withUsed<
 
 /**
  * Returns the usage that is taken from each grant. The allowance of subscriptions is used up first, because unused allowance
- * lapses. Plan usage and expired grant usage are covered already, so no grant is used up for them.
+ * lapses. Plan usage and expired grant usage are not taken from grants again.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

@@ -35,7 +35,7 @@ export interface Grant {
   readonly expiresAt: Date | null;
   /** Null: the balance is zero after a reset. */
   readonly rollover: Rollover | null;
-  /** Set when the grant expired, lapsed or was voided. */
+  /** Time at which the grant expired, lapsed or was voided; null while it is active. */
   readonly endedAt: Date | null;
   readonly end: GrantEnd | null;
   readonly metadata: Metadata;

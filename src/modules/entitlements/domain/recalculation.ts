@@ -50,7 +50,10 @@ export function nextBoundary(
   return { kind: 'reset', at: endAt };
 }
 
-/** Ends a grant. Usage taken from it stays covered in this window. */
+/**
+ * Ends a grant as expired or voided. Usage taken from it becomes expired grant usage of the window; the rest of its balance is
+ * lost.
+ */
 export function endGrant(
   state: Recalculation,
   allowance: Rational | null,
@@ -65,7 +68,9 @@ export function endGrant(
   return { counter, grants, ended: [...state.ended, ...ended] };
 }
 
-/** Ends the window. Each grant keeps the balance that rolls over; a grant without a balance lapses. */
+/**
+ * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
+ */
 export function reset(
   { counter, grants, ended }: Recalculation,
   allowance: Rational | null,
@@ -107,9 +112,9 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new
- * window too, and stays covered by the grants and subscriptions that covered it before. If the new window starts later, grants
- * may have covered usage before its start. Then only usage beyond the new allowance counts as covered by grants.
+ * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new window
+ * too, and stays plan usage or grant usage. If the new window starts later, grants may have been used up before its start. Then
+ * only usage beyond the new allowance counts as grant usage.
  * @param former state before the new window
  * @param allowance of the former window
  */
@@ -137,8 +142,8 @@ export function counterOfReplacement(
 }
 
 /**
- * Drops the last window of a customer who no longer has the entitlement: when the window has ended, or at once if it has
- * no usage. A later grant then starts a new window.
+ * Drops the last window of a customer who no longer has the entitlement: when the window has ended, or at once if it has neither
+ * usage nor notified thresholds. A later grant then starts a new window.
  */
 export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
   const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
@@ -165,7 +170,9 @@ export function windowFor(
   return { reset: 'never', startAt: current?.endAt ?? at, endAt: null };
 }
 
-/** Compares windows by their starts, because the end of a period may still move. */
+/**
+ * Compares windows by their starts, and by whether they end. Ignores when they end, because the end of a period may still move.
+ */
 export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boolean {
   return (
     one !== null &&

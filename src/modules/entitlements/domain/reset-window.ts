@@ -75,7 +75,8 @@ function billingPeriodAt({ currentPeriod, anchor }: BillingSchedule, at: Date): 
   const found = periodContaining(anchor, at);
   invariant(found !== undefined, 'A period follows the current one.');
   const { startAt, endAt } = found;
-  // The first period of the anchor may be short, or the current period moved: none starts before the current one ends.
+  // The first period of the anchor may be short, or the current period moved: in both cases the next period starts when the
+  // current one ends.
   return { startAt: startAt < currentPeriod.endAt ? currentPeriod.endAt : startAt, endAt };
 }
 
