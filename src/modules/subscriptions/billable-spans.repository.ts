@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
-/** Times of the subscriptions that were active at some point. */
+/** Spans of all subscriptions of a customer, except those that are incomplete or never got their first payment. */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
@@ -32,12 +32,15 @@ interface SoldRow extends Omit<BillableSpan, 'pause'> {
   readonly currentPeriodEndAt: Date | null;
 }
 
-/** Finds when customers were subscribed, and when usage was sold to them. */
+/** Finds when customers were subscribed, and when the usage of a meter was sold to them. */
 @Injectable()
 export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns, by customer, the start of the earliest current period of the running subscriptions. */
+  /**
+   * Returns, by customer, the earliest start of the current periods of running subscriptions. A subscription without a period
+   * counts with its own start.
+   */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [
       customerIds,

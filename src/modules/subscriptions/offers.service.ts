@@ -138,7 +138,7 @@ function assertFits(
   }
 }
 
-/** Refuses prices that no invoice of a full period could carry, because the renewal would fail each time. */
+/** Refuses prices that cost more in a full period than an invoice can bill, because each renewal would fail. */
 function assertBillable(items: Offer['items']): void {
   const amounts = items
     .filter((item) => !isMetered(item))

@@ -16,16 +16,16 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** The trial and the first period, of at most 365 years, must end in the year 9999 or before. */
+/** Latest start of a subscription. Its trial, and its first period of at most 365 years, then end in the year 9999 or before. */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
-/** Most periods that a back-dated start may bill at once: a year of daily periods. */
+/** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */
 const MAX_PERIODS = 366;
 
-/** A subscription that is to begin. */
+/** A new subscription, decided but not written yet. */
 export interface SubscriptionStart {
   readonly snapshot: Snapshot;
-  /** Decision about what is due now. It opens no period if the start lies ahead. */
+  /** Decision about what is due now. It opens no period if the start is in the future. */
   readonly outcome: Outcome;
   readonly redemption: RedemptionRequest | null;
 }

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Exclusion, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { SubscriptionPeriod } from './domain/subscription';
 
-/** Billed periods of subscriptions. They do not overlap. */
+/** Periods of subscriptions, trials included. They do not overlap. */
 @Entity('subscription_period')
 @Index('subscription_period_subscription_index', ['subscriptionId', 'startAt', 'endAt'])
 @Exclusion(

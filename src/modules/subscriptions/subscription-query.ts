@@ -9,7 +9,10 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /** Range of the end of the current period. If limited, only subscriptions that renew at that end. */
+  /**
+   * Range in which the current period ends. If it has a bound, only subscriptions for which another period begins at that end
+   * match.
+   */
   readonly renews: InstantRange;
 }
 

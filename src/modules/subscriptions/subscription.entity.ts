@@ -91,7 +91,10 @@ export class SubscriptionEntity implements Subscription {
   @InstantColumn({ nullable: true }) readonly renewalFailedAt!: Date | null;
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly renewalFailureCode!: string | null;
-  /** End of the lease of the worker that does its due work. Another worker may claim it afterwards. */
+  /**
+   * End of the lease of the worker that does its due work, after which another worker may claim it; null if no worker has claimed
+   * it.
+   */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;

@@ -40,8 +40,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * A period that ended at its start has the same start as the next one, so `end_at` decides. Not a join, which would read the
- * whole table.
+ * Newest period of each subscription. A period that ended at its start has the same start as the next one, so the later `end_at`
+ * decides between them. A join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -54,7 +54,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that have not ended before an instant, and items that a pause ended, oldest first. */
+/** Items that have not ended before an instant (null: all items), and items that a pause ended, oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -201,7 +201,9 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
   }
 
-  /** Returns subscriptions in real time that have not ended, by ascending id after the given one. */
+  /**
+   * Returns subscriptions in real time that have not ended and whose ids follow the given one, by ascending id, at most `most`.
+   */
   runningAfter(id: string, most: number): Promise<readonly Subscription[]> {
     const tail = `WHERE id > $1 AND test_clock_id IS NULL
       AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;
@@ -220,7 +222,7 @@ export class SubscriptionsRepository {
     return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
   }
 
-  /** Returns the period that contains an instant; null before the first one. */
+  /** Returns the last period that started at or before an instant; null before the first one. */
   async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
     const newest =
       'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';

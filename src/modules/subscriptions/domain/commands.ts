@@ -9,10 +9,10 @@ export interface CreateSubscription {
   readonly addons: readonly AddonQuantity[];
   /** The code of a coupon. */
   readonly coupon: string | null;
-  /** Null: now. */
+  /** Start of the subscription; null: now. */
   readonly startAt: Date | null;
   readonly billingAnchor: BillingAnchorMode;
-  /** Null: those of the plan. */
+  /** Days of the trial; null: those of the plan. */
   readonly trialDays: number | null;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;

@@ -41,7 +41,7 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
  * subscription is not renewed.
  */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
-  // A trial bills nothing, and its end was announced.
+  // A trial cannot be paused, because it bills nothing and its end was announced.
   if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
   return pending?.terms.kind === 'change' ? { kind: 'pending' } : null;
 }
@@ -140,7 +140,7 @@ function changesNothing(
 
 /**
  * Returns true if an item ended and one of the others took its place, in the plan or in the same add-on. If the invoice of that
- * change is void, the prepaid line of the item is not credited yet.
+ * change is void, the prepaid line of the item still has to be credited.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -215,7 +215,7 @@ export function decideSchedule(
   );
 }
 
-/** Withdraws the scheduled change. */
+/** Decides to undo the scheduled change. */
 export function decideUndo(snapshot: Snapshot): Outcome {
   const { subscription: before, pending, period } = snapshot;
   invariant(pending !== null, 'something waits');
@@ -260,7 +260,8 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
       isPaused: false,
       plannedEndAt: null,
     }));
-  // The reopened items replace them. `endedItem` clears `isPaused`, so that the next resume does not reopen them again.
+  // The reopened items replace the paused ones. `endedItem` clears `isPaused`, so that the next resume does not reopen them
+  // again.
   const settled = paused.map(({ id, endAt }) => endedItem(id, endAt ?? now));
   const active = { ...before, status: 'active', pausedAt: null } as const;
   if (!period.isClosed) {

@@ -19,8 +19,8 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 }
 
 /**
- * Ends a subscription that waits for its first payment. It was never active, so its end bills nothing, and the caller withdraws
- * its invoice.
+ * Ends a subscription that waits for its first payment. It was never active, so its end bills nothing. The caller voids its open
+ * invoices, or credits the rest of them.
  */
 export function decideGiveUp(
   { subscription: before, items, period }: Snapshot,

@@ -200,8 +200,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the instant up to which prepaid charges without a credit are billed: the end of the current period, even if the
- * subscription ends before it.
+ * Returns the instant up to which prepaid items without a credit are billed: the end of the current period, even if the
+ * subscription ends before. In a trial, after the current period, and without a period it is the end of the subscription.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;

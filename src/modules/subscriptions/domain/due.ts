@@ -8,7 +8,7 @@ import {
 
 /**
  * Returns when the next work is due: the start, the end of the current period, a scheduled change, or the announcement of a
- * trial's end. If the subscription waits for its first payment, only its expiry is due.
+ * trial's end; null if nothing is due. If the subscription waits for its first payment, only its expiry is due.
  */
 export function nextDueAt(
   subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt' | 'incompleteExpiresAt'>,

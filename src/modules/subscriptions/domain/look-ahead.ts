@@ -3,7 +3,7 @@ import { isAwaitingPayment } from './first-payment';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
-/** Most pieces of due work that may come before the next invoice and bill nothing, such as the notice of a trial's end. */
+/** Maximum number of decisions before the next invoice that bill nothing, such as the announcement of a trial's end. */
 const MAX_WITHOUT_BILLING = 3;
 
 /** Decision that makes the next invoice, and its time. */

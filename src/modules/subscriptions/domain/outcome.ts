@@ -23,13 +23,13 @@ export interface ChargeLine {
   readonly isInAdvance: boolean;
 }
 
-/** Usage of an item in a period, or in the part of it that the item covers. */
+/** Usage of an item in a period, or in the part of the period in which the item is sold. */
 export interface UsageLine extends Omit<
   ChargeLine,
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** The start of the billing period. */
+  /** Start of the billing period, from which values of a weighted sum carry over. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;
@@ -52,7 +52,10 @@ export interface Billing {
   readonly billingPeriod?: Period;
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
-  /** Bills late usage even if there are no lines. `closed`: by the last invoice of the subscription. */
+  /**
+   * Set if the invoice bills late usage as well, even without lines. `closed` is for the last invoice of the subscription,
+   * `billed` for all others.
+   */
   readonly lateUsage?: 'billed' | 'closed';
 }
 
@@ -92,7 +95,7 @@ export interface Outcome {
   readonly scheduled: ScheduledChange | null;
   readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
   readonly billing: Billing | null;
-  /** The period that the decision closes, so that its revenue is earned. */
+  /** The period that the decision closes, so that its deferred revenue is recognized; null if it closes none. */
   readonly earned: EarnedItems | null;
   readonly events: readonly SubscriptionEventKind[];
 }
@@ -139,8 +142,8 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 }
 
 /**
- * Returns true if the decision ends a period early or credits charges in advance; with `itemId`, only credits of this item
- * count. Drafts with such charges are finalized first.
+ * Returns true if the decision ends a period early or credits charges in advance; with `itemId`, only credits of this item count.
+ * Draft invoices with the affected charges are finalized before such a decision is applied.
  */
 export function takesBack({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

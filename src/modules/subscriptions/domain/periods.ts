@@ -19,7 +19,9 @@ import {
   unitOf,
 } from './subscription';
 
-/** Returns the instant up to which charges in advance are recognized as revenue. */
+/**
+ * Returns the instant up to which charges in advance are recognized as revenue: the end of a closed period, otherwise its start.
+ */
 export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
   return isClosed ? endAt : startAt;
 }
@@ -65,7 +67,7 @@ export function trialPeriod(
   };
 }
 
-/** Returns how many periods have started at an instant, counted from the first paid one; at most `most`. */
+/** Returns how many periods have started by an instant, counted from the first paid one; at most `most`. */
 export function periodsBegun(subscription: Subscription, at: Date, most: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });

@@ -23,7 +23,10 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
   'unpaid',
 ];
 
-/** `incomplete`: waits for its start, or for its first payment with `default_incomplete`. */
+/**
+ * Allowed transitions of the status. An `incomplete` subscription waits for its start or, with `default_incomplete`, for its
+ * first payment.
+ */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: [
     'trialing',
@@ -65,7 +68,7 @@ export interface Subscription {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
-  /** Its test clock; null: real time. */
+  /** Test clock of its customer; null: real time. */
   readonly testClockId: string | null;
   readonly status: SubscriptionStatus;
   readonly planId: string;
@@ -96,7 +99,7 @@ export interface Subscription {
   readonly pausedAt: Date | null;
   /** Planned end; null: none. */
   readonly cancelAt: Date | null;
-  /** When the cancellation was requested. */
+  /** When the cancellation was requested, or else when it ended; null if neither has happened. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
   /** Time of the next due work: billing, an end or an announcement; null: none. */
@@ -106,7 +109,7 @@ export interface Subscription {
    * work succeeds.
    */
   readonly renewalFailedAt: Date | null;
-  /** Error code of that refusal. */
+  /** Error code of that refusal; null without one. */
   readonly renewalFailureCode: string | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
@@ -162,7 +165,7 @@ export interface SubscriptionPeriod {
   readonly fullStartAt: Date;
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
-  /** True once its charges in arrears were billed. */
+  /** True once its charges in arrears were billed. A renewal does not set it on the period that ended. */
   readonly isClosed: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 /** Period in which a meter's value carries over: none, the billing period, or forever. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
-/** Span of a subscription that became active. */
+/** Span of a subscription, from its start to its end. */
 export interface SubscribedSpan {
   readonly startAt: Date;
   /** Null: it continues. */
