@@ -57,7 +57,7 @@ export class BillingLocks {
     return this.testClocks.shownTo(testClockId);
   }
 
-  /** Locks the subscription of an invoice; null if it has none. */
+  /** Locks and returns the subscription of an invoice; null if the invoice has none. */
   async subscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
     const subscription = await this.subscriptions.lock(id);

@@ -23,7 +23,7 @@ export class DueDrafts implements OnModuleInit {
     this.queues.register(this.queue);
   }
 
-  /** Returns true if more may be due. */
+  /** Finalizes due drafts. Returns true if more may be due. */
   runDue(): Promise<boolean> {
     return this.queues.runDue(this.queue);
   }

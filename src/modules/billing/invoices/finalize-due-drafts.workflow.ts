@@ -8,8 +8,8 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  * Finalizes drafts of renewals whose grace period is over.
  *
  * 1. Locks the subscriptions, so that no other transaction uses the same coupon or late usage meanwhile.
- * 2. Locks the drafts that still wait.
- * 3. Reads up to when charges in advance of the subscriptions are earned.
+ * 2. Locks the drafts that were not finalized or deleted meanwhile.
+ * 3. Reads the instant up to which the charges in advance of each subscription are earned.
  * 4. Locks the payments of invoices whose usage changed, so that what was refunded is not credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
  */
@@ -23,7 +23,10 @@ export class FinalizeDueDraftsWorkflow {
     private readonly finalizing: FinalizeInvoicesService,
   ) {}
 
-  /** Finalizes the drafts that still wait, in one commit. The drafts belong to different subscriptions. */
+  /**
+   * Finalizes in one commit those of the drafts that were not finalized or deleted meanwhile. The drafts belong to different
+   * subscriptions.
+   */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const subscriptionIds = drafts.map(({ subscriptionId }) => subscriptionId);

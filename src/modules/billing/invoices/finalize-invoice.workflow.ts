@@ -16,7 +16,7 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * Finalizes a renewal draft before its grace period ends, or a draft that was created by request.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads up to when charges in advance of the subscription are earned.
+ * 2. Reads the instant up to which the charges in advance of the subscription are earned.
  * 3. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
  */
 @Injectable()

@@ -10,11 +10,12 @@ import { BillingLocks } from '../billing-locks';
 
 /**
  * Finalizes renewal drafts before a decision credits or shortens their charges in advance: only a finalized charge can be
- * credited. A preview also finalizes those whose grace ends by the time of its invoice, and is rolled back.
+ * credited. A preview also finalizes the drafts whose grace period ends by the time of its invoice, and is rolled back.
  *
- * 1. Locks the waiting drafts. The caller has locked their subscriptions.
- * 2. Reads up to when charges in advance of the subscriptions are earned.
- * 3. Locks what the invoices need. Finalizes the drafts one after the other: each uses the coupons and credit left by the former.
+ * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
+ * 2. Reads the instant up to which the charges in advance of each subscription are earned.
+ * 3. Locks what the invoices need. Finalizes the drafts one after the other: each uses the coupons and the credit that the ones
+ *    before it left.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {
@@ -30,7 +31,10 @@ export class FinalizePrepaidDraftsWorkflow {
     return this.finalizeOf(taking, givenBack, now, () => false);
   }
 
-  /** Finalizes those drafts, and the ones that are due before the invoice of the decision. Call it in a part that is rolled back. */
+  /**
+   * Finalizes the drafts that the decision credits or shortens, and those whose grace period ends by the time of its invoice.
+   * Call it in a transaction that is rolled back.
+   */
   finalizeForPreview(
     decision: Decision,
     givenBack: GivenBackTerms,

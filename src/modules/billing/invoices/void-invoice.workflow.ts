@@ -10,7 +10,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
 /**
  * Voids invoices.
  *
- * 1. Locks the customer, the subscription and the invoice. If step 4 may follow, also locks what that step withdraws.
+ * 1. Locks the customer, the subscription and the invoice. If step 4 may follow, also locks the invoices and payments that it
+ *    changes.
  * 2. Refuses an invoice that billed usage of archived months, which could not be billed again.
  * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Returned
  *    credit of a payment that lost money in a dispute is taken to cover the loss; such payments are locked before. A coupon that

@@ -17,13 +17,13 @@ interface Withdrawable {
 }
 
 /**
- * Withdraws the invoices of subscriptions that never became active.
+ * Voids the open invoices of subscriptions that never became active, or credits what cannot be voided.
  *
  * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. A caller
  *    that itself locks or changes credit must lock these first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. Credit that
- *    is given back in this way is taken to cover losses of the payments that it came from.
+ * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. Credit that is
+ *    given back in this way is taken to cover losses of the payments that it came from.
  */
 @Injectable()
 export class WithdrawInvoicesWorkflow {
@@ -44,7 +44,9 @@ export class WithdrawInvoicesWorkflow {
     return { invoices, lost: await this.losses.lockLost(invoices) };
   }
 
-  /** Closes the open invoices of these subscriptions, in the caller's transaction, which has locked the subscriptions. */
+  /**
+   * Voids or credits the open invoices of these subscriptions, in the caller's transaction, which has locked the subscriptions.
+   */
   async withdrawAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
     const { invoices, lost } = await this.lock(subscriptionIds);

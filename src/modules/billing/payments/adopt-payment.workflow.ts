@@ -37,8 +37,8 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Adopts the payment of a charge. Returns false if the provider did not answer. A charge whose customer is missing too is
-   * left to reconciliation.
+   * Records the missing payment of a charge. Returns false if the provider did not answer. A charge whose customer is missing too
+   * is left to reconciliation.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
    */
@@ -83,7 +83,7 @@ export class AdoptPaymentWorkflow {
 
   /**
    * Locks the invoice of a charge, and reserves the amount of the charge on it if the charge is pending. Returns null if the
-   * invoice cannot be paid, so that the money becomes credit.
+   * charge has no invoice, or one that cannot be paid or has another customer or currency; the money then becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -59,7 +59,10 @@ export class ApplyProviderEventWorkflow {
       : this.applyDispute(event);
   }
 
-  /** Records an unknown refund of one of our payments, once the payment is settled. */
+  /**
+   * Records a refund that was made at the provider, after its payment has a final outcome. Ignores refunds of other services.
+   * Returns false if the event has to be applied again.
+   */
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
     if (found.kind !== 'refund') return found.kind === 'not_ours';
@@ -68,7 +71,10 @@ export class ApplyProviderEventWorkflow {
     );
   }
 
-  /** Records a dispute of one of our payments, once the payment is settled. */
+  /**
+   * Records a dispute of one of our payments, after the payment has a final outcome. Returns false if the event has to be applied
+   * again.
+   */
   private async applyDispute({ provider, subjectId }: KnownEvent): Promise<boolean> {
     const found = await this.gateway.readDispute(provider, subjectId);
     if (found.kind !== 'dispute') return found.kind === 'not_ours';

@@ -52,8 +52,8 @@ export class CollectInvoicesWorkflow {
 
   /**
    * Begins attempts at some due invoices, in one commit. `DuePayments` then completes each attempt, even if this process dies.
-   * Reads many invoices at once, because most may have nothing to charge.
-   * @param most largest number of attempts; further invoices stay due
+   * Reads many invoices at once, because most of them may have nothing to charge.
+   * @param most maximum number of attempts; further invoices stay due
    */
   async begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
     const lease = await this.starts.lease();

@@ -30,7 +30,7 @@ export class CompleteSetupWorkflow {
     private readonly keeping: KeepPaymentMethodWorkflow,
   ) {}
 
-  /** Returns false if the provider did not answer. */
+  /** Completes a setup that is still pending. Returns false if the provider did not answer. */
   async resume(id: string): Promise<boolean> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;
@@ -45,7 +45,7 @@ export class CompleteSetupWorkflow {
       if (!isDeleted) await this.customers.lockForChange(customerId);
       const before = await this.setups.lockPending(id);
       if (before === null) return;
-      // A deleted customer is not charged.
+      // A deleted customer is not charged any more, so the setup is canceled.
       if (isDeleted) return this.setups.recordState(before, { kind: 'canceled' }, null);
       if (state.kind !== 'set_up') return this.setups.recordState(before, state, null);
       const { provider, isDefault } = before;

@@ -13,7 +13,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 /**
  * Completes payments whose outcome is not known.
  *
- * 1. Asks the provider about the payment, outside any transaction, and charges it if it never arrived.
+ * 1. Asks the provider about the payment, outside any transaction, and sends the charge again if the provider never received it.
  * 2. Settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()

@@ -68,7 +68,7 @@ export class RefundPaymentWorkflow {
     return this.refunds.begin(started, request, note, limits);
   }
 
-  /** Refuses a key that made a refund with another credit note. */
+  /** Refuses an idempotency key with which a refund with another credit note was created. */
   private async requireSameNote(
     { creditNoteId }: Refund,
     requested: RefundNote | null,

@@ -27,17 +27,17 @@ interface Applied extends Decision {
 }
 
 /**
- * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take
- * their numbers last, because other transactions wait for the next number.
+ * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take their
+ * numbers last, because other transactions wait for the next number.
  *
- * 1. Locks what step 6 withdraws, and the payments of invoices that the decisions credit or correct, so that what was refunded
- *    is not credited.
+ * 1. Locks the invoices that step 6 voids or credits, and the payments of invoices that the decisions credit or correct, so that
+ *    what was refunded is not credited.
  * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions.
  * 5. Prepares the invoices, in the sequence of the decisions, and recognizes the revenue of closed periods.
- * 6. Withdraws the invoices of subscriptions that ended without their first payment, ends the coupons of subscriptions that
- *    ended, and activates subscriptions whose first invoice leaves nothing to pay.
+ * 6. Voids or credits the invoices of subscriptions that ended without their first payment, ends the coupons of subscriptions
+ *    that ended, and activates subscriptions whose first invoice leaves nothing to pay.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -129,12 +129,12 @@ export class ApplyOutcomesWorkflow {
   }
 }
 
-/** Returns the id of a subscription that ended. */
+/** Returns the id of the subscription if it has ended, otherwise an empty list. */
 function endedOf({ after: { id, status } }: Applied): readonly string[] {
   return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
-/** Returns the id of a subscription that ended while it waited for its first payment. */
+/** Returns the id of the subscription if it ended while it waited for its first payment, otherwise an empty list. */
 function givenUpOf(
   before: Subscription,
   after: Pick<Subscription, 'id' | 'status'>,

@@ -20,9 +20,9 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 }
 
 /**
- * Returns the billing periods of subscriptions after a decision. An invoice that starts where a period is cut off belongs to
- * the period that the decision opens.
- * @param periods before the decision
+ * Returns the billing periods of subscriptions after a decision. An invoice that starts where a period is cut off belongs to the
+ * period that the decision opens.
+ * @param billing periods before the decision
  */
 export function periodsAfter(
   periods: BillingPeriods,

@@ -5,8 +5,8 @@ import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because renewals share their statements. Larger
- * commits lock the series of invoice numbers longer.
+ * Maximum number of renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because renewals share their
+ * statements. Larger commits lock the series of invoice numbers longer.
  */
 const MAX_AT_ONCE = 100;
 
@@ -38,7 +38,7 @@ export class DueSubscriptions implements OnModuleInit {
     this.queues.register(this.queue);
   }
 
-  /** Returns true if more may be due. */
+  /** Does due work of subscriptions. Returns true if more may be due. */
   runDue(): Promise<boolean> {
     return this.queues.runDue(this.queue);
   }

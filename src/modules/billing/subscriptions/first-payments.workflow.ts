@@ -28,13 +28,18 @@ export class FirstPaymentsWorkflow {
     private readonly withdrawing: WithdrawInvoicesWorkflow,
   ) {}
 
-  /** Locks what `endInvoice` withdraws if it expires the subscription. Call it before credit is locked. */
+  /**
+   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before credit is locked.
+   */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
     await this.withdrawing.lock([subscription.id]);
   }
 
-  /** Locks what `endPayment` withdraws if it expires the subscription. Call it before locking the payment or credit. */
+  /**
+   * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking the payment
+   * or credit.
+   */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isOutOfTime(subscription, now)) return;
     await this.withdrawing.lock([subscription.id]);
@@ -43,7 +48,7 @@ export class FirstPaymentsWorkflow {
   /**
    * Ends the wait for the first payment after its invoice was closed without one. If the invoice was wholly credited, the
    * subscription becomes active; if it is void or written off, the subscription expires.
-   * @param subscription of the invoice; null: none
+   * @param subscription of the invoice; null if it has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;

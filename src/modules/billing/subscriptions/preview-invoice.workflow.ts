@@ -17,7 +17,7 @@ export interface SubscriptionPreview {
 
 /**
  * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the subscription.
- * Finalizes the waiting drafts that are invoices by then, because they use coupons and credit, and rolls that back.
+ * First finalizes the drafts that are finalized before this invoice, because they use coupons and credit, and rolls that back.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {

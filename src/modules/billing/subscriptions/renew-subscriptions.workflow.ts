@@ -25,7 +25,10 @@ import {
 import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
-/** Most pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later commit. */
+/**
+ * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later
+ * commit.
+ */
 const MAX_AT_ONCE = 12;
 
 /** A locked subscription without due work, and its locked customer. */
@@ -114,8 +117,8 @@ export class RenewSubscriptionsWorkflow {
    * Locks a subscription for a command, in the caller's transaction, after doing its due work, so that the command acts on the
    * current period. Does only a few periods, because this locks the series of invoice numbers. The time of the command is not
    * before the last change of the subscription, which a process with another clock may have made.
-   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` where more is due,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if more than a few
+   *   periods are due, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));

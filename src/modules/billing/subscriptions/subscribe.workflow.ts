@@ -14,9 +14,11 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
-/** Concurrent starts in a process. More would not be faster, because each waits for the number of its invoice. */
+/**
+ * Maximum number of concurrent starts in a process. More would not be faster, because each waits for the number of its invoice.
+ */
 const MAX_AT_ONCE = Math.max(2, availableParallelism());
-/** Longest wait of a start for its turn, because the starts before it may wait for a lock. */
+/** Maximum time that a start waits for its turn, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;
 
 /**
@@ -24,8 +26,8 @@ const LONGEST_WAIT_MS = 500;
  *
  * 1. Locks the customer and decides the start.
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
- * 3. If the start lies ahead: updates the entitlement balances, and ends here.
- * 4. If the start lies in the past: blocks usage events, and requires that no usage since the start is archived.
+ * 3. If the start is in the future: updates the entitlement balances, and ends here.
+ * 4. If the start is in the past: blocks usage events, and requires that no usage since the start is archived.
  * 5. Applies the decision: the first period and its invoice.
  * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances. In real time
  *    workers do it, as they do renewals, each period in a commit of its own.

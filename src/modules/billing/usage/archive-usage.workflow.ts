@@ -22,7 +22,7 @@ export class ArchiveUsageWorkflow {
     private readonly invoices: InvoicesService,
   ) {}
 
-  /** Does one step. Returns true if there may be more to do. */
+  /** Removes archived events, or archives further ones. Returns true if there may be more to do. */
   async step(now: Date): Promise<boolean> {
     if (await this.removing.removeSome(now)) return true;
     return this.database.transaction(async () => {
@@ -33,7 +33,10 @@ export class ArchiveUsageWorkflow {
     });
   }
 
-  /** Reads the drafts last: a renewal moves usage from the running period to its draft. */
+  /**
+   * Returns, by customer, the earliest start of usage that is not billed yet. Reads the drafts last, because a renewal moves
+   * usage from the running period to its draft.
+   */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const running = await this.unbillableUsage.openSince(customerIds);
     const waiting = await this.invoices.usageWaitingSince(customerIds);
