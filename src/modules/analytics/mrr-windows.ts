@@ -25,7 +25,7 @@ const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
   churn: -1,
 };
 
-/** Returns every window of every currency with changes before the end of the windows, by currency and time. */
+/** Returns all windows for each currency that has changes before their end, ordered by currency and time. */
 export function mrrWindows(
   windows: readonly Period[],
   sums: readonly MrrSum[],

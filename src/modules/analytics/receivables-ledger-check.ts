@@ -3,8 +3,8 @@ import { LedgerChecks } from '../ledger';
 import { OWED_POSTED, OWED_STORED } from './receivables.repository';
 
 /**
- * Checks, when the ledger is verified, that the postings from which receivables of the past are read add up to what is owed
- * now.
+ * Checks, when the ledger is verified, that all postings to receivables add up to what open invoices owe now. Reports about
+ * earlier instants are calculated from these postings.
  */
 @Injectable()
 export class ReceivablesLedgerCheck implements OnModuleInit {

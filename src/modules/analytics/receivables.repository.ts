@@ -6,7 +6,7 @@ import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
 
-/** Sums what is still owed on invoices that are late by more than `from` and at most `to` days. */
+/** Sums what is still owed on invoices that are overdue by more than `from` and at most `to` days; null: no upper limit. */
 const late = (from: number, to: number | null): string =>
   sumWhere(
     `${OVERDUE} > interval '${from} days'${to === null ? '' : ` AND ${OVERDUE} <= interval '${to} days'`}`,
@@ -28,7 +28,10 @@ const OPEN_NOW = `
     FROM invoice WHERE status = 'open' AND test_clock_id IS NULL
       AND amount_due > amount_paid + amount_credited)`;
 
-/** Postings to receivables with the invoice that each changes. Has the customer, so that a filter applies before the join. */
+/**
+ * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by customer applies
+ * before the join.
+ */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
     FROM ledger_posting
@@ -37,10 +40,16 @@ const POSTED = `
       LEFT JOIN credit_note ON credit_note.id = source_id
     WHERE account = 'accounts_receivable'`;
 
-/** The subscription of an invoice, because credit of a later invoice lowers any of its invoices; without one, the invoice. */
+/**
+ * Key that amounts owed are summed by. It is the subscription of an invoice, because credit of a later invoice lowers any of the
+ * subscription's invoices. An invoice without a subscription is its own key.
+ */
 const DEBT = 'coalesce(subscription_id, invoice.id)';
 
-/** Both sides of a check: amounts that each subscription, or invoice without one, owes now, as stored and as posted. */
+/**
+ * The two sides of a check: the amounts that open invoices owe now as stored, and the same amounts as posted, both by {@link
+ * DEBT}.
+ */
 export const OWED_STORED = `
   SELECT ${DEBT} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
@@ -53,7 +62,10 @@ const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
-/** All credit that lowered open invoices of these subscriptions. Recoveries cancel the part for uncollectible invoices. */
+/**
+ * All credits of these subscriptions, each with the amount by which it lowered open invoices. The sum includes recoveries, which
+ * cancel the part for uncollectible invoices.
+ */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
       SELECT -sum(amount_minor) FROM ledger_transaction AS part JOIN ledger_posting ON transaction_id = part.id
@@ -72,7 +84,7 @@ const LOWERED = `
       ON written_off.source_id = invoice.id AND written_off.kind = 'write_off'
   WHERE amount_credited > 0 AND subscription_id IN (${LOWERED_LATER}) ORDER BY invoice.id`;
 
-/** Invoices that could be owed at $1. */
+/** Condition: the invoice was finalized before $1, so that it could be owed then, and its customer is in real time. */
 const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS NULL';
 
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';

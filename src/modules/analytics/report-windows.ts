@@ -27,8 +27,9 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report and its windows. By default it ends now, and begins with the month of a year before its end.
- * @param mostWindows windows that the period may have
+ * Returns the period of a report and its windows. By default the period ends now, and begins at the start of the month a year
+ * before its end.
+ * @param mostWindows maximum number of windows of the period
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */
 export function reportOf(

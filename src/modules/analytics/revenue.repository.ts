@@ -3,7 +3,7 @@ import type { Period } from '../../core/time';
 import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
-/** Current plan of the subscription that the source of a transaction belongs to. */
+/** SQL of the current plan of the subscription that the source of a transaction belongs to; null without a subscription. */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
     WHEN 'inv' THEN (SELECT subscription_id FROM invoice WHERE invoice.id = source_id)
@@ -26,14 +26,16 @@ const KEYS: Readonly<Record<RevenueGroup, string>> = {
   account: 'account',
 };
 
-/** Sums postings to an account. Credits count as positive with the sign -1. */
+/** Sums postings to an account. With the sign `-`, credits count as positive. */
 const sumOf = (account: string, sign: '' | '-'): string =>
   `coalesce(${sign}sum(amount_minor) FILTER (WHERE account = '${account}'), 0)`;
 
 const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
-/** Sums by window. Has the groups of each currency with the most revenue in the whole period. */
+/**
+ * Sums the postings by currency, window and group, for the groups of each currency with the most revenue in the whole period.
+ */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
     SELECT currency, width_bucket(occurred_at, $1::timestamptz[]) AS number, ${key} AS key, account, amount_minor

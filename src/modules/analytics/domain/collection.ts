@@ -4,7 +4,7 @@ export interface CollectionRow {
   /** Number of the attempt at its invoice, from 1. */
   readonly attempt: number;
   readonly status: string;
-  /** Only of failed charges. */
+  /** Why the charges failed; null for charges that have not failed. */
   readonly failureCode: string | null;
   readonly payments: number;
   /** Minor units as text. */

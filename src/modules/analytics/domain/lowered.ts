@@ -6,7 +6,7 @@ export interface NegativeInvoiceCredit {
   /** Transaction that posted it. Ids sort by creation. */
   readonly postedId: string;
   readonly isLater: boolean;
-  /** Amount taken off open invoices. Uncollectible invoices are no receivables. */
+  /** Amount taken off open invoices. Does not include what it took off uncollectible invoices, which are no receivables. */
   readonly amountMinor: bigint;
 }
 

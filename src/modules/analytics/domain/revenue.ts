@@ -7,11 +7,11 @@ export type RevenueGroup = (typeof REVENUE_GROUPS)[number];
 export interface RevenueRow {
   readonly currency: string;
   readonly period: Period;
-  /** Plan, customer or account; null without a group, and for revenue without a plan. */
+  /** Id of the plan or customer, or name of the account; null without grouping, and for revenue without a plan. */
   readonly key: string | null;
-  /** Only of customers. */
+  /** Name of the customer; null unless revenue is grouped by customer. */
   readonly name: string | null;
-  /** Only of customers. */
+  /** Null unless revenue is grouped by customer. */
   readonly isDeleted: boolean | null;
   readonly gross: string;
   readonly discounts: string;
