@@ -12,15 +12,15 @@ import {
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
-/** Results of all checks, and the last comparison with a payment provider that ended, if any. */
+/** Results of the checks that ran, and the last comparison with a payment provider that has ended; null if there is none. */
 export interface Verification {
   readonly results: readonly CheckResult[];
   readonly lastReconciliation: LastReconciliation | null;
 }
 
 /**
- * Verifies the ledger. The ledger checks that it balances; higher modules register checks that compare it with their payments
- * and invoices.
+ * Verifies the ledger. This class registers the checks that the ledger balances. Higher modules register checks that compare the
+ * ledger with their payments and invoices.
  */
 @Injectable()
 export class LedgerChecks implements OnModuleInit {
@@ -83,7 +83,8 @@ export class LedgerChecks implements OnModuleInit {
   }
 
   /**
-   * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
+   * Runs the checks on one snapshot of the ledger, unaffected by concurrent writes. With `changedSince`, skips checks that need
+   * the whole ledger, and does not set the metrics.
    * @param changedSince limits the checks to transactions since this instant, and to the customers of these; null: the whole
    *   ledger
    * @throws {ProblemError} `too_many_reports`

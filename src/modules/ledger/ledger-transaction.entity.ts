@@ -3,7 +3,10 @@ import type { LedgerTransaction } from '../../core/ledger';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PostedTransaction } from './domain/posted-transaction';
 
-/** Append-only: triggers refuse updates and deletions, and commits whose postings do not balance. */
+/**
+ * Append-only: triggers refuse updates, deletions (except of customers on test clocks), and commits whose postings do not
+ * balance.
+ */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
 // These indexes contain an expression, the time in the id, which entities cannot define.

@@ -80,7 +80,7 @@ const differences = (left: SummedRows, right: SummedRows, customers: string): st
   ORDER BY key, currency LIMIT $1`;
 
 const ALL_CUSTOMERS = '$2::text IS NULL';
-/** Customers who have a transaction from an id on. */
+/** Condition: the customer has a transaction with this id or a later one. */
 const POSTED_SINCE =
   'customer_id IN (SELECT customer_id FROM ledger_transaction WHERE id >= $2::text)';
 
@@ -88,7 +88,7 @@ const amountsOf = (sql: string, left: string, right: string, customers: string):
   SELECT key, currency::text AS currency, ${left}::bigint AS left_amount, ${right}::bigint AS right_amount
   FROM (${sql}) AS row WHERE ${customers}`;
 
-/** Reading the whole ledger takes longer than any other request. */
+/** Time limit for reading the whole ledger, which takes longer than any other request. */
 const MORE_TIME = { statementMs: 300_000 };
 
 interface AccountRow {
@@ -157,8 +157,8 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns the balances of all accounts. Without arguments they are read from the totals; for one customer, or before an
-   * instant, postings are summed.
+   * Returns the balances of all accounts. If both arguments are null, reads them from the running totals. For one customer, or
+   * before an instant, sums the postings.
    */
   async balances(
     customerId: string | null,
@@ -172,7 +172,7 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns accounts whose total differs from the sum of their postings. */
+  /** Returns accounts whose running total or number of postings differs from their postings. */
   findWrongTotals(): Promise<readonly string[]> {
     return this.idsOf(WRONG_TOTALS, []);
   }

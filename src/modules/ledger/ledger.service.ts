@@ -45,7 +45,7 @@ export class LedgerService {
     return posted.map(({ id }) => id);
   }
 
-  /** Returns the transactions of a source, oldest first, for the void that reverses them. */
+  /** Returns the transactions of a source, oldest first. */
   transactionsOf(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.ledger.findBySource(sourceId);
   }

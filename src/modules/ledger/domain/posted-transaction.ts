@@ -78,7 +78,7 @@ export interface SumsCheck {
 
 export interface CheckResult {
   readonly name: string;
-  /** At most `MAX_OFFENDING`. */
+  /** Violations, at most {@link MAX_OFFENDING}; empty if the invariant holds. */
   readonly offending: readonly string[];
 }
 
