@@ -20,7 +20,7 @@ const SUMS = `
   SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
   FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
 
-/** Numbers of windows are counted from 1; 0 is before the first start. */
+/** Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first window. */
 const WINDOWS = `
   SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
     sum(after_minor - before_minor)::text AS amount, count(*)::integer AS changes
@@ -64,7 +64,7 @@ export class MrrChangesRepository {
     return this.database.queryValues<string>(PENDING, [most]);
   }
 
-  /** Returns the ids of those subscriptions whose revenue is not recorded yet. */
+  /** Returns those of the given ids whose revenue is not recorded yet. */
   async pendingOf(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.database.queryValues<string>(PENDING_OF, [subscriptionIds]));
   }

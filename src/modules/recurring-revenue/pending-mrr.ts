@@ -9,7 +9,7 @@ import { RecurringRevenueService } from './recurring-revenue.service';
 export const PENDING_MRR_WORK = 'pending-mrr';
 const EVERY_MS = 30_000;
 
-/** Subscriptions that one transaction locks. Other work on them waits for its commit. */
+/** Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits for its commit. */
 const BATCH = 200;
 
 /** Records the revenue of subscriptions that a process of a previous release created or changed. */

@@ -58,7 +58,10 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Returns the recurring revenue of subscriptions at an instant, by subscription id. */
+  /**
+   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions whose status has
+   * no revenue.
+   */
   async current(
     subscriptions: readonly Subscription[],
     at: Date,
