@@ -12,7 +12,7 @@ const ATTEMPTS = `
     AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id IS NULL)
   GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 NULLS FIRST`;
 
-/** Reads the tables of other modules, and writes none. */
+/** Reads the results of automatic charges from the tables of other modules. */
 @Injectable()
 export class CollectionRepository {
   constructor(private readonly reports: Reports) {}

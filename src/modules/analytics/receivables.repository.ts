@@ -73,7 +73,10 @@ const CREDITS = `
   FROM invoice JOIN ledger_transaction AS posted ON source_id = invoice.id AND kind = 'credit_applied'
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
-/** Credited invoices of these subscriptions, with the amount that was credited in addition to credit notes. */
+/**
+ * Credited invoices of these subscriptions, each with the amount that credits of negative invoices took off: all credited amounts
+ * less credit notes.
+ */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
     (amount_credited - coalesce((SELECT sum(to_receivable) FROM credit_note
@@ -166,7 +169,7 @@ interface LoweredRow extends Omit<LoweredInvoice, 'loweredMinor'> {
   readonly lowered: string;
 }
 
-/** Reads the tables of other modules, and writes none. */
+/** Reads what invoices owe from the tables of other modules. */
 @Injectable()
 export class ReceivablesRepository {
   constructor(

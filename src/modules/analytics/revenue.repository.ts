@@ -60,7 +60,7 @@ const revenueBy = (key: string): string => `
     WHERE groups.currency = posted.currency AND groups.key IS NOT DISTINCT FROM posted.key)
   GROUP BY currency, number, key ORDER BY currency, number, ${GROSS} - ${DISCOUNTS} DESC, key`;
 
-/** Reads the tables of other modules, and writes none. */
+/** Reads revenue from the tables of other modules. */
 @Injectable()
 export class RevenueRepository {
   constructor(private readonly reports: Reports) {}

@@ -74,7 +74,7 @@ export class ConsumeBalanceService {
     const kept = await this.consumptions.store([{ record, decisions }], now);
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     if (kept < decisions.length) {
-      // A concurrent request refused one of the keys, without the lock.
+      // A concurrent request, refused without the lock, has answered one of the keys.
       if (allowed.length > 0 && kept > 0) throw new ConcurrentlyAnswered();
       return this.findAnswers(record, requests);
     }

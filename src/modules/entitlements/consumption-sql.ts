@@ -12,7 +12,7 @@ import { INTO_ANSWERS } from './consumptions.repository';
 
 /** Statements that consume balances of many customers. */
 
-/** True if another balance of the customer has the same usage window, so that its usage would have to be written as well. */
+/** Condition: another balance of the customer has the same usage window, so that its usage would have to be written as well. */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -32,9 +32,9 @@ const IN_ORDER_OF_KEYS = `
 
 /**
  * Locks streams, then balances of the CTE `requested`, in ascending order. Skips balances that are locked by another transaction
- * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window another process
- * began by a clock that is ahead, and balances whose usage event would also change another balance, another registered window or
- * a billed period. The conditions on customer ids keep the cached plan from reading whole tables.
+ * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window starts in the
+ * future, because a process whose clock is ahead began it, and balances whose usage event would also change another balance,
+ * another registered window or a billed period. The conditions on customer ids keep the cached plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */

@@ -134,7 +134,6 @@ function balanceKeyText({ customerId, entitlementId }: BalanceKey): string {
   return `${customerId} ${entitlementId}`;
 }
 
-/** Parses a stored answer. */
 function toConsumption(stored: object): Consumption {
   const { isAllowed, state } = stored as Consumption;
   const resetsAt = state.resetsAt === null ? null : new Date(state.resetsAt);

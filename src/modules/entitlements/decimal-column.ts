@@ -1,7 +1,7 @@
 import { Column } from 'typeorm';
 import { formatDecimal, parseExact, type Rational } from '../../core/decimal';
 
-/** Stored digits after the point: more than the product of two numbers with twelve digits each has. */
+/** Maximum number of stored fraction digits: more than the product of two numbers with twelve fraction digits each has. */
 const FRACTION_DIGITS = 30;
 
 export function toNumeric(value: Rational): string {

@@ -42,7 +42,10 @@ export class EntitlementWindows implements OnModuleInit {
     return this.queues.runDue(this.queue);
   }
 
-  /** Locks all streams first, in the order in which ingest locks them, so that the two cannot deadlock. */
+  /**
+   * Recalculates balances in one commit. Locks all streams first, in the order in which ingest locks them, so that the two cannot
+   * deadlock.
+   */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {
       await this.usage.holdAll(balances.map(({ customerId }) => customerId));

@@ -174,7 +174,7 @@ export class RecalculateBalanceService {
 
   /**
    * Starts another window. If it overlaps the former window, it counts the usage since its own start, and plan usage and grant
-   * usage of the former window stay so.
+   * usage of the former window stay plan usage and grant usage.
    * @param next the new window; the instant up to which its usage counts (null: all of it); the allowance of the former window
    */
   private async replaceWindow(
@@ -251,7 +251,7 @@ export class RecalculateBalanceService {
     if (meterId === null || isSameSpan(former, current)) return record;
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
-    // The window may have been registered before, for another balance.
+    // The window may have been registered before, for another balance. Then its registration has not outdated the cached state.
     await this.usage.outdate(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;

@@ -15,8 +15,8 @@ export interface ChangedWindow {
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks on the ingest path, for modules above that must react in the commit of the events. These modules register their hooks
- * when the application starts. A hook must not take locks that come before streams in the lock order.
+ * Hooks on the ingest path, for modules of higher layers that must react in the commit of the events. These modules register
+ * their hooks when the application starts. A hook must not take locks that come before streams in the lock order.
  */
 @Injectable()
 export class UsageHooks {

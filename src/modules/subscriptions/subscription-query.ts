@@ -20,7 +20,6 @@ export interface SubscriptionFilter {
 export const RENEWS = `"status" IN (${RENEWING_STATUSES.map((status) => `'${status}'`).join(', ')})
   AND ("cancel_at" IS NULL OR "cancel_at" > "current_period_end_at")`;
 
-/** Returns the query of a list of subscriptions. */
 export function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
   const { renews } = filter;
   return new ListQuery('subscription')

@@ -21,8 +21,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice, and disputed payments whose credit the invoice used. Reads what refunds and disputes
- *    took of them, so that no money is given back twice.
+ * 2. Locks the payments of the invoice, and disputed payments whose credit the invoice used. Reads how much of them refunds and
+ *    disputes have taken, so that no money is given back twice.
  * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. If the invoice was paid with
  *    credit of a payment that lost money in a dispute, credit of the note is taken to cover the loss.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.

@@ -22,8 +22,8 @@ interface Withdrawable {
  * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. A caller
  *    that itself locks or changes credit must lock these first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. Credit that is
- *    given back in this way is taken to cover losses of the payments that it came from.
+ * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If that
+ *    returns credit of a payment that lost money in a dispute, the credit is taken to cover the loss.
  */
 @Injectable()
 export class WithdrawInvoicesWorkflow {

@@ -32,8 +32,8 @@ type MethodOf = (invoice: Invoice) => ChosenMethod | null;
  * made once, by the process that locks the invoice first.
  *
  * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending payments.
- *    Invoices with nothing to charge wait. Invoices are postponed by a day if their provider is switched off, and by a minute
- *    if its events were not read lately.
+ *    Stops the collection of invoices that cannot be charged automatically now. Invoices are postponed by a day if their provider
+ *    is switched off, and by a minute if its events were not read lately.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */

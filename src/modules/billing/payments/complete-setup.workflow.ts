@@ -9,7 +9,7 @@ import {
 } from '../../payments';
 import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
 
-/** Result if the method was added by its token and deleted before the setup ended. */
+/** Result of a setup whose payment method was meanwhile added separately, by its token, and then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**

@@ -30,12 +30,12 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 /**
  * Writes the outcome of a charge: the second of the two commits of a payment.
  *
- * 1. Locks the payment method, if the decline was final for it, then the subscription, the invoice and the payment. If step 4 may
- *    follow, also locks the invoices and payments that it changes.
+ * 1. Locks the payment method, if the outcome makes it unusable, then the subscription, the invoice and the payment. If step 4
+ *    may follow, also locks the invoices and payments that it changes.
  * 2. Pays the invoice, or frees what the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. A success is posted, and what the invoice does not need becomes credit.
  * 4. Expires the subscription if its time limit for the first payment has passed.
- * 5. Makes the payment method unusable if the decline was final for it.
+ * 5. Makes the payment method unusable if the outcome does so.
  * 6. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
  */
 @Injectable()

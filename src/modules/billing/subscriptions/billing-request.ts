@@ -22,7 +22,7 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 /**
  * Returns the billing periods of subscriptions after a decision. An invoice that starts where a period is cut off belongs to the
  * period that the decision opens.
- * @param billing periods before the decision
+ * @param periods billing periods before the decision
  */
 export function periodsAfter(
   periods: BillingPeriods,

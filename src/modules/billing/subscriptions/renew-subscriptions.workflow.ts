@@ -41,7 +41,7 @@ interface DueSubscriptionsRead {
   readonly snapshots: readonly Snapshot[];
   /** Customers of these subscriptions that were not deleted. */
   readonly customerIds: ReadonlySet<string>;
-  /** Subscriptions that wait for their first payment while it is pending. */
+  /** Subscriptions that wait for a first payment that is pending at the provider. */
   readonly beingPaid: ReadonlySet<string>;
 }
 

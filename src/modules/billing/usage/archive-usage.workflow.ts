@@ -7,7 +7,7 @@ import { UnbillableUsageService } from '../../subscriptions';
 /**
  * Archives usage events whose retention has ended, in steps. Each is one commit.
  *
- * 1. Removes events whose files were written a while ago.
+ * 1. Removes events whose files were written at least 15 minutes ago.
  * 2. Writes the next file, or selects the next streams with events to archive.
  * 3. Locks these streams, and reads which periods of their customers are not billed yet. Closes the month of each stream if no
  *    such period needs it.

@@ -111,9 +111,9 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. What was taken from expired or voided grants stays expired grant usage;
- * subscriptions cover the rest up to their allowance. If the total falls, for example because an event was voided, expired
- * grant usage falls by the same amount, but not below the usage beyond the allowance.
+ * Returns the counter with a new total of usage. What was taken from expired or voided grants stays expired grant usage; the rest
+ * is plan usage, up to the allowance or, if that is greater, the plan usage so far. If the total falls, for example because an
+ * event was voided, expired grant usage falls by the same amount, but not below the usage beyond the allowance.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,

@@ -61,7 +61,7 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory has the newest recorded file in its recorded size. It has not if its volume is not mounted.
+   * Requires that the directory has the newest recorded file in its recorded size. Otherwise its volume is probably not mounted.
    * @param latest null if no file was recorded; then the directory must exist
    * @throws {Error} if it is missing
    */

@@ -67,7 +67,7 @@ export class ArchiveUsage {
       return 'done';
     }
     const current = started(progress, keptFrom(now, usageArchive.retentionMonths), now);
-    // A backfill counts stored events. No month may be archived in part meanwhile.
+    // A backfill reads stored events, so no month is archived while one runs.
     if (current === null || (await this.archive.isBackfilling())) return 'none';
     return this.find(current, now);
   }

@@ -52,7 +52,7 @@ const MISSING = `
   FROM ${WITH_HOURS_OF} AND month.stream_id = $1
   LIMIT 1`;
 
-/** End of an archived month of a stream of this event name that has events in an hour that a range touches. */
+/** End of an archived month, of any stream of this event name, with events in an hour that a range touches. */
 const MISSING_OF_NAME = `
   SELECT month.end_at AS "archivedBefore"
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -161,8 +161,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns the end of an archived month of any stream of this event name that has events in an hour that one of these ranges
-   * touches, otherwise null.
+   * Searches all streams of an event name for an archived month with events in an hour that one of these ranges touches. Returns
+   * the end of such a month; null if there is none.
    */
   missingOfName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.end(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);

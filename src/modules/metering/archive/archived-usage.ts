@@ -70,8 +70,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no hour that these ranges touch has archived events. The ranges must not contain whole hours that are read from
-   * their stored totals.
+   * Requires that no hour that these ranges touch has archived events. Pass only ranges that are read from single events: whole
+   * hours are read from their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -79,7 +79,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Like {@link requireStored}, for all streams of an event name.
+   * Does the same as {@link requireStored} for all streams of an event name.
    * @throws {ProblemError} `usage_archived`
    */
   async requireStoredOf(eventName: string, ranges: readonly Period[]): Promise<void> {

@@ -44,8 +44,8 @@ export const NEXT_STREAMS = `
 
 /**
  * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. `closedBefore` is not
- * within one of these periods, so that none is billed again from only a part of its events.
+ * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. `closedBefore` is the end of
+ * the month or, if that is later, of the last of these periods, so that no period is billed again from only a part of its events.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -8,7 +8,7 @@ import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/count
  * those of FROM_PARAMETERS or FROM_TABLE, which start with the streams.
  */
 
-/** Names both parameters in every statement, because PostgreSQL requires that each parameter is used. */
+/** Columns with both times. Every statement contains them, because PostgreSQL requires that each parameter is used. */
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
@@ -154,9 +154,9 @@ const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${lis
 /** Ids of the streams of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
-/** Properties of events that decide which statement of the fast path stores them. */
+/** Cases that a statement of the fast path must handle. They decide which of its statements is used. */
 export interface FastPathNeeds {
-  /** True if a key may be that of an archived event. */
+  /** True if the key of an event may be that of an archived event. */
   readonly hasArchive: boolean;
   /** True if events may be in registered windows. */
   readonly hasWindows: boolean;
@@ -282,7 +282,7 @@ const classifySql = (incoming: string): string => `
   )
   ${RESULTS}`;
 
-/** Statements for events from one of the two sources. */
+/** Statements of the slow path for events from one source: the parameters, or the table of staged events. */
 export interface AppendStatements {
   readonly record: string;
   readonly classify: string;

@@ -31,7 +31,7 @@ export interface SplitRequest {
   readonly rest: readonly IncomingEvent[];
 }
 
-/** Events of a request whose streams are all cached. */
+/** Part of a request for the fast path: events of cached streams. */
 export class FastPathRequest {
   /** Events of this part, in order. The request that was split may have more. */
   readonly events: IncomingEvent[] = [];

@@ -183,7 +183,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Completes the outcome of the fast path: stores the events that it left out, on the slow path. */
+  /** Stores the events that the fast path left out on the slow path. Returns the outcome of all events of the part. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

@@ -186,9 +186,8 @@ export class WriteQueue {
   }
 
   /**
-   * Writes requests one by one after their group failed, so that one cannot fail the others. After an outage, and after two lock
-   * timeouts, rejects the rest with the error of the group: they would wait for the same lock, and so would the requests behind
-   * them.
+   * Writes requests one by one after their group failed, so that one cannot fail the others. Rejects them all after an outage.
+   * After two lock timeouts, rejects the rest: they would wait for the same lock, and so would the requests behind them.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],

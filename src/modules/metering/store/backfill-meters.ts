@@ -19,9 +19,9 @@ const MAX_ID = '9223372036854775807';
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
- * Counts events that were stored before a meter, in steps beside ingest (decision 42). A step locks some streams, recounts
- * all their events in a range of hours, and stores its progress, in one commit. Appends count the events that they store from
- * the commit that creates the meter on.
+ * Counts events that were stored before a meter, in steps, while ingest continues (decision 42). A step locks some streams,
+ * recounts all their events in a range of hours, and stores its progress, in one commit. Appends count the events that they store
+ * from the commit that creates the meter on.
  */
 @Injectable()
 export class BackfillMeters {

@@ -20,7 +20,7 @@ const BEFORE_WINDOW = totalsOf({
     SELECT 0 AS number, '0001-01-01T00:00:00Z'::timestamptz AS start_at, '0001-01-01T00:00:00Z'::timestamptz AS hours_start_at,
       ${HOUR} AS hours_end_at, carrying.start_at AS end_at`,
   condition: NOT_VOIDED,
-  // The sum is over all groups.
+  // The value is that of all groups together.
   groupBy: [],
 });
 

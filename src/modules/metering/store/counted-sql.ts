@@ -35,7 +35,9 @@ const PASSES_FILTERS = `
 /** Condition: the event passes the filters of the meter and has the value that its aggregation reads. */
 export const IS_COUNTED = `${HAS_VALUE} AND ${PASSES_FILTERS}`;
 
-/** Group texts of more bytes than this as JSON are replaced by their SHA-256, so that every group has a key. */
+/**
+ * Maximum size of a group text as JSON. A larger text is replaced by its SHA-256, so that each group key fits into its column.
+ */
 const LONGEST_GROUP_TEXT_BYTES = 190;
 
 /** Maximum number of properties that a meter groups by. */
@@ -65,7 +67,10 @@ export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
     ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
 
-/** Returns {@link GROUP_KEY} for meters that group by this number of properties. It is short, so PostgreSQL plans it faster. */
+/**
+ * Returns {@link GROUP_KEY} for meters that group by this number of properties. This SQL is shorter, so PostgreSQL plans it
+ * faster.
+ */
 export function groupKeyOf(properties: number): string {
   const texts = Array.from({ length: properties }, (_, place) =>
     groupedText(`(meter.group_by ->> ${place})`),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Period } from '../../../core/time';
 import type { Database } from '../../../platform/database';
 
-/** Keys per page. */
+/** Number of keys per page. */
 const PAGE = 10_000;
 
 const OPEN_KEYS = `

@@ -35,7 +35,7 @@ export class EventCounts {
     private readonly totals: UsageTotalsWriter,
   ) {}
 
-  /** Returns the meters that count an event of a locked stream. */
+  /** Returns the meters that count an event of a locked stream, each with the group and the registered windows of the event. */
   async of(stream: string, event: StoredUsageEvent): Promise<readonly EventCount[]> {
     const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
       event.idempotencyKey,

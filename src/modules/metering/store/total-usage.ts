@@ -12,7 +12,7 @@ import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 /** Maximum number of running totals and events that one answer reads. */
 const MAX_PIECES = 2_000_000;
 
-/** Value of an hour, value of an event, and how values are combined. */
+/** SQL of the value of an hour and of an event, and the aggregate function that combines such values. */
 const PIECES: Record<
   TotalledAggregation,
   { readonly ofHour: string; readonly ofEvent: string; readonly together: 'sum' | 'max' }

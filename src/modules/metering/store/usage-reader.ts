@@ -84,7 +84,7 @@ export class UsageReader {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
-    // Running totals are current. Usage at an earlier position is computed from events.
+    // Running totals include everything up to the last position, so usage at an earlier position is computed from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
     await this.archived.requireStored(stream, requested.flatMap(edgesOf));
     const pieces = {

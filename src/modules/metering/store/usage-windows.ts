@@ -26,7 +26,7 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** One row per open window. */
+/** Running totals of each requested window that is open. */
 const READ = `
   SELECT requested.number, stream.id AS stream_id, totals.*
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])

@@ -245,8 +245,8 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /**
- * Returns the unit in which parts of a period are prorated: `day` if the item has proration `none` and only the caller asks for
- * proration.
+ * Returns the unit in which parts of a period of an item are prorated. An item with proration `none` is prorated by the day if
+ * the caller asks for proration.
  */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';

@@ -21,7 +21,7 @@ export interface BillableSpan {
   readonly periodStartAt: Date | null;
   /** Pause that ended this span; null: no pause did. */
   readonly pause: {
-    /** End of the span if there had been no pause; null: open. */
+    /** End of the span if there had been no pause; null: it would have continued. */
     readonly plannedEndAt: Date | null;
     /** The end of the billing period in which it was paused. */
     readonly periodEndAt: Date;
