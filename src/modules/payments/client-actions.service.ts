@@ -5,7 +5,7 @@ import { paymentActionNotRequired } from './payments.errors';
 import { PaymentsService } from './payments.service';
 import { ProviderGateway } from './providers/provider-gateway';
 
-/** Confirmation by the customer that a payment waits for. */
+/** Confirmation that a payment needs from its customer before it can continue. */
 export interface RequiredAction {
   readonly paymentId: string;
   readonly provider: ProviderName;

@@ -20,7 +20,7 @@ import {
   IN_FLIGHT_ROWS,
 } from './summed-rows';
 
-/** Checks that ledger, invoices and payments agree about the money that moved. */
+/** Registers the checks that the ledger, invoices and payments agree about the money that moved. */
 @Injectable()
 export class PaymentLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

@@ -65,12 +65,12 @@ export class PaymentRecordsService {
     await this.ledger.post(postPayment(posted), source);
   }
 
-  /** Stores the answer of the request that made a payment. */
+  /** Stores the answer to the request that created a payment. */
   async answer(payment: Payment): Promise<void> {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
-  /** Records an outcome that contradicts the final outcome of a payment. */
+  /** Records a discrepancy if the outcome contradicts the final status of a payment. */
   async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
     const { id: paymentId, status, providerReference } = before;
     const reported = { paymentId, refundId: null, status, providerReference };
@@ -78,7 +78,7 @@ export class PaymentRecordsService {
     if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
-  /** Writes how disputes limit refunds of a locked payment, and records the event of a change. */
+  /** Writes `isDisputed` and `amountLost` of a locked payment, and records the event. A no-op if neither changed. */
   async recordDisputes(
     before: Payment,
     { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,

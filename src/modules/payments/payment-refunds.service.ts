@@ -63,7 +63,8 @@ export class PaymentRefundsService {
     const before =
       (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
-    // Before `usedOf` locks the credit of the payment, which may be newer than other credit.
+    // Must precede `usedOf`, because credits are locked oldest first: `usedOf` locks the credit of the payment, which may be
+    // newer than the others.
     const others = await this.credit.lockAvailable(before);
     const used = await this.usedOf(before);
     const free = refundableOf(before, used);
@@ -84,8 +85,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has moved,
-   * so disputes and used credit are ignored. Returns null if less than the amount is left of the payment.
+   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
+   * moved, so disputes and used credit are ignored. Returns null if the payment has not succeeded, or refunds leave less than
+   * the amount.
    */
   async reserveForProviderRefund(
     paymentId: string,
@@ -135,7 +137,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Lowers the refunded amount of a locked payment, because a bank returned the refund, in the caller's transaction.
+   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the caller's
+   * transaction.
    * @returns the part that is credit of the customer again
    */
   async returned(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
@@ -143,7 +146,10 @@ export class PaymentRefundsService {
     return this.credit.returnRefund(refundId, payment.id, payment.amountRefunded - amount);
   }
 
-  /** Recovers a loss from a dispute from credit of a locked payment that a refund made available. */
+  /**
+   * Recovers a loss from a dispute about a locked payment. Uses credit that came from the payment, which a refund made
+   * available.
+   */
   async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
     if (isAllApplied(payment)) return;
     await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
@@ -154,12 +160,15 @@ export class PaymentRefundsService {
     return this.gateway.refund(payment, refund);
   }
 
-  /** Sends the request of a refund again, which the provider certainly did not receive before. */
+  /** Sends the request of a refund again. Call it only if the provider certainly did not execute the earlier request. */
   async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
     return this.gateway.refund(await this.get(paymentId), refund);
   }
 
-  /** Asks the provider about a refund, and sends it if it never arrived. */
+  /**
+   * Asks the provider about a refund, or repeats the request if that cannot refund twice. Returns `absent` if the provider does
+   * not list the refund.
+   */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.get(paymentId), refund);
   }
@@ -175,7 +184,7 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Returns the part of a locked payment that invoices have used as credit, or that was given back as credit. */
+  /** Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit. */
   private async usedOf(payment: Payment): Promise<bigint> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);

@@ -10,7 +10,9 @@ import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-m
 import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
-/** Plans automatic charges of invoices, by the configured pauses and the usable payment methods. */
+/**
+ * Plans automatic charges of invoices with the configured pauses, and marks payment methods as unusable after a final decline.
+ */
 @Injectable()
 export class PaymentRetries {
   constructor(
@@ -26,8 +28,9 @@ export class PaymentRetries {
   }
 
   /**
-   * Locks the payment method that an outcome makes unusable, before the subscription of the payment is locked. Returns null if
-   * the outcome does not make it unusable, or it is already unusable or deleted.
+   * Locks and returns the payment method that an outcome makes unusable. Call it before the subscription of the payment is
+   * locked. Returns null if the outcome is no final decline, the payment is missing, has ended or has no stored method, or the
+   * method is deleted or already unusable.
    */
   async lockDeclined(
     payment: Payment | null,
@@ -40,7 +43,7 @@ export class PaymentRetries {
     return method?.unusableSince === null ? method : null;
   }
 
-  /** Makes a locked method unusable if this outcome was the final one of its payment, and records the event. */
+  /** Marks a locked method as unusable and records the event, if the outcome is a final decline. A no-op if `before` is null. */
   async markUnusable(
     before: PaymentMethod | null,
     outcome: ProviderOutcome,

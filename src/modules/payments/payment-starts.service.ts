@@ -34,7 +34,7 @@ export class PaymentStartsService {
   }
 
   /**
-   * Starts a payment, under a lease of this process, outside any transaction.
+   * Returns the id and the lease of a new payment, without writing it. Must not be called in a transaction.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async start(): Promise<StartedPayment> {
@@ -47,9 +47,9 @@ export class PaymentStartsService {
   }
 
   /**
-   * Writes a payment for a charge that already exists at its provider.
+   * Writes a payment for a charge that already exists at its provider, and records `payment.created`.
    * @param lease of this process
-   * @param now time of the customer
+   * @param now on the customer's clock
    */
   async adopt(
     { paymentId: id, reference, createdAt: startedAt }: UnrecordedCharge,
@@ -63,7 +63,7 @@ export class PaymentStartsService {
 
   /**
    * Writes a started payment and records `payment.created`.
-   * @param now time of the customer
+   * @param now on the customer's clock
    */
   async insert(
     started: StartedPayment,

@@ -94,7 +94,7 @@ export class PaymentsRepository {
     return locked.find((payment) => payment.id === id) ?? null;
   }
 
-  /** Locks the payments of invoices, and the payments among `ids`, until the transaction ends. */
+  /** Returns the payments for these invoices and the payments with these ids, locked until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${OF_INVOICES_OR_IDS} ORDER BY id FOR UPDATE`, [
@@ -164,12 +164,18 @@ export class PaymentsRepository {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
   }
 
-  /** Reserves an amount for a refund. Returns the payment; null if it does not exist, or too little is left. */
+  /**
+   * Reserves an amount for a refund. Returns the payment; null if it does not exist, has not succeeded or is disputed, or if
+   * less than the amount is left of it.
+   */
   reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
-  /** Reserves an amount for a refund that was already made. Returns the payment; null if less than the amount is left of it. */
+  /**
+   * Reserves an amount for a refund that was already made. Returns the payment; null if it does not exist or has not succeeded,
+   * or if its refunds leave less than the amount.
+   */
   reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
       id,
@@ -178,7 +184,11 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** Turns a reserved amount into a refunded one, or frees it. Returns the payment; null if it does not exist. */
+  /**
+   * Subtracts from the amount reserved for refunds, and adds to the refunded amount. Returns the payment; null if it does not
+   * exist.
+   * @param refunded 0 frees the reserved amount; negative after a bank returned a refund
+   */
   settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, SETTLE_REFUND, [
       id,

@@ -16,7 +16,7 @@ export interface DuePolls<Claimed> {
  * starts with its own call. A call that hangs does not delay the others.
  */
 export class PollingLimiter<Claimed> {
-  /** Objects being polled, plus those that a claim in flight may return. */
+  /** Number of objects being polled, plus those that a claim in flight may return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;
@@ -34,7 +34,7 @@ export class PollingLimiter<Claimed> {
     this.stopping = true;
   }
 
-  /** Resolves once no object is being polled. */
+  /** Resolves once no object is being claimed or polled. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
   }

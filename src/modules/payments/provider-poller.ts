@@ -24,8 +24,8 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Returns up to `most` due ids, leased to the caller, and plans their next attempt. Failed work then keeps its lease until that
-   * attempt. Without it, a failed attempt ends the lease.
+   * Claims up to `most` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt then keeps
+   * its lease until the next one. If this method is absent, rows are claimed by `due_at`, and a failed attempt ends the lease.
    */
   readonly claimDue?: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
@@ -33,7 +33,7 @@ export interface PolledRepository {
 /** Id of an object, with the end of its lease. */
 type Claimed = Omit<HeldLease, 'table'>;
 
-/** Service that completes one object. */
+/** Service that asks the provider about one object and stores the answer. */
 export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
 }

@@ -20,7 +20,10 @@ export interface ReturnedOfInvoice extends ReturnedMoney {
   readonly disputed: DisputedMoney;
 }
 
-/** Detaches payments from voided invoices. Their money becomes credit of the customer, like that of a late payment. */
+/**
+ * Computes how much of the money that paid invoices was returned, and detaches payments from voided invoices. The money of a
+ * detached payment becomes credit of the customer, like that of a late payment.
+ */
 @Injectable()
 export class ReturnPaymentsService {
   constructor(
@@ -32,8 +35,8 @@ export class ReturnPaymentsService {
 
   /**
    * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes. Invoices
-   * without such money are absent. Locks the payments until the caller's transaction ends. Need not lock credit, because
-   * refunds take credit only while they hold these locks.
+   * without such money are absent. Locks the payments until the caller's transaction ends. Does not lock credit, because
+   * refunds change credit only under the same locks.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
@@ -108,7 +111,7 @@ export class ReturnPaymentsService {
       const refundedMinor = lesser(before.amountRefunded - credit.refunded, appliedMinor);
       const unrefundedMinor = appliedMinor - refundedMinor;
       const reserved = lesser(before.amountRefundPending - credit.reserved, unrefundedMinor);
-      // A refund and a dispute can both take the same money.
+      // Limited to the rest, because a refund and a dispute can both take the same money.
       const lostMinor = lesser(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,

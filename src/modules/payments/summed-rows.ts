@@ -1,16 +1,16 @@
-/** Rows that the checks of the ledger add up; each statement gives `(key, currency, amount)`. */
+/** Rows that the checks of the ledger add up. Each statement returns `(key, customer_id, currency, amount)`. */
 
-/** Money that each provider holds. */
+/** Succeeded payments less refunds, by provider. */
 export const HELD_ROWS = `
   SELECT provider AS key, customer_id, currency, amount - amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** Payments that paid invoices, by customer. */
+/** Parts of payments that paid invoices, by customer. */
 export const APPLIED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_applied AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** Money that paid no invoice, by customer. */
+/** Parts of payments that paid no invoice, by customer. */
 export const NOT_APPLIED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount - amount_applied AS amount
   FROM payment WHERE status = 'succeeded'`;
@@ -20,12 +20,12 @@ export const REFUNDED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** Payments of invoices in flight, by customer. */
+/** Payments of invoices without a final outcome, by customer. */
 export const IN_FLIGHT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Funds that disputes withdrew and did not pay back, negative, by provider. */
+/** Funds that disputes withdrew less those paid back, as negative amounts, by provider. */
 export const DISPUTED_CASH_ROWS = `
   SELECT provider AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 

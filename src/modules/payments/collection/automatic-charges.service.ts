@@ -9,18 +9,21 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Time after which waiting charges check again whether this session has read the events of the provider. */
+/**
+ * Pause before a waiting charge checks again whether the events of the provider were read in the present session of this
+ * process.
+ */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for a provider that does not return its list of events. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
-/** Charges invoices that are collected automatically, unless charges must wait for events of the provider. */
+/** Sends automatic charges to providers, and decides how long charges and renewals must wait for the events of the provider. */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /**
-   * The process session of the last check: its number, the time of its first check, and true if events were read since then.
-   * Null before the first check.
+   * Session of this process at the last check: its number, the time of the first check in it, and true if events were read
+   * since then. Null before the first check.
    */
   private session: {
     readonly number: number | null;
@@ -42,7 +45,7 @@ export class AutomaticChargesService {
    * After downtime, or after a backup was restored, charges would repeat payments that only the provider knows of. So each new
    * session of this process first reads the provider's events. A new session is a sufficient sign, because a database is
    * restored only while no process is connected.
-   * @param isRealTime false for customers on a test clock, who do not wait because their money is not real
+   * @param isRealTime false for customers on a test clock, who do not wait for events because their money is not real
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -64,9 +67,9 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for events of the provider. After a backup was restored, these events may report
-   * payments of invoices that the backup does not have. Such a payment becomes credit, and the repeated renewal must use this
-   * credit.
+   * Returns true while renewals must wait for Stripe's events to be read, for at most 15 minutes in each session of this
+   * process. After a backup was restored, these events may report payments of invoices that the backup does not have. Such a
+   * payment becomes credit, and the repeated renewal must use this credit.
    */
   async holdsRenewals(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -74,7 +77,10 @@ export class AutomaticChargesService {
     return this.clock.now().getTime() - since.getTime() < RENEWALS_WAIT_MS;
   }
 
-  /** Returns true once events were read and applied in the present session of this process. */
+  /**
+   * Returns true once events were read and processed in the present session of this process, or if the provider's events were
+   * never read.
+   */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
     let { session } = this;

@@ -16,8 +16,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a discrepancy unless it was reported before. Returns true if written. The caller has locked the payment, so that
-   * concurrent reports do not write twice.
+   * Writes a discrepancy unless the same contradiction is already recorded. Returns true if written. The caller has locked the
+   * payment, so that concurrent reports do not write twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();

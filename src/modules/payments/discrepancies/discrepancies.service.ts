@@ -56,7 +56,10 @@ export class DiscrepanciesService {
     );
   }
 
-  /** Records a contradiction and alerts, in the caller's transaction. Further reports of the same contradiction are no-ops. */
+  /**
+   * Records a contradiction in the caller's transaction. After the commit, logs an error and increments the metric. Further
+   * reports of the same contradiction are no-ops.
+   */
   async record(reported: ReportedDiscrepancy): Promise<void> {
     const now = this.clock.now();
     const created: Discrepancy = {

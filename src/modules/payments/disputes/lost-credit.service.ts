@@ -6,16 +6,19 @@ import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
 import { lesser } from '../../../core/money';
 
-/** Fields of a payment that was lost in a dispute. */
+/** Fields of a payment that may have lost money in disputes. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
 
-/** Money that open disputes may take back, in minor units, and the id of a payment with an open dispute; null: there is none. */
+/**
+ * Money that open disputes may take back, in minor units, and the id of a payment with an open dispute; the id is null if there
+ * is none.
+ */
 export interface DisputedMoney {
   readonly disputedMinor: bigint;
   readonly disputedId: string | null;
 }
 
-/** Object that made credit available, and the time at which it did. Used for the ledger transaction. */
+/** Object that made credit available, and the time at which it did. Both go into the ledger transaction. */
 interface Freed {
   readonly sourceId: string;
   readonly occurredAt: Date;
@@ -34,8 +37,8 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of these invoices, and the payments whose credit they used, until the caller's transaction ends. Call it
-   * before locking credit. Returns the payments of used credit that lost money in disputes.
+   * Locks the payments of these invoices, and the payments whose credit these invoices used, until the caller's transaction
+   * ends. Call it before locking credit. Returns the payments of the used credit that lost money in disputes.
    */
   async lockLost(
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
@@ -60,7 +63,10 @@ export class LostCreditService {
     return { lost, disputedMinor, disputedId: ids[0] ?? null };
   }
 
-  /** Takes and posts available credit of locked payments of one customer, up to the losses that no credit has covered yet. */
+  /**
+   * Takes available credit of locked payments of one customer, up to the losses that no credit has covered yet, and posts it to
+   * the ledger.
+   */
   async take(payments: readonly LostPayment[], freed: Freed): Promise<void> {
     let amountMinor = 0n;
     for (const { id, amountLost } of payments) {
@@ -73,8 +79,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes credit that a credit note gave. Its invoice was paid with credit of the locked payments. Takes at most the losses of
-   * these payments that no credit has covered yet.
+   * Takes credit that a credit note gave for an invoice, which had used credit of the locked payments, and posts it to the
+   * ledger. Takes at most the losses of these payments that no credit has covered yet.
    */
   async takeOfNote(
     payments: readonly LostPayment[],

@@ -52,7 +52,10 @@ export type ProviderOutcome =
   | NotSentOutcome
   | UnknownOutcome;
 
-/** Returns the failure code of a charge that ends the use of its payment method; null for any other outcome. */
+/**
+ * Returns the failure code if the outcome makes the payment method unusable, otherwise null. A `hard` failure does so, unless
+ * only the amount could not be charged.
+ */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
   return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
@@ -237,20 +240,20 @@ export interface ChargeQuery {
   readonly paymentId: string;
   /** The provider's id of the customer. */
   readonly customerReference: string;
-  /** Real time of the first request with the present attempt number. */
+  /** Real time of the first request with the payment's present `providerAttempt`. */
   readonly sentAt: Date;
 }
 
 /**
  * A provider that charges in two steps: the charge is prepared and its reference committed, then the charge is confirmed. A
- * prepared charge succeeds at most once, so the reference rules out a second charge, whatever the age of the key. If a method
- * throws, its outcome counts as `unknown`.
+ * prepared charge succeeds at most once, so the committed reference prevents a second charge even after the idempotency key has
+ * expired. If a method throws, its outcome counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
   /** Time in milliseconds for which a repeated key returns the first answer. */
   readonly replayMs: number;
-  /** True if the provider can charge customers on test clocks, which it must not where money is real. */
+  /** True if the provider may charge customers on test clocks; false where money is real. */
   readonly chargesTestClocks: boolean;
   /** Returns true for text that has the form of a payment method's token. */
   isMethodToken(token: string): boolean;
@@ -275,7 +278,7 @@ export interface PreparingProvider extends ProviderBase {
   cancel(reference: string): Promise<ProviderOutcome>;
   /** Returns the state of a charge; `prepared` if it was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
-  /** Finds a charge whose reference was not stored. Returns its reference, or null. */
+  /** Finds the charge of a payment whose reference was not stored. Returns the reference, or null if there is no such charge. */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
@@ -287,5 +290,5 @@ export interface PreparingProvider extends ProviderBase {
   clientAction(reference: string): Promise<ClientAction | null>;
 }
 
-/** Gateway that moves money. */
+/** Payment gateway that charges and refunds. */
 export type PaymentProvider = DirectProvider | PreparingProvider;

@@ -52,7 +52,10 @@ export interface Payment {
    * Number in the idempotency keys of requests to the provider. Incremented only once the outcome of the last request is known.
    */
   readonly providerAttempt: number;
-  /** Real time of the first request with that number; null for payments of former versions. */
+  /**
+   * Real time of the first request with the present `providerAttempt`; null for payments stored by earlier versions of the
+   * service.
+   */
   readonly sentAt: Date | null;
   readonly failureCode: string | null;
   /** Principal that created it; null if it was not recorded. */
@@ -83,7 +86,7 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method that a caller asks for; null leaves the choice to the service. */
+/** Payment method that a caller asks for. The service chooses what is null. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;
@@ -113,7 +116,7 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
   return isTerminal(PAYMENT_TRANSITIONS, status);
 }
 
-/** A payment that is about to be written. */
+/** Id, lease and start time of a payment that is not written yet. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
   /** The provider's id of the charge, if it was already made. */
@@ -178,7 +181,10 @@ export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
   /** Time of the machine, because providers do not know test clocks. */
   readonly askedAt: Date;
-  /** Lease of the payment when the provider was asked. The fencing token of an answer that is not final. */
+  /**
+   * Lease of the payment when the provider was asked. An answer that is not final plans the next poll only under the same
+   * lease.
+   */
   readonly lease: PolledLease;
 }
 
@@ -227,7 +233,7 @@ export function withOutcome(
   }
 }
 
-/** Returns the planned time of a poll, but not later than the limit. */
+/** Returns the plan of the next poll, moved to the limit if it is later. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,
@@ -264,7 +270,7 @@ export function returnedOf({
 /**
  * Returns the refundable part of a payment: the part that is not refunded, reserved by a pending refund, lost in a dispute or
  * used. Zero unless the payment succeeded.
- * @param usedMinor part that invoices used as credit, or that was credited
+ * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor other credit of the customer, which a refund may pay out as well
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
@@ -294,10 +300,10 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides on a refund. The payment must have succeeded, without an open dispute; the amount must be at least 1 and at most what
- * {@link refundableOf} returns.
+ * Decides on a refund. The payment must have succeeded, and no dispute may forbid refunds. The amount must be at least 1 and at
+ * most what {@link refundableOf} returns.
  * @param requested minor units; null for all that can be refunded without other credit
- * @param usedMinor part that invoices used as credit, or that was credited
+ * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor other credit of the customer, which the refund may pay out too
  */
 export function decideRefund(

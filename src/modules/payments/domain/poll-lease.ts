@@ -4,7 +4,7 @@
  */
 const POLL_LEASE_MS = 150_000;
 
-/** Lease of a process to poll an object at its provider. Ends early if the process dies. */
+/** Exclusive right of a process to poll an object at its provider until `endsAt`. Ends early if the process dies. */
 export interface Lease {
   readonly endsAt: Date;
   /** Number of the process. */
@@ -39,12 +39,17 @@ const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
-/** Returns when to ask again: after 5 s, then twice as long each time, up to an hour. */
+/**
+ * Returns the time of the next poll: 5 s after the first poll, then twice as long after each further poll, but at most an hour.
+ */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }
 
-/** Returns the columns of an object without a lease, so that any process may poll it again later. */
+/**
+ * Returns the column values that end the lease of an object, count the attempt, and plan the next poll, which any process may
+ * do.
+ */
 export function pollAgainLater(
   { attempts }: { readonly attempts: number },
   askedAt: Date,

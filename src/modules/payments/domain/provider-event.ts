@@ -4,9 +4,12 @@ export interface ProviderEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
-  /** Our id of the payment or refund, or the provider's id of the dispute; null for any other object. */
+  /**
+   * Our id of the payment, refund or setup. The provider's id of a dispute, or of a refund made at the provider. Null for any
+   * other object.
+   */
   readonly subjectId: string | null;
-  /** The provider's id of the object. */
+  /** The provider's id of the object; null if it has none, or the id is too long to be stored. */
   readonly objectId: string | null;
 }
 

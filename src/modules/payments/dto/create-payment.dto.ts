@@ -9,7 +9,7 @@ import {
 import type { MethodChoice, PaymentRequest } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
-/** Amount and method of a payment of an invoice. Omitted fields are chosen by the service. */
+/** Payment method with which an invoice is paid. The service chooses the fields that are left out. */
 export class PayInvoiceDto {
   @EnumField(
     PROVIDER_NAMES,

@@ -14,7 +14,7 @@ export class SettleInSandboxDto {
   readonly failure_code?: string;
 }
 
-/** The reason of a failure, or null for a success. */
+/** Returns the failure code; null for a success. */
 export function toFailureCode(dto: SettleInSandboxDto): string | null {
   return dto.outcome === 'succeeded' ? null : (dto.failure_code ?? 'declined');
 }

@@ -26,7 +26,8 @@ export class AttachMethodsService {
   ) {}
 
   /**
-   * Attaches a payment method at its provider, if the provider keeps methods. Repeating it has no further effect.
+   * Attaches a payment method at its provider, if the provider keeps methods. Returns the method with the provider's id and
+   * details. A repeated call has no further effect.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`,
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */

@@ -6,7 +6,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodsRepository } from './payment-methods.repository';
 
-/** Detaches deleted payment methods at their provider, outside any transaction. Repeating it has no further effect. */
+/** Detaches deleted payment methods at their provider, outside any transaction. A repeated call has no further effect. */
 @Injectable()
 export class DetachMethodsService {
   private readonly logger = new Logger('detach-methods');
@@ -17,7 +17,7 @@ export class DetachMethodsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Detaches a deleted method, or plans another attempt. */
+  /** Detaches a deleted method at its provider. If that fails, logs a warning and plans another attempt. */
   async resume(id: string): Promise<void> {
     const method = await this.methods.findToDetach(id);
     if (method === null) return;
@@ -33,7 +33,10 @@ export class DetachMethodsService {
     this.logger.warn(found, 'a deleted payment method is not detached at its provider yet');
   }
 
-  /** Detaches the token, unless the customer added it again or a payment is charging it. */
+  /**
+   * Detaches the token, unless a payment is charging it. A token that the customer added again stays attached, and counts as
+   * detached here.
+   */
   private async detach(
     method: PaymentMethod,
   ): Promise<DetachOutcome | { readonly kind: 'being_charged' }> {

@@ -46,7 +46,7 @@ export class PaymentMethodsRepository {
     );
   }
 
-  /** Returns true for a method whose last decline was final. */
+  /** Returns true if a final decline made the method unusable. */
   async isUnusable(id: string): Promise<boolean> {
     const rows = await this.database.query(UNUSABLE, [id]);
     return rows.length > 0;
@@ -74,7 +74,7 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /** Writes the fields of a method that can change. */
+  /** Writes the fields of a method that a change of the default, a final decline or a deletion can change. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;
@@ -89,7 +89,7 @@ export class PaymentMethodsRepository {
     });
   }
 
-  /** Returns a deleted method that is not detached yet; null otherwise. */
+  /** Returns the method if it is deleted and not detached yet, otherwise null. */
   findToDetach(id: string): Promise<PaymentMethod | null> {
     const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);
@@ -107,7 +107,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if all methods with this token are deleted, so that the token is to be detached. */
+  /** Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached. */
   async isGivenUp({
     customerId,
     provider,

@@ -46,8 +46,8 @@ export class PaymentMethodsService {
   ) {}
 
   /**
-   * Stores a payment method, claims the idempotency key of the request, and stores its answer. Unless the caller says
-   * otherwise, a method becomes the default if the customer has no usable one.
+   * Stores a payment method, claims the idempotency key of the request, and stores its answer. If `isDefault` is null, the
+   * method becomes the default if the customer has no usable default.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
@@ -91,7 +91,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns true if the customer has deleted all methods with this token, so that the token must be detached at the provider.
+   * Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached at the
+   * provider.
    */
   isGivenUp(method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
     return this.methods.isGivenUp(method);
@@ -156,9 +157,9 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns the method that a payment charges. A request names a method of the customer or a token of the provider. If it
-   * names neither a method nor a provider, the customer's default is charged.
-   * @param fallback provider to charge if the customer has no default either; null: such a request is refused
+   * Returns the method that a payment charges. A request names a method of the customer or a token of the provider. If it names
+   * neither a method nor a provider, the customer's default is charged.
+   * @param fallback provider to charge if the customer has no default; null, or not enabled: the request is refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -172,7 +173,7 @@ export class PaymentMethodsService {
     return method;
   }
 
-  /** Returns the default methods by customer id. Customers without one are absent. */
+  /** Returns the default methods by customer id. Customers without a default method are absent. */
   async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
     const methods = await this.methods.findDefaults(customerIds);
     return new Map(methods.map((method) => [method.customerId, chosen(method)]));
@@ -208,7 +209,7 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** Locks a method of a locked customer, because a concurrent payment may make the method unusable. */
+  /** Locks a method of a locked customer. The method needs its own lock, because a concurrent payment may make it unusable. */
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));

@@ -8,9 +8,9 @@ export class ProviderCursorEntity {
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   /** All events up to this time are stored. */
   @InstantColumn() readonly readUntil!: Date;
-  /** When to list again. */
+  /** Time of the next listing, or at which a listing that failed continues. */
   @InstantColumn() readonly dueAt!: Date;
-  /** Start of the listing that is being read; null between two listings. */
+  /** Time at which the unfinished listing began; null between two listings. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
   /** The provider's id of the last event of the previous page; null for the first page. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;

@@ -12,9 +12,9 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** Our id of the payment or refund, or the provider's id of the dispute. */
+  /** Our id of the payment, refund or setup. The provider's id of a dispute, or of a refund made at the provider. */
   @ReferenceColumn() readonly subjectId!: string;
-  /** The provider's id of the object; null in events of former versions. */
+  /** The provider's id of the object; null if it is too long, or an earlier version of the service stored the event. */
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;

@@ -10,7 +10,8 @@ const KEEP = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * After this many failed attempts, in about 50 minutes, an event is tried once an hour and no longer delays automatic charges.
+ * Number of failed attempts, within about 50 minutes, after which an event is tried once an hour and no longer delays automatic
+ * charges.
  */
 const FREQUENT_ATTEMPTS = 20;
 
@@ -58,7 +59,10 @@ const BEGIN_AGAIN = `
 const LIST_SOON = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
-/** True if the events up to `$2` were read and those found are processed, or if the events of the provider were never read. */
+/**
+ * True if the events up to `$2` were read and those received by then are processed. Ignores events that failed
+ * `FREQUENT_ATTEMPTS` times. Also true without a cursor, which exists once the events of the provider were listed.
+ */
 const HAS_READ = `
   SELECT NOT EXISTS (
     SELECT FROM provider_cursor AS cursor
@@ -69,7 +73,10 @@ const HAS_READ = `
           AND event.received_at <= cursor.read_until)))
     AS has_read`;
 
-/** True if the events were last read before `$2`, or if an event that arrived more than `$3` ms late is not processed yet. */
+/**
+ * True if the events were last read before `$2`, or if an event that arrived more than `$3` ms late is not processed yet.
+ * Ignores events that failed `FREQUENT_ATTEMPTS` times.
+ */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
     OR EXISTS (
@@ -82,13 +89,13 @@ const IS_BEHIND = `
 export interface KnownEvent {
   readonly provider: ProviderName;
   readonly type: string;
-  /** Our id of the payment or refund, or the provider's id of the dispute. */
+  /** Our id of the payment, refund or setup. The provider's id of a dispute, or of a refund made at the provider. */
   readonly subjectId: string;
-  /** The provider's id of the object; null in events of former versions. */
+  /** The provider's id of the object; null if it is too long, or an earlier version of the service stored the event. */
   readonly objectId: string | null;
 }
 
-/** A list of events that is being read, page by page. */
+/** A listing of a provider's events that is being read page by page. */
 export interface EventListing {
   /** All events up to this time are stored. */
   readonly readUntil: Date;
@@ -130,8 +137,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if events of a provider may be missing: they were last read more than `maxAgeMs` ago, or events that arrived
-   * that late are not processed yet. False if events were never read.
+   * Returns true if automatic charges must wait for events of a provider: they were last read more than `maxAgeMs` ago, or an
+   * event that arrived more than `maxAgeMs` late is not processed yet. Ignores events that failed `FREQUENT_ATTEMPTS` times.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
@@ -143,14 +150,17 @@ export class ProviderEventsRepository {
     await this.database.query(REMOVE_OLD, [before, most]);
   }
 
-  /** Claims the cursor if it is due. Returns the listing to read, or null. */
+  /**
+   * Claims the cursor if it is due, and creates it at the first call. Returns the listing to read; null if the cursor is not
+   * due.
+   */
   async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<EventListing | null> {
     await this.database.query(BEGIN_CURSOR, [provider, now]);
     const [row] = await this.database.query<EventListing>(CLAIM_CURSOR, [provider, now, nextAt]);
     return row ?? null;
   }
 
-  /** Records that a page of a listing is stored. The cursor is due again at `dueAt` if the next page was not read by then. */
+  /** Records that a page of a listing is stored. If reading fails, the listing continues with the next page at `dueAt`. */
   async keepPage(
     provider: ProviderName,
     { listingAt }: EventListing,
@@ -174,7 +184,10 @@ export class ProviderEventsRepository {
     await this.database.query(LIST_SOON, [provider, now]);
   }
 
-  /** Returns true once events were read after `since` and processed, or if they were never read. */
+  /**
+   * Returns true once a listing that began at or after `since` was read and its events were processed. Ignores events that
+   * failed `FREQUENT_ATTEMPTS` times. Also true if the events of the provider were never listed.
+   */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;
   }

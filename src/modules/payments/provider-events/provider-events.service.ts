@@ -6,7 +6,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 import { StripeWebhooks } from '../providers/stripe/stripe-webhooks';
 import { type EventListing, ProviderEventsRepository } from './provider-events.repository';
 
-/** Name of the due work that reads the objects of stored events. */
+/** Name of the background job that processes stored events. */
 export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 
 export const PROVIDER_WEBHOOKS_PATH = 'v1/providers/stripe/webhooks';
 
-/** Returns true for notifications of a provider. Their signature is over the bytes of the body, which are not parsed. */
+/** Returns true for notifications of a provider. Their body must not be parsed, because the signature covers its bytes. */
 export function isProviderWebhook(request: Request): boolean {
   return request.method === 'POST' && request.path === `/${PROVIDER_WEBHOOKS_PATH}`;
 }

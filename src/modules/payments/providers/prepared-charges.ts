@@ -12,7 +12,10 @@ import { PaymentMethodsRepository } from '../methods/payment-methods.repository'
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
-/** Number of polls without an answer after which a lost reference is searched for, instead of repeating the request. */
+/**
+ * Number of polls without an answer up to which the request is repeated. Later polls search for the lost reference at the
+ * provider.
+ */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
@@ -30,7 +33,7 @@ export class PreparedCharges {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns true for an automatic charge of a payment method whose last decline was final. */
+  /** Returns true for an automatic charge of a payment method that a final decline made unusable. */
   async isMethodUnusable({ collectionAttempt, paymentMethodId }: Payment): Promise<boolean> {
     if (collectionAttempt === null || paymentMethodId === null) return false;
     return this.methods.isUnusable(paymentMethodId);
@@ -50,7 +53,10 @@ export class PreparedCharges {
     return reference === null ? UNKNOWN : this.confirm(provider, payment, reference);
   }
 
-  /** Asks the provider what became of a charge, and continues from there. */
+  /**
+   * Reads the state of a charge from its provider. Confirms a charge that is only prepared, and cancels one that its customer
+   * did not confirm in time. A payment without a committed reference is recovered first.
+   */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
     const seen = await provider.retrieve(payment.providerReference);
@@ -106,7 +112,10 @@ export class PreparedCharges {
   }
 }
 
-/** Cancels a charge whose payment method became unusable, unless it was confirmed after all. */
+/**
+ * Cancels a charge whose payment method became unusable, and returns {@link METHOD_UNUSABLE}. Returns the outcome of the
+ * cancellation if the charge is not canceled.
+ */
 async function giveUp(provider: PreparingProvider, reference: string): Promise<ProviderOutcome> {
   const outcome = await provider.cancel(reference);
   return outcome.kind === 'canceled' ? METHOD_UNUSABLE : outcome;

@@ -20,7 +20,7 @@ export class ProviderCustomersRepository {
     return this.database.queryValue<string>(FIND, [customerId, provider]);
   }
 
-  /** Stores a reference unless one is stored. Returns the stored one. */
+  /** Stores a reference unless the customer already has one at the provider. Returns the stored reference. */
   async keep(
     customerId: string,
     provider: ProviderName,

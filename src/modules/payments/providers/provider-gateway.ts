@@ -45,8 +45,8 @@ const CALL_DEADLINE_MS = 30_000;
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * Calls providers: never inside a transaction, always with a key derived from our id. If a call throws, its outcome is unknown,
- * not failed.
+ * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id. If a call
+ * throws, its outcome is unknown, not failed.
  */
 @Injectable()
 export class ProviderGateway {
@@ -142,7 +142,10 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks the provider about a refund, and sends it if it never arrived. */
+  /**
+   * Asks the provider about a refund, or repeats the request if that cannot refund twice. Returns `absent` if the provider does
+   * not list the refund.
+   */
   resumeRefund(payment: Payment, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -169,7 +172,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Detaches a payment method from its customer, at a provider that keeps methods. */
+  /** Detaches a payment method from its customer. Returns `detached` without a request if the provider keeps no methods. */
   detach(name: ProviderName, token: string): Promise<DetachOutcome> {
     return this.call<DetachOutcome>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'detached' } : provider.detach(token),

@@ -33,13 +33,15 @@ export class ProviderMovementsService {
     this.gateway.requireEnabled(provider);
   }
 
-  /** Returns a page of the list, or null if the provider did not answer. */
+  /** Returns a page of the list; null if the provider is not enabled or did not answer. */
   async list(provider: ListingProvider, query: MovementQuery): Promise<MovementPage | null> {
     this.database.refuseTransaction('A call to a payment provider');
     return this.isEnabled(provider) ? this.providers[provider].list(query) : null;
   }
 
-  /** Returns a charge or refund as it is now, `absent` if there is none, or null if the provider did not answer. */
+  /**
+   * Returns a charge or refund as it is now; `absent` if there is none; null if the provider is not enabled or did not answer.
+   */
   async read(
     provider: ListingProvider,
     kind: MovementKind,

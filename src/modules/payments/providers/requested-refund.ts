@@ -16,10 +16,10 @@ export interface RequestedRefund {
   readonly providerReference: string | null;
   /** Number in the idempotency key of the request. Incremented only after the provider has not listed the refund for an hour. */
   readonly providerAttempt: number;
-  /** Real time of the request with that number; null: sent when the refund was created. */
+  /** Real time of the request with the present `providerAttempt`; null: sent when the refund was created. */
   readonly sentAt: Date | null;
   readonly createdAt: Date;
-  /** null: the outcome is final. */
+  /** Time of the next poll; null once the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
@@ -34,7 +34,7 @@ export interface ResumedRefund extends RequestedRefund {
 /** State of a refund at its provider; `absent` if the provider does not list it. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** Number of polls without an answer after which the refunds are listed, instead of repeating the request. */
+/** Number of polls without an answer up to which the request is repeated. Later polls list the refunds of the charge. */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
@@ -57,9 +57,9 @@ export function refundRequest(
 }
 
 /**
- * Asks the provider about a refund. Without a reference, repeats the request while the provider replays its key. Later it lists
- * the refunds of the charge. A listed refund without our id may be this one, or one made at the provider. Then the result stays
- * unknown until that refund is recorded here.
+ * Returns the state of a refund at its provider. A refund without a reference is requested again while the provider replays its
+ * key. After that, the refund is searched for in the list of the charge's refunds. A listed refund without our id may be this
+ * one, or one made at the provider. Then the result stays `unknown` until that refund is recorded here.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

@@ -101,7 +101,7 @@ export class SandboxProvider implements DirectProvider {
   }
 }
 
-/** Contains the token, because a refund behaves as the token of its charge says. */
+/** Returns a reference that contains the token, because the token of a charge also determines the outcome of its refunds. */
 function referenceOf(token: SandboxToken, key: string): string {
   return `${token}/${key}`;
 }

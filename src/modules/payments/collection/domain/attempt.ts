@@ -2,8 +2,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Returns the instant of the next automatic charge of an invoice: `now` before the first attempt, then `retryDays[n - 1]` days
- * after attempt n; null if no attempt is left.
- * @param retryDays pause after each failed attempt
+ * after attempt n. Returns null if no attempt is left, or the next one would not be before `end`.
+ * @param retryDays pause after each failed attempt, in days
  * @param end no charge is attempted from this instant on; null: no end
  */
 export function nextAttemptAt(
@@ -18,7 +18,7 @@ export function nextAttemptAt(
   return end !== null && at >= end ? null : at;
 }
 
-/** Input of the decision about an automatic attempt at a due invoice. */
+/** Input of the decision whether a due invoice is charged automatically. */
 export interface AttemptContext<Method> {
   /** Default method of the customer; null if there is none, or it was deleted. */
   readonly method: Method | null;
@@ -29,9 +29,8 @@ export interface AttemptContext<Method> {
 }
 
 /**
- * Returns the method to charge, or null if the invoice stays open without an attempt: the customer has no default method, a
- * payment is in flight, or the subscription must not be charged. An unpaid subscription waits for another method after the last
- * planned attempt. A first payment is not attempted after its time limit.
+ * Returns the method to charge. Returns null if the invoice stays open without an attempt: the customer has no default method,
+ * pending payments reserve the whole amount, or `isNotChargedAutomatically` is true.
  */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;

@@ -19,9 +19,9 @@ export interface Discrepancy {
   readonly refundId: string | null;
   readonly recordedStatus: FinalStatus;
   readonly reportedStatus: ReportedStatus;
-  /** The provider's id of the charge or refund that it reports as succeeded. */
+  /** The provider's id of the charge or refund that it reports as succeeded; null for a reported failure. */
   readonly providerReference: string | null;
-  /** The reason of a reported failure. */
+  /** Failure code of a reported failure; null for a reported success. */
   readonly failureCode: string | null;
   readonly status: DiscrepancyStatus;
   readonly createdAt: Date;
@@ -38,7 +38,7 @@ export type ReportedDiscrepancy = Pick<
   | 'failureCode'
 >;
 
-/** The object that a report is about. */
+/** The payment or refund that a report is about. */
 interface Reported {
   readonly paymentId: string;
   readonly refundId: string | null;
@@ -48,8 +48,9 @@ interface Reported {
 }
 
 /**
- * Returns the discrepancy of an outcome that contradicts a final status, or null. Success after failure: money moved
- * unrecorded. Failure after success: recorded money did not move. Success under another reference: money moved twice.
+ * Returns the discrepancy if an outcome contradicts the recorded final status, otherwise null. A success after a failure or
+ * cancellation: money moved unrecorded. A failure after a success: recorded money did not move. A success under another
+ * reference: money moved twice.
  */
 export function discrepancyOf(
   { paymentId, refundId, status, providerReference }: Reported,
@@ -76,7 +77,7 @@ export function discrepancyOf(
   };
 }
 
-/** Returns true for a success after a failure, the only kind that can be booked. */
+/** Returns true for a success after a failure or cancellation, the only discrepancy that can be applied. */
 export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
   return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
 }

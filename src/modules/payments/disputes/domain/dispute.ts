@@ -23,7 +23,7 @@ export interface DisputeFilter {
   readonly status: DisputeStatus | null;
 }
 
-/** Amounts to post for a change of a dispute, in this order. 0: nothing. */
+/** Amounts to post for a change of a dispute, in this order; 0 if there is nothing to post. */
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
@@ -38,7 +38,7 @@ export interface AppliedReport {
   readonly money: DisputeMoney;
 }
 
-/** A dispute before its first report. */
+/** Returns a dispute without funds, to which its first report is then applied. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,

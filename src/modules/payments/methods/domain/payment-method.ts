@@ -23,7 +23,7 @@ export interface PaymentMethod extends MethodDetails {
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
-  /** Number of times that the provider did not detach it. */
+  /** Number of failed attempts to detach it. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -32,11 +32,11 @@ export interface PaymentMethod extends MethodDetails {
 export interface NewPaymentMethod {
   readonly provider: ProviderName;
   readonly token: string;
-  /** Null: becomes the default if the customer has none. */
+  /** Null: becomes the default if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 
-/** A payment method that is attached to the customer at its provider, if the provider has such a step. */
+/** A payment method with the provider's id and details, after it was attached at a provider that keeps methods. */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
 /** Returns the method, marked as unusable by a final decline. */

@@ -114,23 +114,28 @@ export class PaymentMethodSetupsService {
     return { setupId: id, provider, clientSecret: action.clientSecret, expiresAt };
   }
 
-  /** Asks the provider about a setup, outside any transaction. Cancels an overdue one. */
+  /**
+   * Asks the provider about a setup, outside any transaction. Cancels the setup if it waits for the customer after its expiry.
+   */
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);
-    // A setup that the provider does not know, e.g. after the API key changed, stays `unknown` for ever.
+    // A setup that the provider does not know, e.g. after the API key changed, would stay `unknown` for ever.
     if (state.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
     const isGivenUp = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
     return isGivenUp ? this.gateway.cancelSetup(setup) : state;
   }
 
-  /** Locks a setup that has not ended, in the caller's transaction, which has locked the customer. */
+  /**
+   * Locks a setup in the caller's transaction, which has locked the customer. Returns null if the setup has ended or does not
+   * exist.
+   */
   async lockPending(id: string): Promise<PaymentMethodSetup | null> {
     const setup = await this.setups.lock(id);
     return setup === null || isSetupEnded(setup) ? null : setup;
   }
 
   /**
-   * Writes the state that the provider showed of a locked setup, and records the event of a change.
+   * Writes the state that the provider reported for a locked setup, and records an event if the setup changed.
    * @param paymentMethodId stored method, if the setup succeeded
    */
   async recordState(

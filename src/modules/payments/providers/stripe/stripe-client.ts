@@ -52,7 +52,7 @@ export class StripeClient {
   }
 
   /**
-   * Sends a request as soon as the rate limit allows it.
+   * Sends a request as soon as the rate limit allows it. Returns a failure with status 429 if that would take more than 5 s.
    * @throws {Error} for an error that does not come from the Stripe SDK
    */
   async ask<Answer>(
@@ -91,7 +91,7 @@ export class StripeClient {
 
   /**
    * Returns the event of a signed notification, or null if no secret verifies it.
-   * @param toleranceS largest age of the signature
+   * @param toleranceS largest age of the signature, in seconds
    */
   verifiedEvent(raw: Buffer, signature: string, toleranceS: number, at: Date): Stripe.Event | null {
     const { sdk } = this;

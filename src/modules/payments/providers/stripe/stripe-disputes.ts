@@ -18,8 +18,9 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
 };
 
 /**
- * Converts a dispute of Stripe, with its payment intent expanded. Its funds are the sums of its balance transactions. A balance
- * transaction in another currency, that of the account, counts as the disputed amount. An unknown status counts as open.
+ * Converts a dispute of Stripe whose payment intent is expanded. Withdrawn and reinstated funds are the sums of its balance
+ * transactions. A balance transaction in another currency, that of the account, counts as the disputed amount. An unknown
+ * status counts as open.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
   const payment = ownPaymentOf(dispute.payment_intent, environment);
@@ -43,7 +44,7 @@ export function disputeOf(dispute: Stripe.Dispute, environment: string): Provide
   };
 }
 
-/** Sums the movements in one direction, in minor units of the dispute's currency. Fees are not included. */
+/** Returns the signed sum of the movements in one direction, in minor units of the dispute's currency. Fees are not included. */
 function movedOf(dispute: Stripe.Dispute, sign: 1 | -1): bigint {
   return dispute.balance_transactions
     .filter(({ amount }) => Math.sign(amount) === sign)

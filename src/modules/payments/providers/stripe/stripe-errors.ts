@@ -125,7 +125,7 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   return notSent('misconfigured');
 }
 
-/** Reasons for which Stripe refuses a refund for good. */
+/** Error codes with which Stripe refuses a refund for good. */
 const REFUND_CODES: ReadonlySet<string> = new Set([
   'amount_too_large',
   'charge_already_refunded',
@@ -134,7 +134,10 @@ const REFUND_CODES: ReadonlySet<string> = new Set([
   'refund_disputed_payment',
 ]);
 
-/** Returns the outcome of a failed request for a refund. */
+/**
+ * Returns the outcome of a failed request for a refund: `failed` with `refund_declined` if Stripe refuses the refund for good,
+ * otherwise as for a charge.
+ */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, parameter } = failure;
   const isRefused = (code !== null && REFUND_CODES.has(code)) || parameter === 'amount';

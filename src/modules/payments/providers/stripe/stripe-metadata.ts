@@ -6,14 +6,14 @@ import { stateOfIntent } from './stripe-outcomes';
 
 const SECOND_MS = 1_000;
 
-/** Payment that a charge at Stripe belongs to. */
+/** Payment of this service that a charge at Stripe belongs to. */
 interface OwnPayment {
   /** Our id. */
   readonly paymentId: string;
   readonly chargeReference: string;
 }
 
-/** Returns the payment of an expanded intent, or null if it is not a payment of this service. */
+/** Returns the payment of an intent; null if the intent is not expanded, or is not of a payment of this service. */
 export function ownPaymentOf(
   intent: Stripe.PaymentIntent | string | null,
   environment: string,
@@ -34,7 +34,10 @@ export function ownRefundIdOf(
   return isOurs ? id : null;
 }
 
-/** Reads a charge and its metadata. */
+/**
+ * Returns a charge whose payment is missing in this database. `not_ours`: its metadata do not name a payment and a customer of
+ * this service. `unpaid`: no money has moved, and none is being processed.
+ */
 export function unrecordedChargeOf(
   intent: Stripe.PaymentIntent,
   environment: string,

@@ -11,7 +11,7 @@ const PAGE = 100;
 /** Length of the column for subjects of events. */
 const LONGEST_REFERENCE = 40;
 
-/** Events about objects that the service makes, and about disputes of its payments. */
+/** Types of events about charges, setups and refunds, and about disputes. */
 const TYPES = [
   'payment_intent.processing',
   'payment_intent.requires_action',
@@ -86,8 +86,8 @@ function referenceOf(object: unknown): string | null {
 }
 
 /**
- * Returns our id of the payment, refund or setup in the metadata of an object. A dispute, and a refund that was made at Stripe,
- * have no id of ours. Returns Stripe's id of these, with which they are read.
+ * Returns our id of the payment, refund or setup from the metadata of an object. A dispute, and a refund that was made at
+ * Stripe, have no id of ours, so Stripe's id is returned. Null for any other object.
  */
 function subjectOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);

@@ -31,9 +31,9 @@ import {
 } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
-/** Stripe stores idempotency keys for at least 24 hours. */
+/** Time for which a repeated key is sent. Stripe stores idempotency keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
-/** Largest difference between our clock and Stripe's. */
+/** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
 /** Charges and refunds through Stripe. The metadata of each object contain our id. */
@@ -204,7 +204,7 @@ export class StripeProvider implements PreparingProvider {
 
   /**
    * Finds the intent of a payment in the list of the customer's intents, because Stripe's search index lags behind. Ignores
-   * canceled intents.
+   * canceled intents, and prefers one that succeeded or is being processed.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
@@ -312,7 +312,7 @@ export class StripeProvider implements PreparingProvider {
     return outcome.kind === 'failed' ? outcome : { kind: 'unknown' };
   }
 
-  /** Cancels an intent. Returns true if no money moved, and none will. */
+  /** Cancels an intent. Returns true if it is canceled, so that no money has moved and none will. */
   private async isCanceled(reference: string): Promise<boolean> {
     const { answer, failure } = await this.client.ask('payment_intents/cancel', (sdk) =>
       sdk.paymentIntents.cancel(reference),

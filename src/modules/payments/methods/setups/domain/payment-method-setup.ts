@@ -22,7 +22,7 @@ export interface PaymentMethodSetup {
   readonly isDefault: boolean | null;
   /** The payment method, once the setup succeeded. */
   readonly paymentMethodId: string | null;
-  /** Failure code of the customer's last attempt. The customer may try again until the setup ends. */
+  /** Failure code of the customer's last failed attempt; null: none failed. The customer may try again until the setup ends. */
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
@@ -60,7 +60,7 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
-/** Returns a pending setup, after the provider has begun it. */
+/** Returns a pending setup that its provider has begun. */
 export function newSetup(
   begun: Pick<
     PaymentMethodSetup,
@@ -83,18 +83,18 @@ export function newSetup(
   };
 }
 
-/** Returns true if the time to finish a pending setup is over, so that it must be canceled. */
+/** Returns true if a pending setup has expired, so that it must be canceled. */
 export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return expiresAt <= now;
 }
 
-/** Returns true if the setup should have been canceled a day ago, and the provider has not answered since. */
+/** Returns true if the setup expired at least a day ago. If its state is still unknown then, it counts as canceled. */
 export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
 /**
- * Returns a pending setup with the state that its provider reports.
+ * Returns a pending setup after its provider reported a state. If the setup goes on, the next poll is planned.
  * @param paymentMethodId stored method, if the setup succeeded
  */
 export function applyProviderState(
@@ -124,7 +124,7 @@ export function applyProviderState(
   }
 }
 
-/** Plans the next poll, at the latest when the setup expires. */
+/** Returns the plan of the next poll. A setup that has not expired is polled again no later than at its expiry. */
 function planned(
   setup: PaymentMethodSetup,
   now: Date,
