@@ -3,7 +3,7 @@ import { ProviderPoller } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
-/** Completes pending refunds: left by a crash, by a call without an answer, or slow at the provider. */
+/** Polls providers about pending refunds, which a crash, a call without an answer or a slow provider left unfinished. */
 @Injectable()
 export class DueRefunds extends ProviderPoller {
   constructor(repository: RefundsRepository, refunds: RefundsService) {

@@ -105,7 +105,7 @@ export class RefundsRepository {
     });
   }
 
-  /** Commits that the provider did not list a refund. Returns the refund, or null if it ended or changed meanwhile. */
+  /** Writes that the provider did not list a refund. Returns the refund; null if it has ended or was sent again meanwhile. */
   recordAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
       before.id,

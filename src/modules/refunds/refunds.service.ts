@@ -32,7 +32,7 @@ import { refundAnswer, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { SettleRefundService } from './settle-refund.service';
 
-/** A refund that is about to be written. */
+/** Id, lease and start time of a refund that is not written yet. */
 export interface StartedRefund {
   readonly id: string;
   /** Lease under which this process asks the provider. */
@@ -88,8 +88,8 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider about a refund, and sends it if it never arrived. Returns true if the provider answered, or a poll will
-   * ask it again.
+   * Asks the provider about a refund and stores the outcome. Sends the refund again once the provider has not listed it for an
+   * hour. Returns true if the provider answered, or a poll will ask it again.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
@@ -100,7 +100,10 @@ export class RefundsService {
     return dueAt !== null || isAnswer(outcome);
   }
 
-  /** Sends a refund again, once it is certain that the provider did not receive it. */
+  /**
+   * Records that the provider does not list a refund. Sends the refund again if that has been so for an hour; until then the
+   * outcome is `unknown`.
+   */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
     const isNext = after !== null && after.providerAttempt > before.providerAttempt;
@@ -122,7 +125,7 @@ export class RefundsService {
   }
 
   /**
-   * Starts a refund, under a lease of this process.
+   * Returns the id and the lease of a new refund, without writing it. Must not be called in a transaction.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async start(): Promise<StartedRefund> {
@@ -132,8 +135,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the key of a request, as the first step of the caller's transaction. If the key made a refund before, returns that
-   * refund, however old, and stores the answer again; null for a new key.
+   * Claims the idempotency key of a request. Call it first in the transaction. If a refund of any age was created with the key,
+   * stores the answer to the request again and returns that refund; otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
@@ -147,7 +150,7 @@ export class RefundsService {
   /**
    * Reserves the amount on the payment, and stores the pending refund and its event, in the transaction that claimed the key.
    * @param note credit note that the refund pays out; null: none
-   * @param limits limits of the caller
+   * @param limits limits of the caller; null: no limit
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `refund_limit_exceeded`
    */
@@ -192,8 +195,9 @@ export class RefundsService {
 
   /**
    * Records a refund that is missing in this database, with its outcome: it was made at the provider, or the database is a
-   * restored backup. A refund that moved no money is not recorded.
-   * @returns false if less than the amount is left of the payment: a pending refund of this service may have to end first
+   * restored backup. A refund that moved no money is not recorded. If the refund is known, only its outcome is stored.
+   * @returns false if the payment has not succeeded, or less than the amount is left of it: a pending refund may have to end
+   *   first
    */
   recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = unrecorded;
@@ -238,8 +242,8 @@ export class RefundsService {
   }
 
   /**
-   * Returns the refund that was created with the key, or null. It answers repeated requests after the stored answer has expired.
-   * Call it before the amount is reserved, because nothing may be left to reserve.
+   * Returns the refund that was created with the key, or null. With this refund, a repeated request is answered even after its
+   * stored answer has expired. Call it before the amount is reserved, because nothing may be left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {

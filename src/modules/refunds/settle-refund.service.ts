@@ -45,8 +45,8 @@ export class SettleRefundService {
 
   /**
    * Books a failed or canceled refund as succeeded, in the caller's transaction.
-   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for a refund that succeeded
-   *   and was returned by the bank, because the ledger has one transaction of each kind per refund
+   * @throws {ProblemError} `refund_not_found`; `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for a
+   *   refund that succeeded and was returned by the bank, because the ledger has one transaction of each kind per refund
    */
   async correct(discrepancy: Discrepancy, id: string): Promise<void> {
     const now = this.clock.now();
@@ -58,7 +58,7 @@ export class SettleRefundService {
     if ((await this.ledger.transactionsOf(id)).length > 0) {
       throw discrepancyNotApplicable(discrepancy);
     }
-    // The failure released the reserved amount.
+    // The failure released the reserved amount, so it is reserved again.
     const payment = await this.payments.reserveMoved(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
@@ -66,8 +66,8 @@ export class SettleRefundService {
   }
 
   /**
-   * Stores the outcome, its event and the answer to the request. After a final outcome, only a return by the bank changes the
-   * refund. An outcome that contradicts a final one is recorded as a discrepancy.
+   * Stores the outcome, its event and the answer to the request. After a success, only a return by the bank changes the refund;
+   * after a failure or cancellation, nothing does. An outcome that contradicts a final one is recorded as a discrepancy.
    */
   settle({ id, paymentId, leasedBy, dueAt }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
@@ -90,7 +90,10 @@ export class SettleRefundService {
     });
   }
 
-  /** Turns the reserve into a refunded amount or frees it, posts to the ledger, and records the event. */
+  /**
+   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger, and records
+   * the event.
+   */
   private async writeOutcome(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {

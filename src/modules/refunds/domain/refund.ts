@@ -25,7 +25,7 @@ export interface Refund {
   readonly status: RefundStatus;
   readonly reason: string | null;
   readonly source: RefundSource;
-  /** Credit note that was issued with the refund, and that it pays out. */
+  /** Credit note that was issued with the refund and is paid out by it; null: none. */
   readonly creditNoteId: string | null;
   /** Principal that created the refund. */
   readonly actor: string;
@@ -39,9 +39,9 @@ export interface Refund {
    * for an hour.
    */
   readonly providerAttempt: number;
-  /** Real time of the request with that number; null: sent when the refund was created. */
+  /** Real time of the request with the present `providerAttempt`; null: sent when the refund was created. */
   readonly sentAt: Date | null;
-  /** First time since `sentAt` at which the provider did not list the refund. */
+  /** First time since `sentAt` at which the provider did not list the refund; null: there was none. */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
   /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
@@ -90,7 +90,7 @@ export type NewRefund = Pick<
   | 'leasedBy'
 >;
 
-/** A refund before its provider is asked. */
+/** Returns a pending refund, before its provider is asked. */
 export function newRefund(refund: NewRefund, now: Date): Refund {
   return {
     ...refund,
@@ -125,7 +125,7 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
   canceled: [],
 };
 
-/** Outcome of a refund, with the plan for the next poll. */
+/** Outcome of a refund; while it is open, with the plan of the next poll. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded' | 'canceled'; readonly reference?: string }
   | { readonly kind: 'failed'; readonly failureCode: string }
@@ -136,7 +136,7 @@ export type RefundOutcome =
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
-/** Returns the refund after an outcome; the same refund if its status does not allow it. */
+/** Returns the refund after an outcome, or the same refund if its status does not allow the outcome. */
 export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): Refund {
   const isAllowed =
     outcome.kind === 'open'
@@ -176,8 +176,8 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund after the provider did not list it. If an hour has passed since it was first not listed, the last
- * request will not arrive any more, so the number for the next request is incremented.
+ * Returns a pending refund after the provider did not list it. An hour after the refund was first not listed, the last request
+ * will not arrive any more, so `providerAttempt` is incremented for the next request.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
@@ -196,7 +196,7 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Returns true if the request is a repetition of the one that made this refund. Credit notes are compared by `isSameNote`. */
+/** Returns true if the request repeats the one that created this refund. Credit notes are compared by `isSameNote`. */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&
@@ -217,7 +217,7 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
   );
 }
 
-/** Sorts the keys, because the database does not keep their order. */
+/** Returns the metadata as JSON with sorted keys, because the database does not keep their order. */
 function canonicalJson(metadata: Metadata): string {
   return JSON.stringify(metadata, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -226,12 +226,12 @@ function canonicalJson(metadata: Metadata): string {
   );
 }
 
-/** Largest refunded sum of a payment, in minor units by currency; null: no limit. */
+/** Largest sum that a caller may refund of one payment, in minor units by currency; null: no limit. */
 export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**
- * Returns the limit that the refunds of a payment exceed, or null. Counts all refunds of the payment, so that several small
- * refunds cannot exceed the limit. In a currency without a limit, nothing may be refunded.
+ * Returns the limit if the refunds of a payment exceed it, otherwise null. Counts all refunds of the payment, so that several
+ * small refunds cannot exceed the limit. In a currency without a limit, nothing may be refunded.
  */
 export function exceededLimit(
   limits: RefundLimits,

@@ -14,7 +14,7 @@ export class SettleRefundInSandboxDto {
   readonly failure_code?: string;
 }
 
-/** The reason of a failure, or null for a success. */
+/** Returns the failure code; null for a success. */
 export function toFailureCode(dto: SettleRefundInSandboxDto): string | null {
   return dto.outcome === 'succeeded' ? null : (dto.failure_code ?? 'declined');
 }
