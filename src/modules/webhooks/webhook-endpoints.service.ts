@@ -205,7 +205,10 @@ export class WebhookEndpointsService {
     return (await this.endpoints.lockExclusive(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
-  /** Checks the target of a URL. Call outside transactions, because it may resolve a name. */
+  /**
+   * Refuses a URL whose target is not allowed. Call it outside transactions, because it may resolve a host name.
+   * @throws {ProblemError} `webhook_url_not_allowed`
+   */
   private async requireAllowed(url: string): Promise<void> {
     const fault = await this.http.checkTarget(url);
     if (fault !== null) throw webhookUrlNotAllowed(fault);

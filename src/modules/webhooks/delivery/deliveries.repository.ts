@@ -149,7 +149,10 @@ export class DeliveriesRepository {
     private readonly heads: HeadsRepository,
   ) {}
 
-  /** Inserts deliveries of one kind, due at once. Returns how many; those to inactive endpoints are skipped. */
+  /**
+   * Inserts deliveries of one kind, due at once. Skips deliveries to inactive or deleted endpoints. Returns the number
+   * inserted.
+   */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
@@ -186,7 +189,10 @@ export class DeliveriesRepository {
     return claimed.map(toClaimed);
   }
 
-  /** Writes attempts that ended. Returns the ids of the deliveries whose lease was still valid. */
+  /**
+   * Writes attempts that ended. Returns the ids of the deliveries whose result was written: they are pending, and were not
+   * claimed again.
+   */
   record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
     return this.database.transaction(async () => {
       const objects = await this.heads.lock(results.map(({ delivery }) => delivery.id));

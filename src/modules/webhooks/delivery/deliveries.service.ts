@@ -81,7 +81,7 @@ export class DeliveriesService {
       if (delivery.status === 'pending') throw webhookDeliveryPending(id);
       await this.activeEndpoint(delivery.endpointId);
       const event = (await this.events.keep([delivery.eventId])).get(delivery.eventId);
-      // Deleted with its deliveries meanwhile.
+      // The event was deleted with its deliveries meanwhile.
       if (event === undefined) throw webhookDeliveryNotFound(id);
       const made = await this.make(event, delivery.endpointId, 'retry', this.clock.now());
       await this.audit.record({

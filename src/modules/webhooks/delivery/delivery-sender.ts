@@ -105,8 +105,8 @@ export class DeliverySender {
   }
 
   /**
-   * Returns true for a 410 of a URL that was replaced while the request was in flight. It says nothing about the new URL, which
-   * gets the event with the next attempt.
+   * Returns true for a 410 of a URL that was replaced while the request was in flight. Such a reply says nothing about the new
+   * URL, to which the next attempt sends the event.
    */
   private async isOfFormerUrl({ id, url }: Receiver, reply: Reply): Promise<boolean> {
     return isGone(reply) && !(await this.receivers.hasUrl(id, url));

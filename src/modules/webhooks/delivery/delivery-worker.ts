@@ -139,7 +139,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // Without a secret the endpoint was deleted, and its deliveries discarded.
+      // An endpoint without a secret was deleted, and its deliveries were discarded.
       const isGone = keys?.length === 0;
       if (receiver !== undefined && event !== undefined && keys !== undefined && !isGone) {
         this.start(delivery, receiver, event, keys);

@@ -4,7 +4,7 @@ import { DeliveriesRepository } from './deliveries.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
-/** Adapts the waiting deliveries of an endpoint to its settings, in the transaction that changes them. */
+/** Adapts the pending deliveries of an endpoint to its settings, in the transaction that changes the settings. */
 @Injectable()
 export class EndpointQueue {
   constructor(
@@ -13,7 +13,10 @@ export class EndpointQueue {
     private readonly receivers: ReceiversRepository,
   ) {}
 
-  /** Starts or ends ordered delivery. Resets the health of an endpoint whose URL changed or that was enabled again. */
+  /**
+   * Starts or ends ordered delivery if `ordered` changed. Resets the health of an endpoint whose URL changed or that was
+   * enabled again.
+   */
   async applySettings(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
     if (before.ordered && !after.ordered) await this.heads.remove(after.id);

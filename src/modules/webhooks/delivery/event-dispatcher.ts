@@ -57,7 +57,7 @@ export class EventDispatcher implements OnModuleInit {
 
 /**
  * Returns true if an endpoint gets an event. Events recorded before the registration of the endpoint are not sent. Compares
- * ids, which are made when an event is recorded: the time of an event on a test clock is another one.
+ * ids, which follow the real time of recording, because an event on a test clock has another time.
  */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (

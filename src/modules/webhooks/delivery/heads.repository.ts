@@ -109,8 +109,9 @@ interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Heads of the queues of ordered endpoints. Adding a delivery and ending one both lock the head of the object, so they
- * run one after the other. A head that no longer matches its delivery is harmless: the claim corrects it.
+ * Stores the first pending delivery of each object to each ordered endpoint, called its head. Adding a delivery and ending one
+ * both lock the head of the object, so they run one after the other. A head that no longer matches its delivery is harmless:
+ * the claim corrects it.
  */
 @Injectable()
 export class HeadsRepository {
@@ -157,7 +158,10 @@ export class HeadsRepository {
     await this.database.query(RELEASE, [deliveryIds, now]);
   }
 
-  /** Creates the heads of an endpoint that becomes ordered. The caller has locked it, so that no delivery is added. */
+  /**
+   * Creates the heads of an endpoint that becomes ordered. The caller has locked the endpoint, so that no delivery is added
+   * meanwhile.
+   */
   async build(endpointId: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(BUILD, [endpointId]);

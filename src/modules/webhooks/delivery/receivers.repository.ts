@@ -8,7 +8,7 @@ export interface Receiver {
   /** Subscribed event names or patterns. */
   readonly events: readonly string[];
   readonly ordered: boolean;
-  /** Time of the first failure since the last success; null when the last attempt succeeded. */
+  /** Time of the first failure since the last success; null when there was none. */
   readonly failingSince: Date | null;
 }
 
@@ -48,12 +48,12 @@ export class ReceiversRepository {
     }));
   }
 
-  /** Returns the time of the first failure since the last success; null when the last attempt succeeded. */
+  /** Returns the time of the first failure since the last success; null when there was none. */
   failingSince(id: string): Promise<Date | null> {
     return this.database.queryValue<Date>(FAILING_SINCE, [id]);
   }
 
-  /** Returns false if the URL of the endpoint was changed. */
+  /** Returns true if this is still the URL of the endpoint. */
   async hasUrl(id: string, url: string): Promise<boolean> {
     return (await this.database.query(HAS_URL, [id, url])).length > 0;
   }

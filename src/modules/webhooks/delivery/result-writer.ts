@@ -20,7 +20,10 @@ export class ResultWriter {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once the result is written: true when it counted, false when another process had claimed the delivery. */
+  /**
+   * Resolves with true once the result is written, or with false if it was ignored: another process had claimed the delivery,
+   * or the delivery was discarded.
+   */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);
   }

@@ -32,8 +32,8 @@ export class RetryDeliveriesService {
   ) {}
 
   /**
-   * Creates new deliveries of the events of matching deliveries to active endpoints, the oldest first. Of the deliveries of
-   * one event to one endpoint only the newest counts, so that a repeated call creates no second delivery.
+   * Creates new deliveries of the events of up to `MAX_RETRIED` matching deliveries to active endpoints, the oldest first. Of
+   * the deliveries of one event to one endpoint, only the newest can match, so that a repeated call creates no second delivery.
    * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {
@@ -60,7 +60,7 @@ export class RetryDeliveriesService {
     });
   }
 
-  /** Locks the endpoint, or all active ones without an id. Returns their ids. */
+  /** Locks the endpoint with this id, or all active endpoints if the id is null. Returns the ids. */
   private async lockEndpoints(id: string | null): Promise<readonly string[]> {
     if (id === null) return (await this.endpoints.lockActive()).map((endpoint) => endpoint.id);
     const endpoint =

@@ -12,7 +12,10 @@ export interface WebhookSecret {
 /** How long deliveries are signed with a replaced secret as well. */
 const REPLACED_SECRET_MS = 24 * 3_600_000;
 
-/** Limited because every valid secret adds a signature to the header of each delivery. */
+/**
+ * Largest number of replaced secrets of an endpoint that are still valid. Limited because each of them adds a signature to the
+ * header of every delivery.
+ */
 export const MAX_REPLACED_SECRETS = 10;
 
 /** Returns the instant, exclusive, until which a secret replaced now is valid. */

@@ -27,7 +27,10 @@ export class ReplaySteps {
     private readonly clock: Clock,
   ) {}
 
-  /** Reads the next events of a locked replay, creates deliveries for matching events and records the progress. */
+  /**
+   * Reads the next events of a locked replay, creates deliveries for matching events and records the progress. Fails the replay
+   * if it would exceed `MAX_REPLAYED`, or its endpoint is inactive.
+   */
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;
     const now = this.clock.now();

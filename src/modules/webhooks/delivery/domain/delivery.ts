@@ -23,7 +23,7 @@ export const RETRIED_STATUSES = [
 ] as const satisfies readonly DeliveryStatus[];
 export type RetriedStatus = (typeof RETRIED_STATUSES)[number];
 
-/** Deliveries that one request retries at most. */
+/** Largest number of deliveries that one request retries. */
 export const MAX_RETRIED = 1_000;
 
 /** Delivery of one event to one endpoint. */
@@ -55,6 +55,6 @@ export interface Attempt {
   readonly statusCode: number | null;
   /** Reason why no response came; null when one came. */
   readonly error: string | null;
-  /** Start of the response body. */
+  /** Start of the response body; null when no response came. */
   readonly responseStart: string | null;
 }

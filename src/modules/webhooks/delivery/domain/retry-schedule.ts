@@ -23,11 +23,10 @@ export const JITTER = 0.2;
 export const FAILING_LIMIT_MS = 120 * HOUR_MS;
 
 /**
- * Returns the time of the next attempt.
+ * Returns the time of the next attempt, or null when all attempts are used up.
  * @param attempts number of failed attempts, at least 1
  * @param chance random number from 0 to 1 that places the pause within the jitter
- * @param retryAfterMs `Retry-After` of the receiver, honoured between one and two times the pause
- * @returns null when all attempts are used up
+ * @param retryAfterMs `Retry-After` of the receiver, which lengthens the pause to at most twice its length; null: none
  */
 export function nextAttemptAt(
   attempts: number,
@@ -42,7 +41,10 @@ export function nextAttemptAt(
   return new Date(now.getTime() + Math.max(asked, jittered));
 }
 
-/** Parses `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Null when it is neither, or a date in the past. */
+/**
+ * Returns the pause that a `Retry-After` header (RFC 9110, 10.2.3) asks for, in milliseconds. Null without a header, or when it
+ * is neither a number of seconds nor a date in the future.
+ */
 export function parseRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null;
   const text = header.trim();
