@@ -8,7 +8,7 @@ const AT_ONCE = 1_000;
 const EVERY_MS = 600_000;
 const KEPT_MS = 30 * 86_400_000;
 
-/** Deletes sessions 30 days after their end, and attempts to sign in that no longer count. */
+/** Deletes sessions 30 days after their expiry, and attempts to sign in that no longer count. */
 @Injectable()
 export class ExpiredSessions implements OnModuleInit {
   constructor(

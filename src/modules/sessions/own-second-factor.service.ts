@@ -15,7 +15,7 @@ interface CodeSender {
   readonly address: string;
 }
 
-/** Changes the second factor of an admin in a session. Codes count as attempts to sign in until they are accepted. */
+/** Changes the second factor of an admin in a session. A code that is not accepted counts as an attempt to sign in. */
 @Injectable()
 export class OwnSecondFactorService {
   constructor(

@@ -25,12 +25,12 @@ export class SecondFactorsRepository implements OnModuleInit {
     });
   }
 
-  /** Returns the factor of the admin, enabled or not, or null. */
+  /** Returns the factor of the admin, enabled or not; null if there is none. */
   findByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1', [adminId]);
   }
 
-  /** Returns the factor of the admin as {@link findByAdmin}, locked until the transaction ends. */
+  /** Returns the factor of the admin, enabled or not, locked until the transaction ends; null if there is none. */
   lockByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
   }
@@ -44,7 +44,7 @@ export class SecondFactorsRepository implements OnModuleInit {
     await this.database.insert(SecondFactorEntity, factor);
   }
 
-  /** Writes the fields that change after the enrolment began. */
+  /** Writes the fields that a confirmation, a used code or new recovery codes can change. */
   async update(factor: SecondFactor): Promise<void> {
     await this.database.updateRevised(SecondFactorEntity, factor, [
       'lastStep',

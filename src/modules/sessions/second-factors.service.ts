@@ -29,8 +29,8 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Manages second factors of admins. Each use locks the factor, and each change locks the admin before it, so that a code is
- * accepted once in all processes. The caller limits attempts.
+ * Manages second factors of admins. Each use of a code locks the factor, so that a code is accepted once in all processes. Each
+ * change locks the admin before the factor. The caller limits attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -52,7 +52,7 @@ export class SecondFactorsService {
     return factor;
   }
 
-  /** Returns true if the admin must enrol before it may do anything else. */
+  /** Returns true if the admin must enrol a second factor before doing anything else. */
   isMissing(adminId: string): Promise<boolean> {
     return this.factors.isMissing(adminId);
   }

@@ -36,7 +36,7 @@ export class SessionsRepository {
     return query.page(this.database, SessionEntity, request);
   }
 
-  /** Records a use. */
+  /** Writes the time of the last use. */
   async touch(id: string, now: Date): Promise<void> {
     await this.database.query('UPDATE admin_session SET last_used_at = $2 WHERE id = $1', [
       id,
@@ -53,7 +53,7 @@ export class SessionsRepository {
     await this.database.update(SessionEntity, id, { endedAt, version });
   }
 
-  /** Deletes sessions that expired before the instant, and returns how many. */
+  /** Deletes up to `most` sessions that expired before an instant. Returns how many were deleted. */
   async deleteExpired(before: Date, most: number): Promise<number> {
     return (await this.database.query(DELETE_EXPIRED, [before, most])).length;
   }

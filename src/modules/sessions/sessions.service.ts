@@ -55,7 +55,7 @@ export class SessionsService {
     private readonly configuration: Configuration,
   ) {}
 
-  /** Begins a session of an authenticated admin. */
+  /** Stores a new session of an authenticated admin, and records `session.created`. */
   async begin(
     admin: AdminAccount,
     browser: Browser,
@@ -139,7 +139,10 @@ export class SessionsService {
     });
   }
 
-  /** The OpenID provider asks for second factors itself. */
+  /**
+   * Returns true if the admin must enrol a second factor. False for a sign-in by an OpenID provider, which asks for second
+   * factors itself.
+   */
   private async mustEnrol({ method, adminId }: Session): Promise<boolean> {
     return method === 'password' && (await this.secondFactors.isMissing(adminId));
   }

@@ -6,7 +6,7 @@ import { InstantColumn } from '../../platform/database';
 export class SignInAttemptEntity {
   /** `account:` and the SHA-256 of an email, known or not; `address:` and an IP address; or `openid:` and a state. */
   @PrimaryColumn({ type: 'varchar', length: 100, collation: 'C' }) readonly key!: string;
-  /** Attempts of the last 15 minutes, at most five, oldest first. */
+  /** Times of the attempts in the 15 minutes before the last one, at most five, oldest first. */
   @Column({ type: 'timestamptz', array: true }) readonly triedAt!: readonly Date[];
   @InstantColumn() readonly lastTriedAt!: Date;
 }

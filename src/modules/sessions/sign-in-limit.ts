@@ -28,20 +28,20 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account after a success, and does not count the success for the address. */
+  /** Clears the count of the account after a success, and takes the successful attempt out of the count of the address. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 
-  /** Uncounts one attempt that was neither a success nor a failure. Earlier failed attempts still count. */
+  /** Takes one attempt out of the counts of the account and of the address. Earlier failed attempts still count. */
   async takeBack(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 }
 
-/** Hashed, because people sometimes type their password into the email field. */
+/** Returns the key of an account. The email is hashed, because people sometimes type their password into the email field. */
 function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
 }

@@ -35,7 +35,7 @@ export class SignInService {
     const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
     const proof = await this.secondFactors.use(admin.id, code);
     if (proof === 'missing') {
-      // Uncounts this attempt only. Clearing the count would let somebody who knows the password try any number of codes.
+      // Takes back this attempt only. Clearing the count would let somebody who knows the password try any number of codes.
       await this.limit.takeBack(attempt);
       throw secondFactorRequired();
     }

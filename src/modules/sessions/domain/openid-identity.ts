@@ -35,7 +35,7 @@ export function identityOf(
   if (typeof email !== 'string' || email.length > LONGEST_EMAIL) return 'no_email';
   const { domain } = EMAIL.exec(email)?.groups ?? {};
   if (domain === undefined) return 'no_email';
-  // Only a boolean counts: the text "false" would be true.
+  // Only the boolean counts, because the text "false" is truthy.
   if (isVerified !== true) return 'email_not_verified';
   if (!policy.allowedDomains.includes(domain.toLowerCase())) return 'foreign_domain';
   const role = roleOf(claims, policy);
@@ -44,7 +44,10 @@ export function identityOf(
   return { email, name: shownName.slice(0, LONGEST_NAME), role };
 }
 
-/** Returns the role with the most rights among those of the person's groups. */
+/**
+ * Returns the role with the most rights among the roles of the person's groups; null if no group has a role, or without a role
+ * claim.
+ */
 function roleOf(claims: PersonClaims, { roleClaim, roles }: OpenIdPolicy): AdminRole | null {
   if (roleClaim === null) return null;
   const value = claims[roleClaim];

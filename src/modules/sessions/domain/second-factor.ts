@@ -1,18 +1,19 @@
 import { nextVersion } from '../../../core/next-version';
 
-/** Second factor of an admin: time-based one-time passwords (TOTP), with recovery codes in place of a lost device. */
+/** Second factor of an admin: time-based one-time passwords (TOTP), and recovery codes for use when the device is lost. */
 export interface SecondFactor {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** Encrypted secret that the admin's authenticator shares. */
+  /** Secret that the admin's authenticator app shares, encrypted. */
   readonly sealedSecret: string;
-  /** Time step of the last accepted code. Codes of this step and before are refused; null before the first one. */
+  /** Time step of the last accepted code; null before the first one. Codes of this and of earlier steps are refused. */
   readonly lastStep: number | null;
   /** SHA-256 of the unused recovery codes, in hex. */
   readonly recoveryHashes: readonly string[];
   /**
-   * Time of the first accepted code, which proves that the authenticator has the secret. Sign-ins need the factor from then on.
+   * Time of the first accepted code, which proves that the authenticator has the secret; null until then. Sign-ins with a
+   * password need the factor from then on.
    */
   readonly enabledAt: Date | null;
   readonly createdAt: Date;
@@ -36,7 +37,7 @@ export interface IssuedRecoveryCodes {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Parsed code of an admin: the time step of a TOTP code (null: none matches), or the hash of a recovery code. */
+/** Proof from a code of an admin: the time step that a TOTP code matches (null: none), or the hash of a recovery code. */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };
 
@@ -64,7 +65,7 @@ export function afterProof(
   return { ...factor, lastStep: step };
 }
 
-/** Returns the enabled factor with these recovery codes in place of former ones. */
+/** Returns the factor with these recovery codes in place of former ones. Enables the factor if it is not enabled yet. */
 export function withRecoveryCodes(
   factor: SecondFactor,
   recoveryHashes: readonly string[],

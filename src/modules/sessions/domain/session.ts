@@ -15,14 +15,14 @@ export interface Session {
   /** User agent that signed in; empty if it sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
-  /** Written at most once a minute. */
+  /** Time of the last use, written at most once a minute. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
-  /** Time of the sign-out or revocation. */
+  /** Time of the sign-out or revocation; null if neither happened. */
   readonly endedAt: Date | null;
 }
 
-/** A session with its state. */
+/** A session, and true if it is active. */
 export interface SessionState {
   readonly id: string;
   readonly session: Session;
@@ -46,8 +46,9 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns true while the session is valid. It ends when the admin is deactivated, and when `sessionsValidFrom` of the admin
- * changes, as after a new password, unless the session is kept.
+ * Returns true while the session is valid: until it is ended, has expired, or was not used for 12 hours. It also ends when its
+ * admin is deactivated, and when `sessionsValidFrom` of the admin changes, for example after a new password, unless the session
+ * is kept.
  */
 export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
   return (
@@ -58,7 +59,7 @@ export function isActive(session: Session, owner: SessionOwner | undefined, now:
   );
 }
 
-/** Returns true if the present use of the session is to be recorded. */
+/** Returns true if the last recorded use is at least a minute ago, so that the present use must be recorded. */
 export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
 }

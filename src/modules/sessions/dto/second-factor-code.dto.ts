@@ -2,7 +2,7 @@ import { validationFailed } from '../../../platform/errors';
 import { PatternField, TextField } from '../../../platform/http';
 import type { SecondFactorCode } from '../domain/second-factor';
 
-/** Code of an authenticator app, which shows it in two groups. */
+/** Field for a code of an authenticator app. Allows a space in the middle, because apps show the code in two groups. */
 export function TotpCodeField(options: { readonly optional?: true } = {}): PropertyDecorator {
   return PatternField(
     /^\d{3} ?\d{3}$/,

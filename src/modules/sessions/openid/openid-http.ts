@@ -37,7 +37,7 @@ async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** `openid-client` sends forms only. */
+/** Returns a body as text, or null without a body. `openid-client` sends forms only. */
 function textOf(body: CustomFetchOptions['body']): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;

@@ -129,7 +129,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
     }
   }
 
-  /** Writes the messages alone, because causes hold tokens and claims. */
+  /** Logs only the messages of the error and of its causes, because these contain tokens and claims in other fields. */
   private log(error: unknown): void {
     this.logger.warn({ reasons: messagesOf(error) }, 'sign-in with OpenID Connect failed');
   }

@@ -34,7 +34,7 @@ export class OpenIdSignIn {
   ) {}
 
   /**
-   * Returns the URL of the provider at which the browser signs in, and the text of the cookie that it keeps.
+   * Returns the URL of the provider at which the browser signs in, and the text of a cookie for the browser.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(returnTo: string): Promise<{ readonly url: string; readonly cookie: string }> {

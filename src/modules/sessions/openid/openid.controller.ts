@@ -25,7 +25,7 @@ function parameter(name: string, description: string): ApiQueryOptions {
   return { name, required: false, description, schema: { type: 'string' } };
 }
 
-/** Returns true for the GET request that begins a session. */
+/** Returns true for the path to which the provider redirects the browser. A GET request to it begins a session. */
 export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
   return path === `/${PATH}/callback`;
 }
