@@ -60,7 +60,10 @@ export class AuditChain {
     }
   }
 
-  /** Returns the seal with a number, or the start of the chain. For an unreadable seal, returns an end that no seal continues. */
+  /**
+   * Returns the seal with this number, or the start of the chain if there is none. For an unreadable seal, returns an end that
+   * no seal continues.
+   */
   async endAt(number: bigint): Promise<ChainEnd> {
     const found = await this.read(async () => (await this.seals.withNumber(number)) ?? CHAIN_START);
     return found ?? { number, to: -1n, hash: '' };
@@ -86,8 +89,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns a range of changes after `from`, up to `to` at most: as long as possible with readable changes only, or else with
-   * unreadable changes only. So the seal over unreadable changes covers no readable one.
+   * Returns a range of changes that begins after `from` and ends at `to` at most. It is the longest range of readable changes
+   * only; if the first change is unreadable, it is a range of unreadable changes only. So the seal over unreadable changes
+   * covers no readable one.
    */
   async sealable(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.content(from, to);
@@ -105,7 +109,7 @@ export class AuditChain {
     return { to: end, content: null };
   }
 
-  /** Returns the next seals; if the database cannot read them, only the next one, or null for an unreadable one. */
+  /** Returns the next seals. If the database cannot read one of them, returns only the next one, as null if it is unreadable. */
   private async after(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await unlessUnreadable(this.database, () =>
       this.seals.after(number, SEALS_PER_READ),
@@ -129,7 +133,10 @@ export class AuditChain {
     return none;
   }
 
-  /** Returns the result of reads, or null if the database cannot read one of the rows that they return. */
+  /**
+   * Returns the result of reads, or null if the database cannot read one of the rows that they return. Failed reads are
+   * repeated by indexes, which do not touch other rows that may be damaged.
+   */
   private async read<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await unlessUnreadable(this.database, reads);
     if (result !== null) return result;

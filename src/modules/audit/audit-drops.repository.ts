@@ -5,7 +5,10 @@ import type { AuditDrop } from './domain/audit-drop';
 import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
-/** A drop waits for readers and writers, and later ones wait for the drop. So it gives up soon and is retried. */
+/**
+ * Longest wait for a lock. A drop waits for readers and writers, and later ones wait for the drop. So it gives up soon and is
+ * retried.
+ */
 const LONGEST_WAIT_MS = 200;
 
 /** Months with a partition of both tables. Rows of other months are in the default partitions. */
@@ -70,7 +73,10 @@ export class AuditDropsRepository {
     return toBigInt(await this.database.queryValue<string>(sql));
   }
 
-  /** Stores the hashes of the changes of a month after a position. Returns the digest of all stored hashes after it. */
+  /**
+   * Stores the hashes of the changes of a month that come after a position. Returns the digest of all stored hashes after this
+   * position.
+   */
   async keepHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(
       `INSERT INTO audit_dropped_change (position, row_hash)

@@ -41,7 +41,10 @@ const MATCHES = `
   AND ($3::timestamptz IS NULL OR entry.created_at >= $3)
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
-/** Has no subquery unless the filter names an object: in a condition with `OR`, PostgreSQL would read all its rows. */
+/**
+ * Contains the subquery only if the filter names an object: joined by `OR` to a condition for no object, PostgreSQL would read
+ * all rows of the subquery.
+ */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
   WHERE ${MATCHES}

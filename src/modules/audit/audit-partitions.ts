@@ -34,7 +34,7 @@ export class AuditPartitions implements OnModuleInit {
   }
 
   /**
-   * Creates the partitions before the first entry is written. Otherwise the rows of its month would go into the default
+   * Creates the partitions before the first entry is written. Otherwise the rows of the present month would go into the default
    * partition, from which the retention drops nothing. Also runs in processes without background work and in commands, because
    * they may write first.
    */

@@ -8,7 +8,10 @@ import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
-/** Positions that one seal covers. Verification names the seal of a changed row. */
+/**
+ * Largest number of positions that one seal covers. A small number narrows down a changed row, because verification names only
+ * its seal.
+ */
 const POSITIONS_PER_SEAL = 1_000n;
 
 /** Positions up to `position` that are final once all transactions before `transaction` have ended. */
@@ -72,7 +75,10 @@ export class AuditSealing implements OnModuleInit {
     return { position, transaction: next };
   }
 
-  /** @returns true if changes up to the position are left */
+  /**
+   * Seals the next batch of changes up to a position.
+   * @returns true if changes up to the position are not sealed yet
+   */
   private sealUpTo(position: bigint): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.seals.lockChain();

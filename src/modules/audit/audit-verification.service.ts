@@ -22,7 +22,7 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals that do not continue the seal before them. */
+  /** Seals of dropped changes that do not continue the seal before them. */
   readonly breaks: readonly Seal[];
 }
 
@@ -48,7 +48,9 @@ export interface AuditVerification {
   readonly emptyEntries: readonly string[];
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
-  /** False if the last drop differs from its entry in the audit log, or from the stored hashes of its changes. */
+  /**
+   * False if the last drop differs from its entry in the audit log or from the stored hashes of its changes, or cannot be read.
+   */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */
   readonly unreadable: readonly AuditCheck[];

@@ -18,7 +18,7 @@ export interface SealedChanges {
   readonly hash: string;
 }
 
-/** End of a seal, and its hash; or the start of the chain. */
+/** The part of a seal that the next seal continues, or the start of the chain. */
 export type ChainEnd = Pick<Seal, 'number' | 'to' | 'hash'>;
 
 /** Content of a seal over changes that the database could not read. Verification always reports such a seal. */

@@ -4,7 +4,10 @@ import { AuditSealEntity } from './audit-seal.entity';
 import { rowHashesSql } from './row-hashes';
 import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './seal';
 
-/** Changes that are left, and the hashes of dropped ones. */
+/**
+ * Number and digest of the changes in `($1, $2]`: from the rows of remaining changes, and from the stored hashes of dropped
+ * ones.
+ */
 const CONTENT = `
   SELECT count(*)::integer AS count,
     encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS hash

@@ -4,7 +4,10 @@ export interface AuditDrop {
   readonly month: string;
   readonly entryCount: bigint;
   readonly changeCount: bigint;
-  /** Last seal without remaining changes, and the position where it ends; 0 if each seal has remaining changes. */
+  /**
+   * Number of the last seal whose changes were all dropped, and the position at which it ends; both 0 if each seal has
+   * remaining changes.
+   */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
   /** SHA-256 over the hashes of dropped changes after that position. */
