@@ -12,10 +12,13 @@ import { TestClockParticipants } from './test-clock-participants';
 import { testClockAdvancing, testClockNotFound } from './test-clocks.errors';
 import { type TestClockLease, TestClocksRepository } from './test-clocks.repository';
 
-/** Name of the due work that continues interrupted deletions. */
+/** Name of the background job that continues interrupted deletions. */
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
-/** Longest time that a request purges customers; a shutdown waits longer. Background work purges the rest. */
+/**
+ * Longest time for which a request purges customers, shorter than the time that a shutdown waits. Background work purges the
+ * rest.
+ */
 const LONGEST_REQUEST_MS = 10_000;
 
 const UNLEASED: TestClockLease = { endsAt: null, owner: null };
@@ -23,7 +26,10 @@ const UNLEASED: TestClockLease = { endsAt: null, owner: null };
 /** Deletes test clocks with all data about their customers. */
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
-  /** Customers in the next portion of the background work, by test clock. Another process may purge the last portion. */
+  /**
+   * Number of customers in the next portion of the background work, by test clock. Bounded, because an entry stays if another
+   * process purges the last portion.
+   */
   private readonly portions = new BoundedMap<string, number>(100);
 
   constructor(
@@ -42,9 +48,9 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Deletes a clock at once, so that no command finds it, then purges its customers with all their data, in several commits:
-   * billing, ledger, events and deliveries. Other customers are not affected. After an interruption, or after ten seconds,
-   * background work continues.
+   * Marks a clock as deleted at once, so that no command finds it. Then purges its customers with all their data in several
+   * commits: billing, ledger, events and deliveries. Other customers are not affected. After an interruption, or after ten
+   * seconds, background work continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {

@@ -9,7 +9,7 @@ import { type DueRow, DueRowsRepository, type DueTable, nextDueOnSql } from './d
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
-/** Rows of a claim, unless the queue sets another number. */
+/** Largest number of rows of a claim, unless the queue sets another one. */
 const MAX_AT_ONCE = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -23,7 +23,7 @@ export interface DueQueue<Row extends DueRow> {
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
   /** Returns true while work by the real clock must wait. */
   readonly isHeld?: () => Promise<boolean>;
-  /** Divides rows into batches, which run one after the other. Without it they are one batch. */
+  /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
    * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a defect does.
@@ -74,7 +74,7 @@ export class DueQueues {
 
   /**
    * Claims due rows and does their work. Returns true if more may be due. If a batch fails, each item is tried in a commit of
-   * its own, so that a failure affects only its item: the item keeps its lease and is tried again afterwards.
+   * its own, so that a failure affects only its item: the item is tried again when its lease ends.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
@@ -90,7 +90,10 @@ export class DueQueues {
     return rows.length > 0;
   }
 
-  /** Does the work that is due on a test clock. Refused work is postponed; a defect stops the clock. */
+  /**
+   * Does the work that is due on a test clock. A defect stops the clock. Refused work is postponed, or stops the clock too, as
+   * `whenRefused` of the queue says.
+   */
   private async runDueOn<Row extends DueRow>(
     queue: DueQueue<Row>,
     testClockId: string,

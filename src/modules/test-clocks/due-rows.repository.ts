@@ -18,7 +18,7 @@ export interface DueRow {
   readonly id: string;
 }
 
-/** On a test clock only postponed rows have a lease. */
+/** Condition that a row has no lease at the time `$2`. On a test clock, only postponed rows have a lease. */
 const UNLEASED = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
 /** Reads from an index in due order, so that the cost does not depend on how many rows are due. */
@@ -37,7 +37,10 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WHERE test_clock_id = $1 AND ${dueColumn} <= $2 AND ${UNLEASED}
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
-/** Query for when the next row falls due on a test clock. Postponed rows fell due before the rest. */
+/**
+ * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends. Among postponed rows,
+ * only those that fell due before the first other row can be next.
+ */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
     SELECT min(${dueColumn}) AS due_at FROM ${table}
@@ -77,9 +80,9 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. It is one prepared
-   * statement, because planning the queries takes 20 times as long as running them. Other statements that search rows must not
-   * be prepared (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
+   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a prepared
+   * statement, because planning it takes 20 times as long as running it. Other statements that search rows must not be prepared
+   * (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
    */
   async nextDueOn<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],
@@ -94,7 +97,7 @@ export class DueRowsRepository {
     return row;
   }
 
-  /** Keeps the work of a row from being done before an instant. */
+  /** Postpones the work of a row until an instant. */
   async postpone(rows: DueTable<DueRow>, id: string, until: Date): Promise<void> {
     await this.database.query(postponeSql(rows), [id, until]);
   }

@@ -71,7 +71,10 @@ export class TestClocksRepository {
     return this.updateAlone(MOVE, [id, to, now, leaseEndsAt, leasedBy]);
   }
 
-  /** Ends an advance, which the same call continues if the status is `advancing`. Returns null if the clock was deleted. */
+  /**
+   * Ends an advance. With the status `advancing`, a later call with the same target continues it. Returns null if the clock was
+   * deleted.
+   */
   end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
     return this.updateAlone(END[status], [id, to, now]);
   }
@@ -87,7 +90,7 @@ export class TestClocksRepository {
     ]);
   }
 
-  /** Hides a clock from everything but its deletion, leased to the caller. */
+  /** Marks a clock as deleted, and sets the lease of the process that purges its customers. */
   async markDeleted(id: string, now: Date, lease: TestClockLease): Promise<void> {
     this.database.requireTransaction();
     const { endsAt: leaseEndsAt, owner: leasedBy } = lease;

@@ -49,7 +49,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Lets leases of dead processes end: the next call then continues an advance, and background work a deletion. */
+  /** Lets the leases of dead processes end, so that the next call can continue an advance, and background work a deletion. */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandoned.register({ ...leases, work: DELETION_WORK });
@@ -145,8 +145,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the instant
-   * at which it is due. After a crash or an outage, the same call continues.
+   * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the instant at
+   * which it is due. After a crash or an outage, a call with the same target continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {

@@ -19,7 +19,7 @@ export interface TestClock {
   readonly updatedAt: Date;
 }
 
-/** Longer than any single job or portion of a purge takes; each renews the lease. */
+/** Duration of a lease of a clock: longer than any single job or portion of a purge takes. Each of them renews the lease. */
 export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
@@ -32,7 +32,10 @@ export function isBeingMoved(
   return status === 'advancing' && leaseEndsAt !== null && leaseEndsAt > realNow;
 }
 
-/** Limits the work of one call: in ten years a daily subscription renews 3,650 times. */
+/**
+ * Largest number of years by which one call advances a clock. Limits the work: in ten years a daily subscription renews 3,650
+ * times.
+ */
 const FURTHEST_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 

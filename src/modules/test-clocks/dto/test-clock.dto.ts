@@ -14,7 +14,9 @@ import type { TestClockJob } from '../test-clock-participants';
 import type { NextWork } from '../test-clocks.service';
 
 const LONGEST_NAME = 200;
-/** Periods and due dates that follow must be dates that RFC 3339 can represent, in every time zone. */
+/**
+ * Years to which a clock can be set. Later periods and due dates must be dates that RFC 3339 can represent, in every time zone.
+ */
 const YEARS = [1970, 9000] as const;
 
 export class CreateTestClockDto {
