@@ -4,7 +4,10 @@ import { type AdminAccount, emailKeyOf, toAccount } from './domain/studio-admin'
 import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
-/** Hash of no known password, with the minimum cost of OWASP. Checked if no admin has a hash that can be checked. */
+/**
+ * Hash of no known password, with the minimum cost of OWASP. Checked if neither the admin nor the other admin chosen for the
+ * email has a hash that can be checked.
+ */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
 
@@ -28,7 +31,7 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
-  /** Ends the sessions that began before the instant. */
+  /** Ends all sessions of the admin, except one that is kept in the same transaction (`SessionsService.keep`). */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.admins.endSessions(id, now);
   }

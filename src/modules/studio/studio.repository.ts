@@ -10,7 +10,7 @@ import { emailKeyOf, type StudioAdmin } from './domain/studio-admin';
 import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
-/** Selects one of the first thousand active admins by a number that the caller passes. */
+/** Selects the password hash of one of the first thousand active admins with a password, by a number that the caller passes. */
 const ANY_PASSWORD_HASH = `
   WITH known AS (
     SELECT password_hash, row_number() OVER () - 1 AS place, count(*) OVER () AS admins
@@ -51,7 +51,7 @@ export class StudioRepository {
     return this.database.select(StudioAdminEntity, 'WHERE id = ANY($1)', [ids]);
   }
 
-  /** Returns the password hash of some active admin, the same one for the same number, or null if there is none. */
+  /** Returns the password hash of one active admin, chosen by the number; null if no active admin has a password. */
   anyPasswordHash(number: number): Promise<string | null> {
     return this.database.queryValue<string>(ANY_PASSWORD_HASH, [number]);
   }
@@ -79,7 +79,7 @@ export class StudioRepository {
     return new ListQuery('studio_admin').page(this.database, StudioAdminEntity, request);
   }
 
-  /** Writes the fields that an update or a deactivation may change. */
+  /** Writes the fields that an update, a role from the OpenID provider or a deactivation may change. */
   async update(admin: StudioAdmin): Promise<void> {
     await this.database.updateRevised(StudioAdminEntity, admin, [
       'name',
@@ -90,7 +90,7 @@ export class StudioRepository {
     ]);
   }
 
-  /** Ends the sessions that began before the instant. */
+  /** Ends all sessions of the admin, except one that is kept in the same transaction (`SessionsService.keep`). */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }

@@ -25,7 +25,7 @@ import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 
-/** Caller that creates or changes admins: only with roles whose scopes the caller has. */
+/** Caller that creates or changes an admin. The caller must have all scopes of the admin's role. */
 type AdminEditor = Pick<Principal, 'scopes'>;
 
 @Injectable()

@@ -90,8 +90,8 @@ export type PasswordHash =
 
 /**
  * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular crypt format
- * for bcrypt, and the format of passlib for PBKDF2. Does not check the cost. Sign-ins cannot check passwords against an
- * `unrecognised` hash.
+ * for bcrypt, and the format of passlib for PBKDF2. `none` for {@link NO_PASSWORD}. Does not check the cost. Sign-ins cannot
+ * check passwords against an `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
   if (passwordHash === NO_PASSWORD) return 'none';

@@ -14,7 +14,10 @@ export interface StudioAdmin {
   readonly isActive: boolean;
   /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
-  /** Sessions that began before this instant are invalid, unless one was kept (`SessionsService.keep`). */
+  /**
+   * Changes when all sessions of the admin must end. A session is valid only while its copy of this instant, made at sign-in or
+   * by `SessionsService.keep`, is equal.
+   */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
