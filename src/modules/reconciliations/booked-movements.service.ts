@@ -24,7 +24,10 @@ export class BookedMovementsService {
     private readonly refunds: RefundsRepository,
   ) {}
 
-  /** Returns booked payments or refunds, found by our id or by the provider's id. */
+  /**
+   * Returns a function that finds the booked payment or refund of a reported one, by our id or else by the provider's id. The
+   * function returns null if none is booked.
+   */
   async of(
     kind: MovementKind,
     reported: readonly ProviderMovement[],
@@ -41,7 +44,7 @@ export class BookedMovementsService {
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
   }
 
-  /** Returns the ids of the payments of these refunds, by the provider's id of the charge. */
+  /** Returns the ids of our payments that these refunds give back, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
     const payments = await this.payments.findReported([], references);

@@ -31,7 +31,7 @@ interface Suspicion {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list it. */
   readonly reported: ProviderMovement | null;
-  /** Position of the run after this object. */
+  /** Position at which the run continues after this object. */
   readonly position: string;
 }
 
@@ -47,7 +47,7 @@ export class ReconciliationSteps {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the next step of a run, or null if the provider did not answer. */
+  /** Runs the next step of a run. Returns the result to commit, or null if the provider did not answer. */
   next(run: Reconciliation): Promise<ReconciliationStep | null> {
     switch (run.phase) {
       case 'list_charges':
@@ -123,8 +123,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Compares again what seems to differ, with the object as the provider shows it now and the books as they are now: both may
-   * have changed since the list was read.
+   * Reads the objects that seem to differ again, from the provider and from the books, because both may have changed since the
+   * list was read. The step contains those that still differ. Returns null if the provider did not answer.
    */
   private async confirm(
     run: Reconciliation,
@@ -181,8 +181,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Returns a predicate for objects of this service. A refund that was made at the provider belongs to this service if its charge
-   * does.
+   * Returns a predicate that is true for objects of this service. A refund that was made at the provider belongs to this
+   * service if its charge does.
    */
   private async ownership(
     kind: MovementKind,

@@ -115,7 +115,7 @@ export interface StepProgress {
 /** Number of consecutive unanswered steps after which a run fails: about four hours. */
 const MAX_ATTEMPTS = 12;
 
-/** Returns the run after a step. */
+/** Returns the run after a step that the provider answered: at the next position, in the next phase, or ended. */
 export function afterStep(before: Reconciliation, result: StepProgress, now: Date): Reconciliation {
   const differencesFound = before.differencesFound + result.differences;
   const isTruncated = differencesFound >= MAX_DIFFERENCES;
@@ -138,8 +138,9 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 }
 
 /**
- * Returns the run after a step without an answer of the provider.
- * @param retry time of the next attempt
+ * Returns the run after a step that the provider did not answer: with another attempt planned, or failed and in its last phase
+ * after `MAX_ATTEMPTS` such steps in a row.
+ * @param retry plan of the next attempt
  */
 export function afterNoAnswer(
   before: Reconciliation,

@@ -32,14 +32,17 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Returns the newest run of a provider. Transactions that start a run wait for each other. */
+  /**
+   * Returns the newest run of a provider, or null. Other transactions that call it for the provider wait until this one ends,
+   * so that only one of them starts a run.
+   */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();
     await this.database.query(LOCK_PROVIDER, [provider]);
     return this.database.selectOne(ReconciliationEntity, NEWEST, [provider]);
   }
 
-  /** Returns the last run that ended, or null. */
+  /** Returns the newest run that has ended, or null. */
   findLastEnded(): Promise<Reconciliation | null> {
     const where = `WHERE status <> 'running' ORDER BY id DESC LIMIT 1`;
     return this.database.selectOne(ReconciliationEntity, where, []);

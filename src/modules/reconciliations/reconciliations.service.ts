@@ -23,7 +23,7 @@ import {
 import { reconciliationCreated } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Name of the due work that continues runs. */
+/** Name of the background job that continues runs. */
 export const RECONCILIATIONS_WORK = 'due-reconciliations';
 
 const DAY_MS = 86_400_000;
