@@ -10,7 +10,7 @@ export interface KeyHolderRow {
   readonly scopes: readonly GrantedScope[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** Set if the secret is the one before the last roll. */
+  /** End of the overlap if the secret is the one before the last roll; null for the present secret. */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
   readonly usage_requests_per_minute: number | null;
@@ -67,7 +67,7 @@ export class ApiKeysRepository {
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 
-  /** Writes a new secret. The present one becomes the previous one if `previousExpiresAt` is set. */
+  /** Writes a new secret. The present one becomes the previous one if `previousExpiresAt` is set, and otherwise ends at once. */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(
       `UPDATE api_key
@@ -92,7 +92,7 @@ export class ApiKeysRepository {
     await this.database.query(LOCK_BOOTSTRAP);
   }
 
-  /** Returns true if a key has, or had before its last roll, the secret with this hash. */
+  /** Returns true if this is the hash of the present or the previous secret of a key. */
   async isKnown(hash: string): Promise<boolean> {
     return (await this.database.query(EXISTS, [hash])).length > 0;
   }

@@ -38,7 +38,7 @@ export interface KeyWithSecret {
   readonly secret: string;
 }
 
-/** Never expires, and has the rate limits of the configuration. */
+/** Terms of a key that never expires and has the rate limits of the configuration. */
 const DEFAULT_TERMS = {
   expiresAt: null,
   requestsPerMinute: null,
@@ -189,7 +189,10 @@ export class ApiKeysService {
     return key;
   }
 
-  /** Locks a key that the caller may change: it is not revoked, and has no scope that the caller lacks. */
+  /**
+   * Locks a key that is not revoked and has no scope that the caller lacks.
+   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`
+   */
   private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {
     const key = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
     if (key.revokedAt !== null) throw apiKeyRevoked(id);

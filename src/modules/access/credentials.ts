@@ -38,7 +38,7 @@ export class Credentials {
   /** Holders by the hash of their credential. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
-  /** Instant of the last recorded use of each key, in milliseconds. */
+  /** Instant of the last use of each key that this process recorded, in milliseconds. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
@@ -79,8 +79,8 @@ export class Credentials {
   }
 
   /**
-   * Returns the holder of a customer token. The token ends with the API key or the admin that issued it, and has no scope that
-   * its issuer has lost.
+   * Returns the holder of a customer token, or null for an unknown token. The token ends with the API key or the admin that
+   * issued it, and has no scope that its issuer has lost.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
@@ -116,7 +116,7 @@ export class Credentials {
     return principal;
   }
 
-  /** Runs beside the request, which does not wait for it. */
+  /** Records the use of a key. The request does not wait for it. */
   private async touch(id: string, now: Date): Promise<void> {
     try {
       await this.keys.touch(id, now);

@@ -12,7 +12,7 @@ export interface TokenHolderRow {
   readonly expires_at: Date;
   /** Principal that issued the token. */
   readonly created_by: string;
-  /** State of the API key that issued the token; null if something else did. */
+  /** State of the API key that issued the token; all null if no API key did. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;

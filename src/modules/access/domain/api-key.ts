@@ -11,7 +11,7 @@ export interface ApiKey {
   readonly prefix: string;
   readonly lastFour: string;
   readonly expiresAt: Date | null;
-  /** End of the overlap in which the secret before the last roll still works. */
+  /** End of the overlap in which the secret before the last roll still works; null if there is no such secret. */
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
