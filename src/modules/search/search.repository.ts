@@ -16,10 +16,13 @@ interface SearchSource {
   readonly exact?: readonly string[];
 }
 
-/** Most matches of a table that are ranked, besides exact ones. A query with more is too short for a useful ranking. */
+/** Largest number of matches of one condition that are ranked. A query with more matches is too short for a useful ranking. */
 const MAX_RANKED = 1_000;
 
-/** Condition: a column is the query as given, in lower case or in upper case. Its index does not ignore case. */
+/**
+ * SQL condition that a column equals the query as given, or in lower or upper case. The index of the column does not ignore
+ * case.
+ */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
 
 const CUSTOMER_NAME = 'customer.name';
@@ -163,9 +166,10 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects that the query names exactly, and objects whose text contains every part. First objects with a name, code or
-   * number that equals the query, then objects with one that begins with it, then all others; each by title.
-   * @param parts none: only objects that the query names exactly
+   * Returns objects that the query names exactly, and objects whose text contains every part. Objects with a name, code or
+   * number that equals the query come first, then those with one that begins with the query, then all others. Within each
+   * group, objects are sorted by title.
+   * @param parts empty: only objects that the query names exactly
    * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(
@@ -196,7 +200,7 @@ export class SearchRepository {
   }
 }
 
-/** SQL expression: 0 if a column equals the query, 1 if one begins with it, 2 for others. */
+/** Returns an SQL expression: 0 if a column equals the query, 1 if a column begins with it, otherwise 2. Case is ignored. */
 function rankOf(columns: readonly string[]): string {
   const lower = columns.map((column) => `lower(${column})`);
   const begins = lower.map((column) => `starts_with(${column}, lower($1))`).join(' OR ');

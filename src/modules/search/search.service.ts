@@ -14,8 +14,9 @@ export class SearchService {
   constructor(private readonly found: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. A text that starts like an id searches ids, and
-   * codes and external ids that equal it; any other text searches words in names, e-mail addresses, numbers and codes.
+   * Returns the best matches among the objects that the scopes allow to read. A text that is the beginning of an id finds first
+   * the objects that the text names exactly, then those with such an id. Any other text searches words in names, e-mail
+   * addresses, numbers and codes.
    * @param types types to search; null for all
    */
   async search(
