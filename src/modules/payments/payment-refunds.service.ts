@@ -147,8 +147,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Recovers a loss from a dispute about a locked payment. Uses credit that came from the payment, which a refund made
-   * available.
+   * Recovers a loss from a dispute about a locked payment, from the payment's credit that a failed or returned refund made
+   * available again.
    */
   async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
     if (isAllApplied(payment)) return;

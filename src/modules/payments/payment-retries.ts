@@ -21,7 +21,10 @@ export class PaymentRetries {
     private readonly outbox: Outbox,
   ) {}
 
-  /** @param endAt no charge is attempted from this instant on; null: no end */
+  /**
+   * Returns the function that plans the next automatic charge of an invoice.
+   * @param endAt no charge is attempted from this instant on; null: no end
+   */
   planUntil(endAt: Date | null): RetryPlan {
     return (attemptCount, now) =>
       nextAttemptAt(attemptCount, this.configuration.paymentRetryDays, now, endAt);

@@ -14,7 +14,7 @@ import type { DisputedMoney } from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Money of the payments of an invoice that was refunded or lost in disputes, in minor units. */
+/** Money that paid an invoice and was refunded, is reserved for refunds, or was lost in disputes, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
   /** Other money of these payments, which cannot be refunded while a dispute is open. */
   readonly disputed: DisputedMoney;
@@ -50,8 +50,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns how much of the money that paid an invoice was refunded, was lost in disputes, or cannot be refunded while a
-   * dispute is open. Locks the payments as {@link lockRefunded} does.
+   * Returns how much of the money that paid an invoice was refunded or is reserved for refunds, was lost in disputes, or cannot
+   * be refunded while a dispute is open. Locks the payments as {@link lockRefunded} does.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -83,7 +83,10 @@ export class ReturnPaymentsService {
     return sums;
   }
 
-  /** Returns the refunded and lost amounts of payments, without the parts that were taken from the credit of these payments. */
+  /**
+   * Returns the refunded amounts of payments, pending refunds included, and the amounts lost in disputes. Leaves out what was
+   * taken from the credit of these payments.
+   */
   private async returnedOfApplied(
     payments: readonly Payment[],
   ): Promise<readonly (ReturnedMoney & { readonly payment: Payment })[]> {

@@ -29,7 +29,7 @@ export const IN_FLIGHT_ROWS = `
 export const DISPUTED_CASH_ROWS = `
   SELECT provider AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 
-/** Withdrawn funds of disputes that are not lost, by customer. */
+/** Funds that disputes withdrew and that are neither paid back nor lost, by customer. */
 export const DISPUTED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
   FROM dispute`;

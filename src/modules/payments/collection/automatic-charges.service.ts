@@ -40,7 +40,8 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0 if they need not wait.
+   * Returns how long automatic charges must wait, in milliseconds; 0 if they need not wait. They wait a day if the provider is
+   * not enabled, and a minute while its events are not read.
    *
    * After downtime, or after a backup was restored, charges would repeat payments that only the provider knows of. So each new
    * session of this process first reads the provider's events. A new session is a sufficient sign, because a database is

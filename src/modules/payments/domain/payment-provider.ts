@@ -191,7 +191,7 @@ export type ProviderDisputeState =
 export interface UnrecordedCharge {
   /** The provider's id of the charge. */
   readonly reference: string;
-  /** Our ids. */
+  /** Our ids of the payment, its customer and its invoice. */
   readonly paymentId: string;
   readonly customerId: string;
   readonly invoiceId: string | null;

@@ -44,7 +44,7 @@ export interface Payment {
   readonly provider: ProviderName;
   /** Id of the charged payment method, or the sandbox token that the caller sent; null: neither. */
   readonly paymentMethodId: string | null;
-  /** The provider's id of the payment method. A copy, because the method may change or be deleted. */
+  /** The provider's id of the payment method; null: none. A copy, because the method may change or be deleted. */
   readonly providerToken: string | null;
   /** The provider's id of the charge. */
   readonly providerReference: string | null;
@@ -86,7 +86,7 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method that a caller asks for. The service chooses what is null. */
+/** Payment method that a caller asks for. The service chooses the fields that are null. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;

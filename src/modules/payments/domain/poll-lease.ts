@@ -16,7 +16,7 @@ export function pollLease(realNow: Date, owner: number): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
-/** Lease of a payment that is about to be written. */
+/** Lease and start time of a payment that is not written yet. */
 export interface StartedLease {
   /** Lease that this process holds while it asks the provider. */
   readonly lease: Lease;
@@ -30,7 +30,10 @@ export interface PolledLease {
   readonly dueAt: Date | null;
 }
 
-/** Compares leases by owner and end, because a process may have got a later lease of the same object. */
+/**
+ * Returns true if both are the same lease, with the same owner and end. The end is compared too, because a process may have got
+ * a later lease of the same object.
+ */
 export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
 }

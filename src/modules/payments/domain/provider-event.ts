@@ -1,6 +1,6 @@
 /** Notification that an object at a provider changed. A hint only: the object is read again. */
 export interface ProviderEvent {
-  /** The provider's id. */
+  /** The provider's id of the event. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;

@@ -60,7 +60,7 @@ const LIST_SOON = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if the events up to `$2` were read and those received by then are processed. Ignores events that failed
+ * True if the events up to `$2` were read, and those received up to the last listing are processed. Ignores events that failed
  * `FREQUENT_ATTEMPTS` times. Also true without a cursor, which exists once the events of the provider were listed.
  */
 const HAS_READ = `

@@ -54,8 +54,8 @@ export class PreparedCharges {
   }
 
   /**
-   * Reads the state of a charge from its provider. Confirms a charge that is only prepared, and cancels one that its customer
-   * did not confirm in time. A payment without a committed reference is recovered first.
+   * Reads the state of a charge from its provider and continues from there. Confirms a charge that is only prepared, or cancels
+   * it if its payment method became unusable. Cancels a charge that its customer did not confirm in time.
    */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);

@@ -2,7 +2,7 @@
 export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
-/** Target duration of a commit: a third of the limit, because customers differ in how much data they have. */
+/** Target duration of a commit. Far below the longest acceptable one, because some customers have much more data than others. */
 const AIM_MS = 300;
 
 /** Returns how many customers the next commit purges, given the size and duration of the last one. */
