@@ -42,8 +42,8 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
 /**
- * Contains the subquery only if the filter names an object: joined by `OR` to a condition for no object, PostgreSQL would read
- * all rows of the subquery.
+ * Contains the subquery only if the filter names an object. PostgreSQL would read all rows of the subquery if the query also
+ * contained a condition for no object, joined by `OR`.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry

@@ -11,7 +11,7 @@ export interface Seal {
   readonly createdAt: Date;
 }
 
-/** Changes in a range of positions, as the database holds them. */
+/** Number and hash of the changes in a range of positions, as they are in the database. */
 export interface SealedChanges {
   readonly changeCount: number;
   /** SHA-256 over the rows, in hex. */

@@ -13,9 +13,9 @@ import {
 import type { Reconciliation, StepProgress } from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 
-/** Objects that one step compares. */
+/** Number of objects that one step compares. */
 const COMPARED_AT_ONCE = 200;
-/** Differences that one step confirms at the provider, so that a step ends within its lease. */
+/** Largest number of differences that one step confirms at the provider, so that a step ends within its lease. */
 const CONFIRMED_AT_ONCE = 50;
 const REMOVED_AT_ONCE = 10_000;
 
@@ -123,7 +123,7 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads the objects that seem to differ again, from the provider and from the books, because both may have changed since the
+   * Reads again, from the provider and from the books, the objects that seem to differ, because both may have changed since the
    * list was read. The step contains those that still differ. Returns null if the provider did not answer.
    */
   private async confirm(

@@ -31,9 +31,7 @@ export type Phase = (typeof PHASES)[number];
 /** Number of differences at which a run ends early. */
 export const MAX_DIFFERENCES = 1_000;
 
-/**
- * Comparison of the charges and refunds in a provider's list for a period with the books. Runs in the background, step by step.
- */
+/** Comparison of a provider's list of charges and refunds, for a period, with the books. Runs in the background, step by step. */
 export interface Reconciliation {
   readonly id: string;
   readonly version: number;
@@ -138,8 +136,8 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 }
 
 /**
- * Returns the run after a step that the provider did not answer: with another attempt planned, or failed and in its last phase
- * after `MAX_ATTEMPTS` such steps in a row.
+ * Returns the run after a step that the provider did not answer, with another attempt planned. After `MAX_ATTEMPTS` such steps
+ * in a row, the run gets a failure code and goes on to its last phase.
  * @param retry plan of the next attempt
  */
 export function afterNoAnswer(

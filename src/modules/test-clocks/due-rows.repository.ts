@@ -59,7 +59,7 @@ const postponeSql = ({ table }: DueTable<DueRow>): string =>
 export class DueRowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Leases up to `most` rows that are due by the real clock to the caller. Returns them in due order. */
+  /** Leases to the caller up to `most` rows that are due by the real clock. Returns them in due order. */
   claim<Row extends DueRow>(
     rows: DueTable<Row>,
     now: Date,

@@ -97,7 +97,7 @@ export class TestClocksRepository {
     await this.database.update(TestClockEntity, id, { deletedAt: now, leaseEndsAt, leasedBy });
   }
 
-  /** Leases a deleted clock whose deletion was interrupted to the caller. Returns its id, or null. */
+  /** Leases to the caller a deleted clock whose deletion was interrupted. Returns its id; null if there is none. */
   claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
     return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
   }

@@ -34,7 +34,7 @@ export interface NextWork {
   readonly jobs: readonly TestClockJob['name'][];
 }
 
-/** Creates and advances test clocks, and returns the current time of customers. */
+/** Creates and advances test clocks, and returns the present time of a test clock or real time. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');

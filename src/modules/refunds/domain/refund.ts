@@ -29,7 +29,9 @@ export interface Refund {
   readonly creditNoteId: string | null;
   /** Principal that created the refund. */
   readonly actor: string;
-  /** Key of the client, unique among the keys of the actor, also after the stored answer has expired. */
+  /**
+   * Key that the client sent, unique among the keys of the actor even after the stored answer has expired; null: none was sent.
+   */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   /** The provider's id of the refund. */

@@ -15,8 +15,8 @@ export interface StudioAdmin {
   /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
   /**
-   * Changes when all sessions of the admin must end. A session is valid only while its copy of this instant, made at sign-in or
-   * by `SessionsService.keep`, is equal.
+   * Instant that changes whenever all sessions of the admin must end. A session is valid only while the copy that it stores,
+   * made at sign-in or by `SessionsService.keep`, equals this instant.
    */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;

@@ -100,8 +100,8 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes results under the fence of their claim: a result of a process that outlived its lease is ignored. Also updates
- * the health of the endpoints: one success resets the time since which an endpoint has been failing.
+ * Writes results whose fence is that of the newest claim: a result of a process that outlived its lease is ignored. Also
+ * updates the health of the endpoints: one success resets the time since which an endpoint has been failing.
  */
 const RECORD = `
   WITH result AS (

@@ -17,7 +17,7 @@ import { signatureHeader } from './signature';
 
 /** Limit for a whole attempt: name resolution, connection, request and response. */
 const DEADLINE_MS = 15_000;
-/** Bytes kept of each response body. */
+/** Number of bytes stored of each response body. */
 const KEPT_BYTES = 20_000;
 
 const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;

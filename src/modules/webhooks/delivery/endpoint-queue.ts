@@ -25,7 +25,7 @@ export class EndpointQueue {
     }
   }
 
-  /** Discards the pending deliveries. */
+  /** Discards the pending deliveries to an endpoint. */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.deliveries.discardPending(endpointId, now);
   }

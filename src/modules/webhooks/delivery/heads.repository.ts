@@ -9,7 +9,7 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
  * Claims due heads of one endpoint, except those of objects with an earlier event that is not dispatched yet. A head whose
- * delivery has ended or is not due comes back with null delivery columns. Uses no table joins, because a join may read the
+ * delivery has ended or is not due is returned with null delivery columns. Uses no table joins, because a join may read the
  * whole queue; without joins, every plan reads the rows by key. Searches earlier events for a bounded number of heads: events
  * of this release in `event_dispatch`, and events of the previous release in `event`, with the condition of
  * `event_undispatched_object_index`. With statistics from before a burst, a plan could otherwise read all undispatched events
@@ -109,9 +109,9 @@ interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Stores the first pending delivery of each object to each ordered endpoint, called its head. Adding a delivery and ending one
- * both lock the head of the object, so they run one after the other. A head that no longer matches its delivery is harmless:
- * the claim corrects it.
+ * Stores heads: the first pending delivery of each object to each ordered endpoint. Adding a delivery and ending one both lock
+ * the head of the object, so they run one after the other. A head that no longer matches its delivery is harmless: the claim
+ * corrects it.
  */
 @Injectable()
 export class HeadsRepository {
