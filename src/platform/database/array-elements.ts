@@ -3,14 +3,14 @@ const TYPES = { int8: 20, int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } 
 
 /** PostgreSQL counts instants from the year 2000. */
 const FIRST_MS = Date.UTC(2000);
-/** Five numbers of 32 bits. */
+/** Size of the header: five integers of 32 bits. */
 const HEADER_BYTES = 20;
 /** Most UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_OF_A_UNIT = 3;
 
 /**
- * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged). Encoding
- * and parsing a long list takes a fraction of the time of its text form.
+ * Builds an array parameter in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged). For a long list,
+ * encoding and parsing this format takes a fraction of the time that the text form takes.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -18,8 +18,8 @@ export abstract class ArrayElements<Value> {
   protected bytes: Buffer;
 
   /**
-   * @param type of an element
-   * @param room initial size in bytes; grows as needed
+   * @param type type of each element
+   * @param room initial number of bytes for elements; the buffer grows as needed
    */
   protected constructor(
     private readonly type: keyof typeof TYPES,
@@ -42,9 +42,9 @@ export abstract class ArrayElements<Value> {
     this.count += 1;
   }
 
-  /** Returns the array. */
+  /** Returns the encoded array, which can be passed as a parameter. */
   toBuffer(): Buffer {
-    // Number of dimensions, null flag, which is not read, and type; then the length and lower bound of the dimension.
+    // Number of dimensions, null flag (PostgreSQL ignores it) and element type; then length and lower bound of the dimension.
     const fields = [1, 0, TYPES[this.type], this.count, 1];
     for (const [at, field] of fields.entries()) this.bytes.writeInt32BE(field, 4 * at);
     return this.bytes.subarray(0, this.end);

@@ -29,7 +29,7 @@ function withForeignKey(column: PropertyDecorator, options: ReferenceOptions): P
   return to === undefined ? column : applyDecorators(column, ForeignKey(to, keyOptions));
 }
 
-/** Instant in milliseconds, the precision that the API shows. */
+/** Instant with a precision of milliseconds, as the API shows it. */
 export function InstantColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
   return Column({ type: 'timestamptz', precision: 3, ...options });
 }
@@ -58,7 +58,7 @@ export function MetadataColumn(): PropertyDecorator {
   return Column({ type: 'jsonb' });
 }
 
-/** Counts the changes of a row. The ETag contains it. */
+/** Version number of a row. Each change increments it, and the ETag of the resource contains it. */
 export function RowVersionColumn(): PropertyDecorator {
   return Column({ type: 'integer' });
 }

@@ -2,20 +2,20 @@ import { CallScope } from '../concurrency';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isDatabaseUnavailable } from './postgres-errors';
 
-/** Records whether the first of several transactions has been committed. */
+/** Tracks whether work that runs several transactions has committed at least one of them. */
 export class CommitTrace {
   private readonly scope = new CallScope<{ hasCommitted: boolean }>();
 
-  /** Records a commit of the current work. */
+  /** Marks the current work as committed at least in part. Does nothing outside of {@link run}. */
   committed(): void {
     const current = this.scope.current;
     if (current !== undefined) current.hasCommitted = true;
   }
 
   /**
-   * Runs work of several transactions.
-   * @throws {OutcomeUnknownError} when the database fails after the first commit: a part is done, and may be completed
-   * later
+   * Runs work that consists of several transactions.
+   * @throws {OutcomeUnknownError} when the database is unavailable after the first commit: a part of the work is done, and the
+   * rest may be completed later
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const current = { hasCommitted: false };

@@ -7,9 +7,9 @@ const KEEP_ALIVE_MS = 10_000;
 /** Longest wait for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
-/** Time after the server's own timeout, in which its answer must arrive. */
+/** How long the client waits for the answer after the server's own timeout has passed. */
 export const ANSWER_SLACK_MS = 5_000;
-/** Longest pause between two statements of a transaction. Locks of a vanished process are held no longer. */
+/** Longest pause between two statements of a transaction. Then the server ends the session, so a dead process keeps no locks. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which a running statement checks whether its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
@@ -17,7 +17,7 @@ const CLIENT_CHECK_MS = 10_000;
 /** SQLSTATE `invalid_parameter_value`. */
 const INVALID_VALUE = '22023';
 
-/** Set by a statement on each connection, because poolers refuse or drop most settings sent while connecting. */
+/** Server-side settings of a session. Set by a statement, because poolers refuse or drop most settings sent while connecting. */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {
     TimeZone: 'UTC',
@@ -26,7 +26,7 @@ function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, st
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // Statements are too short for JIT compilation to pay off.
     jit: 'off',
-    // In seconds. A silent client is disconnected after 20 + 5 * 5.
+    // In seconds. A client whose machine does not answer is disconnected after 20 + 5 * 5.
     tcp_keepalives_idle: 20,
     tcp_keepalives_interval: 5,
     tcp_keepalives_count: 5,
@@ -46,8 +46,8 @@ export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): Clien
 }
 
 /**
- * Prepares a new connection: sets its timeouts on the server, and adds an error listener, without which an error would
- * end the process.
+ * Prepares a new connection: applies the session settings, and adds an error listener, without which an error of the connection
+ * would end the process.
  */
 export async function prepareConnection(
   connection: ClientBase,

@@ -18,7 +18,7 @@ export function timed(statement: string | TimedQuery, timeoutMs?: number): strin
 
 /**
  * Commits the transaction.
- * @throws {OutcomeUnknownError} when the answer is lost; after any other error nothing was committed
+ * @throws {OutcomeUnknownError} when the answer to COMMIT is lost; after any other error nothing was committed
  */
 export async function commit(runner: QueryRunner): Promise<void> {
   // The connection broke earlier, so the database has rolled back.
@@ -33,7 +33,10 @@ export async function commit(runner: QueryRunner): Promise<void> {
   }
 }
 
-/** Rolls back a failed transaction. If that fails, closes the connection, so that the server rolls back. */
+/**
+ * Rolls back a failed transaction. If the rollback fails, or the connection cannot be used again, closes the connection, so that
+ * the server rolls back.
+ */
 export async function abandon(runner: QueryRunner, error: unknown): Promise<void> {
   const connection = (await runner.connect().catch(() => null)) as PoolClient | null;
   if (connection === null || runner.isReleased) return;

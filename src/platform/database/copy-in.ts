@@ -9,7 +9,7 @@ interface CopyConnection {
 /**
  * Sends all rows with `COPY … FROM STDIN`.
  * @param rows in the text format of COPY
- * @param timeoutMs for the answer, if it differs from that of other statements
+ * @param timeoutMs longest wait for the answer; without it, the timeout of all statements applies
  */
 export function copyIn(
   connection: ClientBase,

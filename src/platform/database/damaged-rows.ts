@@ -11,8 +11,8 @@ interface DamagedRowReads<Row> {
 }
 
 /**
- * Reads rows even if the database cannot read the data of some, as after a disk failure: then each row is read by itself, and
- * unreadable rows are returned as `bare` reads them. Call it outside of a transaction, because a failed read would end it.
+ * Reads rows even if stored data of some rows is damaged, as after a disk failure. In that case each row is read by itself, and
+ * damaged rows are returned as `bare` reads them. Must not run in a transaction, because a failed read would abort it.
  */
 export async function readDamagedRows<Row>({
   all,
@@ -30,7 +30,7 @@ export async function readDamagedRows<Row>({
 }
 
 /**
- * Returns the result of reads, or null if the database cannot read their data. The open transaction can go on reading afterwards.
+ * Returns the result of reads, or null if the stored data they need is damaged. An open transaction stays usable in both cases.
  */
 export function unlessUnreadable<Result>(
   database: Database,

@@ -10,10 +10,13 @@ import {
 import { DatabaseClient } from './database-client';
 import { SnakeNaming } from './snake-naming';
 
-/** Longer than most quiet times, so that a burst of requests finds open connections with prepared statements. */
+/**
+ * How long an unused connection stays open. Longer than most times without requests, so that a burst of requests finds open
+ * connections with prepared statements.
+ */
 const IDLE_CONNECTION_MS = 600_000;
 
-/** Files of all entities, found by their name. */
+/** Pattern of the file names of all entities. */
 export const ENTITIES = join(__dirname, '../../**/*.entity.{js,ts}');
 const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
 

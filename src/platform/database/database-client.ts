@@ -2,7 +2,7 @@ import { Client, type ClientConfig } from 'pg';
 
 const FROM_DATABASE = new WeakSet<object>();
 
-/** Returns true for an error of a connection to the database. Other connections fail with the same codes. */
+/** Returns true for an error of a connection to the database. Connections to other systems can fail with the same codes. */
 export function isFromDatabase(error: object): boolean {
   return FROM_DATABASE.has(error);
 }
@@ -13,7 +13,7 @@ type Connected = ((error: Error) => void) | ((error: null, client: Client) => vo
 export class DatabaseClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);
-    // Emitted before the statements in progress fail with the same error.
+    // The event is emitted before the statements in progress fail with the same error.
     this.on('error', mark);
   }
 

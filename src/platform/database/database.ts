@@ -28,7 +28,7 @@ export class Database {
   private readonly open = new CallScope<OpenTransaction>();
   private readonly outage = new OutageLog();
   readonly commits = new CommitTrace();
-  /** Transactions and statements of background work take turns while there are requests. */
+  /** Makes transactions and statements of background work take turns while there are requests. */
   readonly turns = new BackgroundTurns();
   private readonly entities: EntityStatements;
 
@@ -38,10 +38,10 @@ export class Database {
   }
 
   /**
-   * Runs the work in a READ COMMITTED transaction and returns its result. Joins an open transaction. The outermost call
-   * commits, or rolls back if the work throws. After a deadlock or serialization failure it repeats the work, up to
-   * three attempts, so the work must have no effects besides its rows. Work with an unknown outcome is not repeated.
-   * @param options.tries 1 for work that consumes input, such as the body of a request
+   * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The outermost call
+   * commits, or rolls back if the work throws. After a deadlock or serialization failure it repeats the work, up to three
+   * attempts, so the work must change nothing but the database. It does not repeat work whose outcome is unknown.
+   * @param options.tries 1 for work that cannot be repeated, because it consumes input such as the body of a request
    * @param options.source connection pool to use instead of the default one
    * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
    */
@@ -62,8 +62,9 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. Rolls the part back, with its locks, and repeats it after a deadlock or
-   * serialization failure, up to three attempts. If data is unreadable, rolls back the part alone and throws.
+   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls the part back, with
+   * its locks, and repeats it, up to three attempts. If stored data is damaged, rolls back the part and throws; the transaction
+   * stays usable. Throws any other error without rolling back the part.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -74,7 +75,10 @@ export class Database {
     return result;
   }
 
-  /** Runs a part of the open transaction and rolls it back, with its locks. Returns its result. Drops its `afterCommit`. */
+  /**
+   * Runs a part of the open transaction, rolls the part back with its locks, and returns its result. Its `afterCommit` callbacks
+   * never run. If the part throws, it is not rolled back.
+   */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
     await this.query('SAVEPOINT undone');
@@ -124,15 +128,16 @@ export class Database {
     return rows.flatMap((row) => Object.values(row));
   }
 
-  /** Returns the only column of the first row of one statement; null without a row. */
+  /** Returns the only column of the first row of one statement; null if there is no row, or its value is null. */
   async queryValue<Value>(sql: string, parameters?: readonly unknown[]): Promise<Value | null> {
     const [value] = await this.queryValues<Value>(sql, parameters);
     return value ?? null;
   }
 
   /**
-   * Runs a statement that each connection plans once. Planning a join by keys costs more than running it.
-   * @param name unique among prepared statements; list columns by name, because a plan does not see added columns
+   * Runs a prepared statement, so that each connection can cache its plan. Planning a join by keys costs more than running it.
+   * @param name unique among prepared statements
+   * @param sql must list the columns it reads by name: a cached `SELECT *` fails once a migration has added a column
    */
   prepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
@@ -161,7 +166,7 @@ export class Database {
     }
   }
 
-  /** Raises the statement, lock and idle timeouts of the open transaction. 0 means no limit. */
+  /** Sets the statement, lock and idle timeouts of the open transaction. A `lockMs` or `idleMs` of 0 means no limit. */
   async allowLongWork(limits: {
     readonly statementMs: number;
     readonly lockMs?: number;
@@ -205,7 +210,7 @@ export class Database {
   /**
    * Returns entities as TypeORM would, at a fraction of its cost.
    * @param tail SQL after FROM: condition, order, lock
-   * @throws {Error} when rows are locked and no transaction is open, which is a defect of the caller
+   * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
    */
   async select<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
@@ -284,7 +289,7 @@ export class Database {
     await this.query(sql, parameters);
   }
 
-  /** Updates the given columns of a row, and its version and time of change. */
+  /** Writes the given columns of a changed row, and its `version` and `updatedAt`, which the caller has set already. */
   async updateRevised<Entity extends Revised, Column extends keyof Entity & string>(
     entity: EntityTarget<Entity>,
     row: Pick<Entity, Column | keyof Revised>,
@@ -304,7 +309,7 @@ export class Database {
   }
 
   /**
-   * Refuses an open transaction, for external calls, which would hold its locks while they run.
+   * Refuses to run in an open transaction. An external call, for example, would hold the locks of the transaction while it runs.
    * @throws {Error} when a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {
@@ -321,7 +326,7 @@ export class Database {
     return this.requiredTransaction();
   }
 
-  /** Runs the callback after the open transaction has committed; never if it rolls back. Runs it now if none is open. */
+  /** Runs the callback after the open transaction has committed; never if it rolls back. At once if no transaction is open. */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;
     if (currentTransaction === undefined) callback();

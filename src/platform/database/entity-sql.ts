@@ -1,7 +1,10 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
-/** Column types that `pg` reads and writes without conversion, with the type to cast a text to. The column checks lengths. */
+/**
+ * Column types that `pg` reads and writes without conversion, each with the type that a value in text form is cast to. The cast
+ * needs no length, because the column checks it.
+ */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
   ['boolean', 'boolean'],
@@ -26,9 +29,9 @@ interface EntityColumn {
   readonly write: Conversion | null;
   /** SQL of a virtual column, which is only read. Null for a column of the table. */
   readonly query: string | null;
-  /** JSON columns are passed as text. */
+  /** True for a JSON column, whose values are passed as text. */
   readonly isJson: boolean;
-  /** Type used to read the column from text. */
+  /** Type that a value in text form is cast to. */
   readonly typeInText: string;
 }
 
@@ -38,8 +41,8 @@ export interface Statement {
 }
 
 /**
- * SQL and row conversion of one entity, computed once. TypeORM computes them for every statement, which takes longer than the
- * statement.
+ * SQL and row conversion of one entity, computed once. TypeORM computes both for every statement, which takes longer than running
+ * the statement.
  */
 export class EntitySql<Entity extends ObjectLiteral> {
   private readonly table: string;
@@ -73,7 +76,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts rows of these statements to entities, as TypeORM would. */
+  /** Converts the rows that these statements return to entities, as TypeORM would. Changes the rows themselves. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -103,7 +106,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Inserts many rows with one statement, whose text does not depend on their number.
+   * Inserts many rows with one statement. Its text does not depend on the number of rows.
    * @param rows all set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {
@@ -176,7 +179,7 @@ function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unkno
   return write === null ? value : write(value);
 }
 
-/** Returns SQL that reads rows from parameters, each with the texts of one column. */
+/** Returns SQL that reads rows from parameters. Each parameter contains the values of one column as texts. */
 function selectOf(columns: readonly EntityColumn[]): string {
   const places = columns.map((_, index) => `$${index + 1}::text[]`).join(', ');
   const names = columns.map(({ name }) => quoted(name));
@@ -187,7 +190,7 @@ function selectOf(columns: readonly EntityColumn[]): string {
   return `SELECT ${values.join(', ')} FROM unnest(${places}) AS given (${names.join(', ')})`;
 }
 
-/** Returns the values of a column as an array of texts: the database reads it faster than JSON with the names of columns. */
+/** Returns the values of a column as an array of texts, which the database reads faster than JSON objects with column names. */
 function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
   const texts = new Texts(rows.length);
   for (const row of rows) {
@@ -198,7 +201,7 @@ function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
   return texts.toBuffer();
 }
 
-/** Returns a value as the database reads it from text. */
+/** Returns the text form of a value, as PostgreSQL reads it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof Date) return value.toISOString();

@@ -1,7 +1,7 @@
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import { EntitySql, type Statement } from './entity-sql';
 
-/** SQL of entities, made once for each. */
+/** Caches the SQL of each entity, and the names of its prepared inserts. */
 export class EntityStatements {
   private readonly byEntity = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
   private readonly insertNames = new Map<string, string>();
@@ -17,8 +17,8 @@ export class EntityStatements {
   }
 
   /**
-   * Names an insert, so that it is prepared. Only inserts are prepared: the plan of a statement that searches rows depends on the
-   * table sizes at planning, and new tables grow faster than they are analysed.
+   * Returns the arguments of `Database.prepared` for an insert. Other statements are not prepared: the plan of a statement that
+   * searches rows depends on the table sizes at planning, and new tables grow faster than they are analysed.
    */
   named({
     sql,

@@ -1,9 +1,10 @@
-/** Characters of an id up to the end of its creation time, to 32 ms, after a prefix of three letters. */
+/** Length of the start of an id: a prefix of three letters, an underscore, and the creation time in units of 32 ms. */
 const LENGTH = 13;
 
 /**
- * Returns SQL of the creation time in an id. Indexes of large tables end with it instead of the id, because rows created together
- * then share an index entry. Sorting by it and then by id gives the order of ids.
+ * Returns SQL of the start of an id, which encodes the creation time. Indexes of large tables end with this text instead of the
+ * id: it is the same for rows created within 32 ms, so these share an index entry. Sorting by it and then by id gives the order
+ * of ids.
  * @param id SQL of an id with a prefix of three letters
  */
 export function idTime(id: string): string {

@@ -7,23 +7,23 @@ import { idTime } from './id-time';
 import type { Page, PageRequest } from './keyset';
 import type { Reports } from './reports';
 
-/** Order of a list: by a column or an expression, and by id among equal values. Rows without a value are left out. */
+/** Order of a list: by a column or an expression, and by id among equal values. Rows in which it is null are left out. */
 export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
 }
 
-/** Returns the order of a sort parameter: a column, descending after a minus sign. Null for none. */
+/** Returns the order for a `sort` parameter, which is a column, with a minus sign before it for descending. Null for null. */
 export function orderOf(sort: string | null): ListOrder | null {
   if (sort === null) return null;
   return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };
 }
 
-/** Column with ids of the rows of a list, in another table. */
+/** Column of another table that contains ids of rows of the list. */
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** Condition on the rows of that table, and of its partial indexes on the column. */
+  /** Condition on the rows of that table. Its partial indexes on the column have the same condition. */
   readonly condition: string;
 }
 
@@ -37,7 +37,7 @@ export class ListQuery {
   private several: { readonly column: string; readonly values: readonly string[] } | null = null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
-  /** True if a filter or an order has an index of its own. */
+  /** True if a filter has an index of its own. */
   private isByIndex = false;
 
   /**
@@ -71,8 +71,8 @@ export class ListQuery {
   }
 
   /**
-   * Filters by values of a column; null: no filter; empty: no rows. Call it for one column of a list. In the usual order, a page
-   * is merged from one page of each value, because the index starts with the column.
+   * Keeps rows whose column has one of the values. Null adds no filter; an empty list matches no rows. Call it for one column of a
+   * list only. In the usual order, a page is merged from one page of each value, because the index starts with the column.
    */
   oneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -84,10 +84,10 @@ export class ListQuery {
   }
 
   /**
-   * Filters by the ids in a column of another table. In the usual order, a page reads one id after the other from the index of
-   * that column, so that few or old rows are found quickly. If another filter leaves few rows, the page reads these first.
-   *
-   * @param first column that precedes the column of ids in the index, with the value to filter by; null: no filter
+   * Keeps rows whose id is in a column of another table. In the usual order, a page reads one id after the other from the index of
+   * that column, so that few or old rows are found quickly. If another filter leaves few rows (`leavesFew`), the ids become an
+   * ordinary condition, so that the page can read those rows first.
+   * @param first column that precedes the column of ids in the index, and the value it must have; a null value adds no filter
    */
   referredBy(
     { condition, ...column }: ReferringColumn,
@@ -101,14 +101,14 @@ export class ListQuery {
     return this;
   }
 
-  /** Filters by a range of instants, and sorts by them, newest first, unless a sort is given. */
+  /** Filters by a range of instants, and sorts by them, newest first, unless another order is set. Does nothing without bounds. */
   between(column: string, { from, to }: InstantRange): this {
     if (from === null && to === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, from).where(`${column} < $`, to);
   }
 
-  /** Filters by a range of amounts, and sorts by them, largest first, unless a sort is given. */
+  /** Filters by a range of amounts, and sorts by them, largest first, unless another order is set. Does nothing without bounds. */
   amounts(column: string, { least, most }: AmountRange): this {
     if (least === null && most === null) return this;
     this.order ??= { column, isAscending: false };
@@ -123,7 +123,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` when the last row of the previous page no longer exists and the order needs it
+   * @throws {ProblemError} `invalid_cursor` when the order needs a value of the last row of the previous page, and that row no
+   * longer exists or no longer has a value
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -176,7 +177,7 @@ export class ListQuery {
     );
   }
 
-  /** Returns true if rows are read from an index that ends with the times of ids. */
+  /** Returns true if rows are read from an index that ends with {@link idTime}. */
   private hasTimes({ column }: ListOrder): boolean {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }

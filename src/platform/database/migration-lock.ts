@@ -18,9 +18,9 @@ const HOLDER = `
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction that holds the migration lock until it ends. Behind a pooler, a session lock would outlive its
- * process.
- * @param onWait called once with the holder, if the lock is taken
+ * Opens a transaction that holds the migration lock until it ends. It is not a session lock, because behind a pooler that would
+ * outlive its process.
+ * @param onWait called at most once, with the session that holds the lock, if the lock is taken
  * @throws {MigrationLockError} naming the holder, when the lock is not released in time
  */
 export async function lockMigrations(
@@ -40,7 +40,7 @@ export async function lockMigrations(
 /**
  * Opens a transaction that holds the lock. If the lock is taken, returns false and leaves no transaction open. `CREATE INDEX
  * CONCURRENTLY` waits for the end of every transaction with a snapshot. So a process that waits ends its transaction before it
- * pauses, and the holder has no snapshot: a statement with parameters would keep one until the next statement.
+ * pauses. The statement that takes the lock has no parameters: with parameters, it would keep a snapshot until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');

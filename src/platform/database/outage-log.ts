@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 
 const LOG_EVERY_MS = 10_000;
-/** Time without failures before an outage counts as over, because not all connections fail at once. */
+/** Time without failures before an outage counts as over. Not all connections fail at once, so a single success proves nothing. */
 const QUIET_MS = 2_000;
 
 interface OutageState {

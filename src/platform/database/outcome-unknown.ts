@@ -1,6 +1,6 @@
 /**
- * The answer to a commit was lost. Its transaction was executed as a whole or not at all. Work of several transactions may be
- * done in part (see `CommitTrace`).
+ * Work was possibly done. If the answer to a commit was lost, its transaction was executed as a whole or not at all. Work that
+ * commits in several parts also fails with this error when the database fails after a part was committed (see `CommitTrace`).
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

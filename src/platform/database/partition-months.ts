@@ -8,7 +8,7 @@ export interface PartitionMonth {
   readonly to: string;
 }
 
-/** Returns the current month and the months after it. */
+/** Returns `count` months, the first of which is the current one. */
 export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] {
   return Array.from({ length: count }, (_, index) => {
     const start = monthAfter(now, index);

@@ -4,8 +4,8 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Longest wait for the lock to create or drop a partition. The statement waits for readers and writers, and others queue behind
- * it. So it gives up soon, and is tried again.
+ * Longest wait for the lock to create or drop a partition. The statement waits for readers and writers, and later statements queue
+ * behind it. So it gives up soon, and the next call tries again.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -31,8 +31,9 @@ export class Partitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates the partitions of this month and the ones after it, each in a transaction of its own. Skips a month if the lock is
-   * not free soon, or if the default partition already has rows of it.
+   * Creates the partitions of this month and the ones after it, each in a transaction of its own. Skips a month if a partition
+   * overlaps it, if the lock is not free soon, or if the default partition has rows of that month.
+   * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
     for (const { suffix, from, to } of monthsFrom(now, months)) {
@@ -43,7 +44,7 @@ export class Partitions {
     }
   }
 
-  /** Drops the oldest partition that ended before an instant. Returns its name; null if there is none, or it is in use. */
+  /** Drops the oldest partition that ended by an instant. Returns its name; null if there is none, or it is in use. */
   async dropOldest(table: string, before: Date): Promise<string | null> {
     const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);
     if (oldest === undefined) return null;

@@ -17,13 +17,13 @@ export function asPostgresError(error: unknown): PostgresError | null {
   return types.isNativeError(candidate) ? candidate : null;
 }
 
-/** Returns the unique, check, foreign key or exclusion constraint that the failed statement violated, or null. */
+/** Returns the unique, check, foreign key or exclusion constraint that the failed statement violated, otherwise null. */
 export function violatedConstraint(error: unknown): string | null {
   const postgresError = asPostgresError(error);
   return postgresError?.code?.startsWith('23') === true ? (postgresError.constraint ?? null) : null;
 }
 
-/** Awaits a statement, and throws the given error instead if it violates the constraint. */
+/** Awaits a statement. If it violates the constraint, throws `refusal()` instead of the database's error. */
 export async function onViolation<Result>(
   statement: Promise<Result>,
   constraint: string,
@@ -36,7 +36,7 @@ export async function onViolation<Result>(
   }
 }
 
-/** Violated if two transactions give an object the same sequence number. A retry gets the next number. */
+/** Constraint that fails if two transactions give events of one object the same sequence number. A retry gets the next number. */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
 /** Returns true for deadlocks, serialization failures and {@link RETRIED_CONSTRAINT}, after which the same work may succeed. */
@@ -55,7 +55,7 @@ export function isDataDamaged(error: unknown): boolean {
   return asPostgresError(error)?.code === 'XX001';
 }
 
-/** Returns true if the failed part of a transaction can be repeated or left out, and the rest can continue. */
+/** Returns true if a transaction can continue after a rollback to a savepoint, and then repeat or omit the part that failed. */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);
 }
@@ -65,7 +65,7 @@ export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Returns true if a table does not exist: another process dropped the partition meanwhile. */
+/** Returns true if a table does not exist, as after another process has dropped a partition. */
 export function isTableMissing(error: unknown): boolean {
   return asPostgresError(error)?.code === '42P01';
 }
@@ -166,8 +166,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated: the database is unavailable to all statements, or the work may have been
- * committed. A lock timeout fails only the statement that met a locked row.
+ * Returns true if the failed work must not be repeated at once: the database is unreachable or overloaded, or the work may have
+ * been committed. False for a lock timeout, which concerns only the statement that met a locked row.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

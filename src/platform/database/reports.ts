@@ -48,8 +48,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot, once the limit of its kind allows it.
-   * @throws {ProblemError} `too_many_reports`
+   * Waits until the limit of its kind allows it, then runs the reads of a report on one snapshot.
+   * @throws {ProblemError} `too_many_reports` when the limit is reached and its waiting list is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(kind);
@@ -99,7 +99,7 @@ export class Reports implements OnApplicationShutdown {
     if (this.limiters[kind].isFull) throw tooManyReports(kind);
   }
 
-  /** Runs a part of a report that takes minutes, in turn with due work, and pauses afterwards as due work does. */
+  /** Runs a part of a long report as due work runs: while there are requests, in turn with it and with a pause afterwards. */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.take(work);
   }

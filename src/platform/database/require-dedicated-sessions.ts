@@ -7,7 +7,7 @@ export class PoolerError extends Error {}
 /**
  * Checks that each connection has its own session. A pooler in transaction mode passes a session to another client
  * after each transaction, with its settings, locks, LISTEN and prepared statements.
- * @throws {PoolerError} when two connections share a session, or one connection changes its session
+ * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
  */
 export async function requireDedicatedSessions(url: string, first: Client): Promise<void> {
   const pid = await sessionOf(first);

@@ -15,9 +15,9 @@ const WATCH_EVERY_MS = 250;
 
 /**
  * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and tried
- * again after a pause, so that the service can work. A migration without a transaction waits without a time limit: it may
+ * again after a pause, in which running processes can work. A migration without a transaction waits without a time limit: it may
  * contain only statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
- * @param onBlocked called with the session that holds a lock, once per attempt
+ * @param onBlocked called with the session that holds a lock, at most once per attempt
  * @throws {MigrationLockError} when a migration did not get its locks within `longestWaitMs`
  */
 export async function runMigrations(
@@ -56,7 +56,7 @@ async function pidOf(queryRunner: QueryRunner): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Returns null if the migration ran, or why it did not get its locks. */
+/** Returns null if the migration ran; the error if it failed with a lock timeout, deadlock or serialization failure. */
 async function attempt(
   executor: MigrationExecutor,
   queryRunner: QueryRunner,
@@ -112,7 +112,10 @@ class BlockedSession {
     }
   }
 
-  /** Each query is a transaction of its own, because `CREATE INDEX CONCURRENTLY` waits for open ones. */
+  /**
+   * Returns a session that blocks the migration; null if none does. Opens no transaction, because `CREATE INDEX CONCURRENTLY`
+   * waits for open ones.
+   */
   private async find(): Promise<DatabaseSession | null> {
     const [holder] = await this.dataSource.query<DatabaseSession[]>(`
       SELECT activity.pid, ${SESSION_COLUMNS}

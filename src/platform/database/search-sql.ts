@@ -11,9 +11,9 @@ export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 
 /**
- * Condition: a searched text contains a part, without regard to case. The table has an index of trigrams of the ASCII form, which
- * finds too many rows, because the digits of another character may match. `strpos` compares the texts themselves.
- * @param part parameter with the part, without wildcards
+ * Returns the condition that a searched text contains a part, without regard to case. The table has an index of trigrams of the
+ * ASCII form. It can find too many rows, because the digits of another character may match, so `strpos` compares the texts.
+ * @param part parameter with the part, which has no wildcards
  */
 export const containsPart = (searched: string, part: string): string => {
   // Escapes the backslash first, because escaping the others adds backslashes.

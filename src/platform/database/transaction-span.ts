@@ -17,14 +17,14 @@ interface Answered {
 }
 
 /**
- * Counts the statements of a transaction on its connection, BEGIN and COMMIT included. If a statement has written, the current
- * run of due work is exported.
+ * Counts the statements of a transaction on its connection, BEGIN and COMMIT included. A statement that writes also marks the
+ * current run of due work for export to the trace receiver.
  * @returns a function that ends the count, and records it on the span
  */
 export async function countStatements(runner: QueryRunner, span: Span): Promise<() => void> {
   const connection = (await runner.connect()) as Partial<Pick<PoolClient, 'query'>>;
   let count = 0;
-  // Replaces the method of this object alone, because TypeORM and this service send through it.
+  // Replaces the method of this connection only. TypeORM and this service both send their statements with it.
   const send = connection.query as (...values: unknown[]) => unknown;
   const counted = (...values: unknown[]): unknown => {
     count += 1;

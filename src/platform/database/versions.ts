@@ -20,7 +20,7 @@ export function assertVersion(
 type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field] | undefined };
 
 /**
- * Returns the next version of a resource, or the resource itself if the change changes nothing.
+ * Returns the next version of a resource, or `before` itself if the change has no effect.
  * @throws {ProblemError} `metadata_too_large`
  */
 export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(

@@ -14,7 +14,7 @@ export async function withRetries<Result>(
   }
 }
 
-/** Undoes a part of a transaction that failed without failing the rest, and throws its error. */
+/** Awaits a part of a transaction. If it fails in a way that lets the rest continue, undoes it. Throws its error in any case. */
 export async function undoneAlone<Result>(
   part: Promise<Result>,
   undo: () => Promise<unknown>,
