@@ -27,9 +27,9 @@ interface Fault {
 }
 
 /**
- * Refuses JSON that could not be returned as it was sent: numbers beyond +-(2^53-1), infinite (`1e309`) or negative
- * zero, text with NUL bytes or lone surrogates, and keys that address a prototype. Also bounds depth, length and width,
- * because later validation takes more than linear time. Runs on every parsed body before other code reads it.
+ * Refuses a body that is not a JSON object, and JSON that could not be returned as it was sent: numbers beyond +-(2^53-1),
+ * infinite (`1e309`) or negative zero, text with NUL bytes or lone surrogates, and keys that address a prototype. Also bounds
+ * depth, length and width, because later validation takes more than linear time. Runs on every parsed body before other code.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {

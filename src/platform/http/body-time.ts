@@ -4,7 +4,7 @@ import { requestTimeout } from '../errors';
 /** Time for any body, however small. */
 const LEAST_MS = 10_000;
 
-/** Slower than any usual connection: 10 kB a second. */
+/** Lowest speed at which a large body may arrive: 10 kB a second, slower than any usual connection. */
 const LEAST_BYTES_PER_MS = 10;
 
 /**

@@ -14,8 +14,9 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 }
 
 /**
- * `verify` callback of the body parser, which would also decode UTF-7, UTF-16 and UTF-32. JSON between systems is UTF-8 (RFC
- * 8259, 8.1). Also limits the depth and number of JSON values. Receives the charset that the parser is about to use.
+ * `verify` callback of the body parser. Refuses every charset but UTF-8, because JSON between systems is UTF-8 (RFC 8259, 8.1);
+ * the parser would also decode UTF-7, UTF-16 and UTF-32. Then applies {@link assertReadableJson}.
+ * @param charset charset that the parser is about to use
  */
 export function requireReadableJson(
   _request: IncomingMessage,

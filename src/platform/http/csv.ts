@@ -50,7 +50,7 @@ export class CsvInterceptor implements NestInterceptor {
       turnTo(request, cursor);
       return lastValueFrom(next.handle() as Observable<PageDto<CsvRow>>);
     };
-    // Before the status is sent, so that an invalid filter is answered with a problem.
+    // Read before the status is sent, so that an invalid filter is answered with a problem.
     const first = await readPage(null);
     return of(toCsvFile(Readable.from(this.textOf(first, readPage))));
   }
@@ -73,8 +73,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Sets the cursor of a request to a list, and the largest page. All other parameters stay as they were parsed: they are the
- * ones for which access was decided.
+ * Sets the cursor of a request to a list, and the largest page size. All other parameters keep their parsed values, because access
+ * was decided for these values.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -85,7 +85,7 @@ function turnTo(request: Request, cursor: string | null): void {
   request.url = `${path}?${parameters.toString()}`;
 }
 
-/** Cuts the answer off if a page cannot be read, because its status has been sent already. */
+/** Returns the rows as a file. If a page cannot be read, the answer is cut off, because its status has been sent already. */
 function toCsvFile(rows: Readable): StreamableFile {
   const file = new StreamableFile(rows, {
     type: `${CSV_MEDIA_TYPE}; charset=utf-8`,

@@ -21,7 +21,7 @@ export function useFastJson({ response }: Express): void {
   };
 }
 
-/** Returns true for an answer without a content type yet, to a request that cannot be answered with 304. */
+/** Returns true for a 200 or 201 without a content type yet, to a request that is not HEAD and cannot be answered with 304. */
 function isPlain(response: Response): boolean {
   const { method, headers } = response.req;
   return (

@@ -1,6 +1,6 @@
 import { ProblemError, type ProblemItem, validationFailed } from '../errors';
 
-/** Limits the answer, so that it is not larger than the request. */
+/** Maximum number of faults in an answer, so that the answer does not grow with the request. */
 const MAX_FAULTS = 100;
 
 /** Returns the error of an invalid request. Lists at most 100 faults, and says so if there are more. */

@@ -130,7 +130,7 @@ export function IsDecimal(): PropertyDecorator {
 /** First and last year in UTC, inclusive. */
 export type YearRange = readonly [first: number, last: number];
 
-/** RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 cannot represent other years. */
+/** RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 has no later years, and PostgreSQL no year 0. */
 export function IsInstant(years?: YearRange): PropertyDecorator {
   const message = 'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z';
   if (years === undefined) return rule('isInstant', isInstant, message);
@@ -146,7 +146,7 @@ export function IsInstant(years?: YearRange): PropertyDecorator {
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Refuses 24:00:00, which `Date` would read as the next day. */
+/** Form of an RFC 3339 instant. Does not match 24:00:00, which `Date` would read as the next day. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** Test of {@link IsInstant}. */

@@ -35,7 +35,7 @@ import {
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
 
-/** One decorator for each kind of field of a request. It validates the field and documents it. */
+/** Options of the decorators below. One decorator for each kind of request field validates and documents it. */
 interface FieldOptions {
   readonly example?: unknown;
   /** The field can be left out. */
@@ -58,7 +58,7 @@ interface ListLimits {
   readonly most: number;
 }
 
-/** Composes a field from its schema and its rules. Errors are reported in the sequence of the rules. */
+/** Composes a field from its schema and its rules. Errors are reported in the order of the rules. */
 export function Field(
   schema: ApiPropertyOptions,
   rules: readonly PropertyDecorator[],
@@ -115,7 +115,7 @@ export function KeyField(description: string, options?: FieldOptions): PropertyD
   return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
-/** Id of a resource. Its shape is not checked: an unknown id is looked up and not found. */
+/** Id of a resource. Only its length is checked: a malformed id is looked up, and not found, like an unknown one. */
 export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
   return Field({ type: String }, [IsText(1, 40)], description, options);
 }

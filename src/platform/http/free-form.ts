@@ -2,8 +2,8 @@
 export const FREE_FORM_FIELD = 'metadata';
 
 /**
- * Protects a free-form value on its way to a DTO. Nest deletes keys named `constructor` or `prototype`, and
- * class-transformer treats `constructor` as a class. Neither reads a private field.
+ * Hides a free-form value from Nest and class-transformer on its way to a DTO. Nest would delete keys named `constructor` or
+ * `prototype`, and class-transformer would treat `constructor` as a class. Neither can read the private field.
  */
 export class FreeForm {
   readonly #sent: unknown;

@@ -1,10 +1,10 @@
-/** Smaller bodies are not checked, because their values cannot take much memory. */
+/** Bodies below this size are not checked, because their values cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
-/** Deeper than any valid body. */
+/** Maximum nesting: deeper than any valid body. */
 const DEEPEST = 64;
 
-/** Five hundred for each event of the longest list. */
+/** Maximum number of objects and lists in a body: 500 for each event of the longest list. */
 const MAX_CONTAINERS = 500_000;
 const MAX_KEYS = 1_000_000;
 
@@ -16,8 +16,8 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 export const UNBOUNDED_JSON = 'entity.too.nested';
 
 /**
- * Refuses JSON text that would take many times its size in memory, and seconds, to parse: very deep, or of very many lists,
- * objects or keys. Reads each byte once.
+ * Refuses JSON text that is very deep, or has very many lists, objects or keys. Parsing such a text would take seconds, and many
+ * times its size in memory. Reads each byte once.
  */
 export function assertBoundedJson(text: Buffer): void {
   if (text.length < CHECKED_FROM_BYTES) return;

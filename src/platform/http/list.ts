@@ -19,7 +19,7 @@ function toInteger({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 
-/** Query parameter with the number of results. */
+/** Query parameter with the maximum number of results. */
 export function LimitField(
   description: string,
   options: { readonly most: number; readonly default: number },
@@ -67,8 +67,8 @@ function toMinorUnits({ value }: { value: unknown }): unknown {
 
 /**
  * Returns the range of the optional query parameters `<name>_min` and `<name>_max`.
- * @throws {ProblemError} `validation_failed` without a currency, because amounts of several cannot be compared, or if the
- * least amount is more than the largest one
+ * @throws {ProblemError} `validation_failed` if no currency is given, because amounts of different currencies cannot be compared,
+ * or if the least amount is more than the largest one
  */
 export function toAmountRange(
   name: 'amount' | 'total',
@@ -92,9 +92,9 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the statuses of a filter that are possible together with another filter; null: no filter.
+ * Returns the requested statuses that rows can have which also match another filter; null if no statuses are requested.
  * @param isFiltered true if the other filter is given
- * @param matched statuses of the rows that it can match
+ * @param matched statuses of the rows that the other filter can match
  */
 export function possibleStatuses<Status extends string>(
   statuses: readonly Status[] | undefined,
@@ -129,7 +129,7 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor`
+ * @throws {ProblemError} `invalid_cursor` when the cursor is not an encoded id with this prefix
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
@@ -138,7 +138,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
-/** For lists that have their own form of cursor, and validate it. */
+/** Returns the page request of a list whose cursors are not ids. Does not validate the cursor: the list does. */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE, cursor } = query;
   return {

@@ -34,7 +34,7 @@ function isFromElsewhere(method: string, host: string, headers: IncomingHttpHead
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase();
 }
 
-/** A followed link to a page of this service changes nothing, and the linking page cannot read the answer. */
+/** Returns true for a followed link. It is allowed: it changes nothing, and the page with the link cannot read the answer. */
 function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&

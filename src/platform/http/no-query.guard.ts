@@ -14,7 +14,7 @@ class NoQueryGuard implements CanActivate {
   }
 }
 
-/** Refuses all query parameters if the handler declares no `@Query`. Otherwise its DTO lists the known ones. */
+/** Refuses all query parameters if the handler declares no `@Query`. If it declares one, its DTO refuses unknown parameters. */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
   if (!inputsOf(target, name).query) UseGuards(NoQueryGuard)(target, name, descriptor);
 };

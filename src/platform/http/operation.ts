@@ -110,7 +110,7 @@ const ALWAYS: readonly AnyProblem[] = [
   internalError,
 ];
 
-/** Declares the documentation and the success status of an operation, above its handler. */
+/** Decorator of a handler. Declares the documentation, success status and access of the operation, and adds what enforces them. */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
     const reads = options.reads ?? readsOf(options, inputsOf(target, name));
@@ -179,7 +179,7 @@ function describe({ description, access, customerToken }: OperationOptions): str
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
-/** Any one of the schemes is enough. HTTP schemes have no scopes in OpenAPI, so the scope is an extension. */
+/** Returns the security schemes, of which any one is enough. In OpenAPI, HTTP schemes have no scopes: these are an extension. */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
 }

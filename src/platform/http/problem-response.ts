@@ -113,7 +113,7 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
-/** Unwraps errors of the body parser and the router, which Nest wraps. */
+/** Returns why the request is malformed. Unwraps errors of the body parser and the router, which Nest wraps. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof HttpException ? error.cause : error;
   if (cause instanceof URIError) return 'The path is not correctly percent-encoded.';

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 
-/** One decorator for each kind of field of an answer. It documents the field; the fields of requests are in `fields.ts`. */
+/** Options of the decorators below. One decorator for each kind of answer field documents it. Request fields: `fields.ts`. */
 interface PropertyOptions {
   /** The field can be null. */
   readonly nullable?: true;

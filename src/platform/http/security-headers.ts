@@ -50,7 +50,7 @@ export function securityHeaders(isPage: (request: Request) => boolean) {
   };
 }
 
-/** Computes the headers once. */
+/** Returns the headers that helmet sets on pages, so that they are computed once and not for each answer. */
 function headersOfPages(): Headers {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());

@@ -48,7 +48,7 @@ function toWireValue(value: unknown): unknown {
 }
 
 /**
- * Shows an object as a DTO: fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and an
+ * Converts an object to a DTO. Fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and an
  * instant as RFC 3339. Pass fields that have another name, or are computed, beside the object: `toDto(MeterDto, { ...meter,
  * backfill })`. Other fields of the object are left out.
  */

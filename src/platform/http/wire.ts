@@ -1,7 +1,10 @@
 import { invariant } from '../../core/invariant';
 import { isWireSafe } from '../../core/money';
 
-/** Converts an amount to a JSON integer. Refuses amounts beyond +-(2^53-1), which most readers would round. */
+/**
+ * Converts an amount to a JSON integer.
+ * @throws {InvariantError} for an amount beyond +-(2^53-1), which most readers would round
+ */
 export function toWireAmount(amountMinor: bigint): number {
   invariant(isWireSafe(amountMinor), `The amount ${amountMinor} cannot be a JSON integer.`);
   return Number(amountMinor);
