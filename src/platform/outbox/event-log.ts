@@ -44,7 +44,7 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-/** Place of a deleted event in its pack. */
+/** Pack of a deleted event, and its place in the pack. Both are null for an event that was stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -122,7 +122,7 @@ const DELETE_EVENTS = `
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
-/** Replaces the data of deleted events: their pack may be kept for events of other customers, or for a pending delivery. */
+/** Replaces the data of deleted events with null in packs that are kept, because other events of the pack still exist. */
 const CLEAR_PLACES = `
   UPDATE event_pack AS pack SET data = (
     SELECT array_agg(CASE WHEN entry.place = ANY (cleared.places) THEN 'null' ELSE entry.data END ORDER BY entry.place)
@@ -147,7 +147,7 @@ export class EventLog {
 
   /**
    * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
-   * deliveries: if it fails, they are in the queue again.
+   * deliveries: if that transaction is rolled back, the events stay in the queue.
    */
   async takeUndispatched(most: number, now: Date): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
@@ -170,7 +170,7 @@ export class EventLog {
     return new Map(events.map((event) => [event.id, event]));
   }
 
-  /** Keeps events from being deleted until the caller's transaction ends. Returns those that exist. */
+  /** Locks events, so that they are not deleted before the caller's transaction ends. Returns those that exist, by id. */
   async keep(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const rows = await this.database.query<EventHeadRow>(KEEP, [ids]);
@@ -179,7 +179,7 @@ export class EventLog {
 
   /**
    * Returns a page of matching events, newest first: by id, or by the time they occurred if the filter names a time.
-   * @throws {ProblemError} `invalid_cursor` when the last event of the previous page was purged
+   * @throws {ProblemError} `invalid_cursor` if the page is by time and the last event of the previous page was deleted
    */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const cursor = after === null ? null : await this.cursorOf(after, filter);
@@ -220,7 +220,7 @@ export class EventLog {
     this.database.requireTransaction();
     const rows = await this.database.query<{ object_id: string }>(OBJECTS_OF, [customerIds]);
     const objectIds = [...new Set([...deletedIds, ...rows.map((row) => row.object_id)])];
-    // First, so that it waits for a dispatcher that creates deliveries of these events.
+    // The first deletion, because it waits for a dispatcher that is creating deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
     await this.removeData(await this.database.query<PlaceRow>(REMOVE, [objectIds]));
     await this.database.query(REMOVE_SEQUENCES, [objectIds]);

@@ -27,7 +27,7 @@ export interface EventPageQuery extends EventsQuery {
 /** Last event of the previous page. */
 export interface EventLogCursor {
   readonly id: string;
-  /** Needed for lists by time. */
+  /** Null in a list by id, which does not need it. */
   readonly occurredAt: Date | null;
 }
 
@@ -39,7 +39,7 @@ const TYPES = `
     SELECT (SELECT min(event.type) FROM event WHERE event.type > known.type)
     FROM known WHERE known.type IS NOT NULL)`;
 
-/** Customer that an event is about, as `event_customer_time_index` has it: the object itself, or the customer that it names. */
+/** SQL of the customer that an event is about: its object, or the `customer_id` of that. Has `event_customer_time_index`. */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
@@ -56,9 +56,9 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 }
 
 /**
- * Returns SQL for a page of matching events, newest first. Pages go by id, or by time if the filter names a time. Each filter
- * reads its page from an index. The events of a resource are merged from one page per event type; those of several customers
- * from the pages of the customers with the newest events.
+ * Returns SQL for a page of matching events, newest first. They are sorted by id, or by time if the filter names a time. Each
+ * filter reads its page from an index. A page of all types of a resource is merged from one page per event type; a page of
+ * several customers, from the pages of the customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

@@ -20,7 +20,7 @@ export class EventEntity {
   @IdColumn() readonly id!: string;
   @Column({ type: 'varchar', length: 80 }) readonly type!: string;
   @ReferenceColumn() readonly objectId!: string;
-  /** Counts the events of an object, starting at 1. */
+  /** Number of the event among those of its object, from 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
    * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For an event in a pack (`packId`), this

@@ -11,7 +11,7 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/** Due work that creates deliveries for recorded events. Woken when events are recorded. */
+/** Name of the due work that creates deliveries for recorded events. It is woken when events are recorded. */
 export const DISPATCH_WORK = 'dispatch-events';
 
 export interface ResourceChange<Resource> {
@@ -119,7 +119,7 @@ export class Outbox {
     });
   }
 
-  /** Packs events once no process of the previous release runs, which cannot read packs. */
+  /** Packs events, unless a process of the previous release may still run: it could not read packs. */
   private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
     const records = numbered(changes);
     return this.previousRelease.hasEnded ? packed(records) : records;
@@ -141,7 +141,7 @@ interface InsertedEvent {
   readonly id: string;
   readonly type: string;
   readonly object_id: string;
-  /** Counts the events of the object in the statement. */
+  /** Number of the event among those of its object in the statement, from 1. */
   readonly number: number;
   /** JSON text. */
   readonly fields: string;
