@@ -18,9 +18,9 @@ export interface LeasedTable {
 }
 
 /**
- * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
- * number is free. Processes take the lock before they write a lease, and numbers are not reused, so a number whose lock
- * is free stays dead.
+ * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its number is
+ * free. Processes take the lock before they write a lease, and numbers repeat only after two thousand million, so a process whose
+ * lock is free stays dead.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {

@@ -21,7 +21,7 @@ export interface ClaimedWork {
 
 /**
  * Claims of due work by this process. Each batch is recorded in the transaction of its claim, so that its leases end when the
- * process dies. The record of a batch is not removed when its work is done, because finished rows have another lease, or none.
+ * process dies. The record of a batch remains until its lease ends. It has no effect on finished rows: their lease has changed.
  */
 @Injectable()
 export class Claims {
@@ -42,7 +42,7 @@ export class Claims {
   /**
    * Claims rows in a transaction that also records them, and returns them.
    * @param claimRows leases rows until `leaseEndsAt`; returns them or their ids
-   * @throws {ProblemError} `service_unavailable` while this process has no number
+   * @throws {ProblemError} `service_unavailable` when this process has no number and gets none within 3 s
    */
   async claim<Row extends string | { readonly id: string }>(
     work: string,

@@ -15,8 +15,8 @@ const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::fl
 
 /**
  * Compares the clock of this process with that of the database, at the start and every minute. A process that is more than 5 s
- * off runs no due work and is not ready, because due times and lease ends would be wrong. A process without a `ProcessSession`
- * runs no due work either.
+ * off runs no due work and is not ready, because due times and lease ends would be wrong. A process without a number (see
+ * `ProcessSession`) runs no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -53,7 +53,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Returns the reason why this process cannot serve, as a sentence; null while its clock is right. */
+  /** The reason why this process is not ready, as a sentence; null before the first comparison, and while its clock is right. */
   get fault(): string | null {
     if (this.aheadMs === null || !this.isOff) return null;
     const seconds = (Math.abs(this.aheadMs) / 1_000).toFixed(1);

@@ -100,7 +100,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     this.changeActions.push(action);
   }
 
-  /** Runs last in a shutdown, after work in flight has ended. */
+  /** Closes the connection, which frees the number. Runs last in a shutdown, after work in flight has ended. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     if (this.reconnect !== null) clearTimeout(this.reconnect);
@@ -110,7 +110,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Returns the rows of a statement, sent over this connection only, so that other work does not delay the answer.
-   * @throws {Error} when there is no connection
+   * @throws {Error} when there is no connection, or the statement fails, after which this process connects again
    */
   async query<Row extends object>(sql: string): Promise<readonly Row[]> {
     const { client } = this;
@@ -136,7 +136,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private async connect(): Promise<void> {
     let client: Client | null = null;
     try {
-      // Without a number nothing else asks the database, so these attempts report the outage.
+      // While this process has no number it sends no other statements, so only these attempts can report an outage.
       const opened = await this.database.observed(openConnection(this.database.url));
       client = opened;
       const ended: Error[] = [];

@@ -23,8 +23,9 @@ export interface HeldLease {
 }
 
 /**
- * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted before the last commit.
- * Otherwise the work would wait for the end of the lease, because the process is alive.
+ * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted before the
+ * last commit. Without this, the work would wait for the end of the lease, because `AbandonedWork` releases only those of dead
+ * processes.
  */
 @Injectable()
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -62,7 +63,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     return this.orGiveBack(lease, work, () => true);
   }
 
-  /** Without a number, the lease counts as that of a dead process, so another process takes it over. */
+  /**
+   * Runs work, and gives the lease back after an error that leaves work to do. Does not if this process had no number: the lease
+   * is then released like that of a dead process.
+   */
   private async orGiveBack<Result>(
     lease: HeldLease,
     work: () => Promise<Result>,
@@ -78,8 +82,9 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Makes the work due again: after a second, and twice as long after each failure. Returns at once, and repeats the statement
-   * until it succeeds. Changes nothing if the work was done after all, or the row has another lease by now.
+   * Makes the work due again after a delay that doubles with each failed attempt, from 1 s to 150 s. Returns at once; the
+   * statement is repeated in the background until it succeeds, the lease has ended, or the process stops. Changes nothing if the
+   * work was done after all, or the row has another lease by now.
    */
   private giveBack(lease: HeldLease, owner: number): void {
     const returned = this.untilTaken(lease, owner).finally(() => this.returning.delete(returned));
