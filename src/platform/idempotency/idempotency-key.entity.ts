@@ -10,15 +10,15 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_expires_at_index', ['expiresAt'])
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
-  /** The principal, followed by the key as the client sent it. */
+  /** The id of the principal and a line break, both absent for a call without a credential, then the key as the client sent it. */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
   /** Resource that the answer will describe, if a gateway call is made between claim and answer. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /** End of the lease of the request that is answering. Null: it answers in the transaction of its claim. */
+  /** End of the lease of the process that answers in a later transaction. Null: claimed without a lease. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
-  /** Number of the process that is answering. Its death ends the lease. Null: a process of a former version. */
+  /** Number of the process that has the lease. Its death ends the lease. Null: no lease, or one of a former version. */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;
   @Column({ type: 'json', nullable: true }) readonly answerHeaders!: Record<string, string> | null;

@@ -64,7 +64,7 @@ interface AnswerForms {
 
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
-/** Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST. */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST that takes a key. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
@@ -152,7 +152,10 @@ function refusalOf(error: unknown, requestId: string): Answer | null {
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Returns the stored body to Nest, which sends a string unchanged with the success status of the route. */
+/**
+ * Returns the body of the answer to Nest, which sends a string unchanged with the success status of the route.
+ * @throws {StoredRefusal} for a refusal, which is then sent as it was stored
+ */
 function send(response: Response, { answer, replayed }: KeyedOutcome): string {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
   if (answer.status >= 400) throw new StoredRefusal(answer.status, answer.headers, answer.body);

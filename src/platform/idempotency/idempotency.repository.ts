@@ -53,7 +53,7 @@ const REMOVE_EXPIRED = `
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns true if this transaction now owns the key. False: another request owns it, finished or still running. */
+  /** Claims the key. Returns false if another request, finished or still running, owns it. */
   async claim(claim: ClaimedKey): Promise<boolean> {
     const rows = await this.database.query(CLAIM, [
       claim.key,
@@ -82,7 +82,7 @@ export class IdempotencyRepository {
     await this.database.query(COMPLETE_KEY, [key, ...columnsOf(answer)]);
   }
 
-  /** Returns true if a key was waiting for the answer about this resource. */
+  /** Stores the answer for the key that was claimed for this resource. Returns false if no unanswered key was. */
   async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
     const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
     return rows.length > 0;

@@ -28,7 +28,7 @@ export interface KeyedOutcome {
 
 /** Work of a request with a key. */
 export interface KeyedWork {
-  /** Executes the request and returns its answer. If it throws, it had no effect. */
+  /** Executes the request and returns its answer. If it throws an error that `answerTo` answers, it had no effect. */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
@@ -68,7 +68,7 @@ export class Idempotency {
       const current = { request, claimed: false };
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
       if (!current.claimed) await this.keep(request, answer);
-      // Another process, or a notification, may have answered first.
+      // Another process, or a notification from the gateway, may have stored an answer first.
       const known = current.claimed ? await this.find(request) : null;
       return isAnswered(known) ? known.answer : answer;
     });
@@ -127,8 +127,8 @@ export class Idempotency {
   }
 
   /**
-   * Runs work unless its key was used before. Stores a refusal in its own transaction, because the work was rolled back. If
-   * another request commits the key first, its answer applies to both.
+   * Runs work unless its key was used before. Stores a refusal in a transaction of its own, because that of the work was rolled
+   * back. If another request commits the key first, returns the answer of that request.
    */
   private async once(
     request: KeyedRequest,
@@ -174,8 +174,8 @@ export class Idempotency {
   }
 
   /**
-   * Creates the error with the time after which to retry: soon, because the process responds or its work is taken over. A lease
-   * of a former release that names no process has to end first.
+   * Returns the error, with the time after which to retry. That is soon, because the other request ends or its work is taken over.
+   * Only a lease of a former release, which names no process, has to end first.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;
