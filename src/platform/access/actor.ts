@@ -15,12 +15,12 @@ interface Call {
 
 const calls = new CallScope<Call>();
 
-/** Returns the actor of the changes that the current call makes: the id of its principal. */
+/** Returns the actor of changes by the current work: the id of its principal, or `worker` if it belongs to no call. */
 export function currentActor(): string {
   return calls.current?.principal.id ?? WORKER;
 }
 
-/** Returns the call that the current work belongs to; undefined for the engine's own work. */
+/** Returns the call that the current work belongs to; undefined for the engine's own work and requests `actAsCaller` skips. */
 export function currentCall(): Call | undefined {
   return calls.current;
 }
@@ -43,7 +43,7 @@ const LONGEST_WORK_MS = 600_000;
 /**
  * Middleware that makes the caller the actor of the changes of its request. Must come after the middleware that reads the body,
  * because a body is read in callbacks outside the asynchronous context of the request, where the actor would be lost. Skips
- * reads, to save the time.
+ * reads, which make no changes, and batched requests.
  * @param isBatched true for requests whose changes are written together with those of others
  * @param isChange true for requests that change something although their method is safe
  */

@@ -14,8 +14,8 @@ const ENCODINGS = [
 ] as const;
 
 /**
- * Returns the fault of a secret that an operator chose, or null. Accepts secrets of this service, and texts that are long and
- * varied enough for 32 random bytes.
+ * Returns what is wrong with a secret that an operator chose; null if it is accepted. Accepts secrets of this service, and texts
+ * that are long and varied enough for 32 random bytes.
  */
 export function faultOfChosenSecret(text: string): string | null {
   if (/^(?:sk|ct)_/.test(text)) {

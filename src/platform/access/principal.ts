@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
- * Caller of an operation. `command`: a command line on the machine of the service. `open`: a call without a credential where
- * `AUTH` is `open`. `anonymous`: a call without a credential where it is `required`.
+ * Caller of an operation. `command`: a command line on the machine of the service. `open`: any caller where `AUTH` is `open`.
+ * `anonymous`: a caller who was not identified, such as that of a public operation where `AUTH` is `required`.
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
@@ -13,11 +13,11 @@ export interface Principal {
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The one customer that the caller may read; null: every customer. */
   readonly customerId: string | null;
-  /** Largest amount of a payment that the caller may refund in all, in minor units by currency; null: no limit. */
+  /** Most that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Own rate limits of an API key; null: those of the configuration. */
   readonly requestLimits: RequestLimits | null;
-  /** True for an admin who lacks scopes until it has enrolled a second factor. */
+  /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RequestLimits {
   readonly usagePerMinute: number | null;
 }
 
-/** Returns a principal that holds these scopes. */
+/** Returns a principal that holds these scopes, or every scope if `*` is among them. */
 export function principalWith(
   kind: Principal['kind'],
   id: string,

@@ -24,7 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds all scopes that it grants, or takes over from another account.
+ * Requires that the caller holds each of the scopes. These are the scopes that the caller is about to grant, or those of a key or
+ * an account that the caller is about to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -35,7 +36,7 @@ export function requireHeldScopes(
   if (missing !== undefined) throw scopeNotHeld(missing);
 }
 
-/** Place of the customer id in a request with a customer token. `answer`: the handler checks the owner of what it has read. */
+/** Place of the customer id in a request with a customer token. `answer`: none; the handler checks the owner of what it read. */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
 function namesCustomer(request: Request, place: CustomerPlace, customerId: string): boolean {
@@ -44,7 +45,7 @@ function namesCustomer(request: Request, place: CustomerPlace, customerId: strin
   return request.query[place.query] === customerId;
 }
 
-/** One instance for each scope, made with the decorator, so that a request needs no metadata. */
+/** Refuses callers without the scope. Each handler has an instance of its own, so that a request need not read metadata. */
 class ScopeGuard implements CanActivate {
   constructor(
     private readonly scope: Scope,
