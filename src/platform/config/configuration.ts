@@ -99,7 +99,7 @@ const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 export class Configuration {
   readonly port: number;
   readonly host: string;
-  /** Port that answers health probes and metrics without credentials. */
+  /** Port that answers health probes and metrics without credentials; null: none. */
   readonly monitoringPort: number | null;
   readonly databaseUrl: string | null;
   readonly databasePoolSize: number;
@@ -112,7 +112,7 @@ export class Configuration {
   readonly auth: 'open' | 'required';
   /** Requests in a minute by caller, by caller for usage, and by address. 0: no limit. */
   readonly rateLimits: RateLimitSettings;
-  /** API key to store at the start. */
+  /** API key to store at the start; null: none. */
   readonly bootstrapApiKey: string | null;
   /** True if the documentation of the API needs no credential. */
   readonly publicDocs: boolean;
@@ -248,8 +248,8 @@ export class Configuration {
   }
 
   /**
-   * True if only users of this machine can call the service. Always false for a worker, because the processes that
-   * answer HTTP have their own `HOST`.
+   * True if callers need no credential and the service listens on loopback only. Always false for a worker, because the
+   * processes that answer HTTP have their own `HOST`.
    */
   get isOpenOnLoopbackOnly(): boolean {
     return this.answersHttp && this.auth === 'open' && isLoopback(this.host);

@@ -16,7 +16,7 @@ export interface OpenIdSettings {
 }
 
 /**
- * Returns the settings of the OpenID provider; null without one.
+ * Returns the settings of the OpenID provider; null if `OIDC_ISSUER` is not set.
  * @throws {ConfigurationError} when settings are missing or contradict each other
  */
 export function readOpenId(settings: SettingsReader): OpenIdSettings | null {

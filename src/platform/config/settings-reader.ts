@@ -17,7 +17,7 @@ export class SettingsReader {
   constructor(private readonly environment: Environment) {}
 
   /**
-   * Returns the value of a setting, or its fallback; null without either.
+   * Returns the value of a setting; the value of its fallback if it is not set; null if it has no fallback either.
    * @throws {ConfigurationError} for an invalid value
    */
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {
@@ -34,7 +34,7 @@ export class SettingsReader {
     return value;
   }
 
-  /** @throws {ConfigurationError} for an invalid value, or without a value */
+  /** @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback */
   required<Name extends SettingName>(name: Name): ValueOf<Name> {
     const value = this.optional(name);
     if (value === null) throw new ConfigurationError(`${name} must be set.`);
