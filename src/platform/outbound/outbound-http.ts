@@ -29,7 +29,10 @@ const RESOLVING_AT_REGISTRATION_MS = 2_000;
  * Time after which the next address of a host is tried. Node's default of 250 ms is shorter than an intercontinental handshake.
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
-/** Shorter than the 5 s after which many servers close an idle connection, because a request sent at that moment is lost. */
+/**
+ * Time after which an idle connection is closed. Shorter than the 5 s after which many servers close it, because a request sent at
+ * that moment is lost.
+ */
 const IDLE_MS = 4_000;
 const MAX_CONNECTIONS_TO_A_HOST = 256;
 const MAX_IDLE_CONNECTIONS_TO_A_HOST = 64;

@@ -55,7 +55,7 @@ export class SystemResolver extends HostResolver {
   }
 }
 
-/** Returns a resolver for the policy: private names are resolved by the hosts file or the local network. */
+/** Returns the resolver for a policy: if private networks are allowed, that of the system, because only it knows private names. */
 export function resolverFor({ allowPrivateNetworks }: OutboundPolicy): HostResolver {
   return allowPrivateNetworks ? new SystemResolver() : new DnsResolver();
 }
