@@ -55,7 +55,7 @@ export class EncryptionKeyUses {
 
   /**
    * Checks that the keys open everything sealed in this database, and records the sealing key.
-   * @throws {ConfigurationError} when a key is missing, or has another value than before
+   * @throws {ConfigurationError} when a key is missing or has another value than before, or the sealing key was retired
    */
   async verify(box: SecretBox): Promise<void> {
     const uses = await this.database.query<UseRow>(FIND);
@@ -70,7 +70,7 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Moves all keys but the given one towards `retired`, so that no process starts to seal with them.
+   * Sets the status of all keys but the given one and retired ones, so that no process starts to seal with them.
    * @returns the ids of the other keys that were not retired before this call
    * @throws {ConfigurationError} when a running process seals with one of them
    */

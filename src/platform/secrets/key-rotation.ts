@@ -21,8 +21,8 @@ export interface Rotation {
 }
 
 /**
- * Encrypts all stored secrets again that are not encrypted with the first of the encryption keys. Other processes may run, if
- * they have all keys. An interrupted run is repeated: it skips texts that are encrypted again already.
+ * Encrypts all stored secrets with the first of the encryption keys that are still encrypted with another one. Other processes
+ * may run meanwhile, if they have all keys. After an interruption, start it again: it skips texts that it has done.
  */
 @Injectable()
 export class KeyRotation {

@@ -10,7 +10,7 @@ export interface SealedText {
 
 /** Some rows of a table, in the order of their keys. */
 interface SealedPage {
-  /** Key of the last row that was read; null after the last page. */
+  /** Key of the last row that was read; null if there was no further row. */
   readonly lastKey: string | null;
   /** Texts that another key than the given one sealed. */
   readonly stale: readonly SealedText[];
