@@ -1,16 +1,16 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Longest wait for a turn, because a piece may take minutes. */
+/** Longest wait for a turn. It is limited because a piece may take minutes. */
 const LONGEST_WAIT_MS = 500;
-/** Longest pause of all background work after a piece, so that it goes on under any load. */
+/** Longest pause of all background work after a piece. It is limited so that background work goes on under any load. */
 const LONGEST_PAUSE_MS = 250;
 /** Longest pause of the work whose own piece took longer than `LONGEST_PAUSE_MS`. */
 const LONGEST_REST_MS = 2_000;
 
 /**
  * Limits the background work of a process while there are requests: one piece runs at a time, and after each piece there is a
- * pause as long as the piece took. So background work uses at most half of one core of the database.
+ * pause as long as the piece took, within the limits above. So it uses at most about half of one core of the database.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();
@@ -32,7 +32,10 @@ export class BackgroundTurns {
     return this.background.current === undefined ? piece() : this.take(piece);
   }
 
-  /** Runs a piece of background work in its turn. After `LONGEST_WAIT_MS`, runs it beside the previous piece. */
+  /**
+   * Runs a piece of background work: at once if no condition holds, else in its turn. If the wait for the turn takes
+   * `LONGEST_WAIT_MS`, runs it beside the previous piece.
+   */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);

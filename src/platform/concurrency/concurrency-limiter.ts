@@ -5,7 +5,7 @@ export class ConcurrencyLimiter {
 
   /**
    * @param mostAtOnce pieces of work that run at the same time
-   * @param mostWaiting pieces of work that may wait for their turn
+   * @param mostWaiting pieces of work that may wait for their turn; not enforced, but reported by `isFull`
    */
   constructor(
     private readonly mostAtOnce: number,
@@ -27,7 +27,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Runs the work in a turn. Starts it without a turn after `mostMs`, because running work may be blocked for long. */
+  /** Runs the work in a turn. If none is free within `mostMs`, runs it without one, because other work may be blocked for long. */
   async runWithin<Result>(mostMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterWithin(mostMs);
     try {
@@ -82,7 +82,7 @@ export class ConcurrencyLimiter {
     });
   }
 
-  /** Hands the turn to the first that waits. */
+  /** Passes the turn to the work that has waited longest, if any. */
   private leave(): void {
     const next = this.queue.shift();
     if (next === undefined) this.running -= 1;
