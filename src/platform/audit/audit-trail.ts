@@ -13,7 +13,7 @@ export interface AuditedOperation {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null without a request. */
+  /** Null, like the request id and the address, for a command and for the engine's own work. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;

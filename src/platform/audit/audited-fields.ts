@@ -16,12 +16,12 @@ type FieldChanges = Readonly<Record<string, FieldChange>>;
 /** Longest JSON text of a value that is stored. */
 const LONGEST_VALUE = 1_000;
 
-/** Fields that hold a secret or its hash. Resources have none; this is the second line of defence. */
+/** Names of fields that contain a secret or its hash. Resources have none; this is a second line of defence. */
 const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 
-/** Returns the fields that a change set, by name. Notes replace secrets and values above 1,000 characters. */
+/** Returns the fields that a change set, by name. A secret, or a value above 1,000 characters, is replaced with a note. */
 export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
   const fields: Record<string, FieldChange> = {};
   if (isNew === true) {

@@ -1,6 +1,6 @@
 /**
- * A map for caches. Once it is full, it forgets the entries that were added first. To keep the entries used last, delete a key
- * before setting it.
+ * A map for caches. Once it is full, it removes the entries that were added first. To remove the least recently used entries
+ * instead, delete a key and set it again whenever it is used.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;

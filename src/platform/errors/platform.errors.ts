@@ -1,6 +1,6 @@
 import { defineProblem, type ProblemError, type ProblemItem } from './problem';
 
-/** An empty pointer means the whole body. */
+/** Returns a fault as a sentence. An empty pointer means the whole body. */
 function sentenceOf({ pointer, message }: ProblemItem): string {
   return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
 }
@@ -167,7 +167,7 @@ export const unsupportedMediaType = defineProblem({
   }),
 });
 
-/** Refuses a body in an unsupported encoding. */
+/** Returns the error for a body in an unsupported encoding. */
 export function unsupportedEncoding(encoding: string): ProblemError {
   const detail = `The content encoding ${JSON.stringify(encoding)} is not supported. Send the body compressed with gzip or deflate, or not compressed.`;
   return unsupportedMediaType(detail, ['gzip', 'deflate']);

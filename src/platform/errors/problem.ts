@@ -43,7 +43,7 @@ export interface ProblemOccurrence {
   readonly retryAfterSeconds?: number;
   /** Allowed methods, for `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** Scheme of the credential to send, for `unauthenticated`. */
+  /** Value of the header `WWW-Authenticate`, for `unauthenticated`. */
   readonly authenticate?: string;
   /** Supported encodings of bodies, for `unsupported_media_type`. */
   readonly acceptedEncodings?: readonly string[] | undefined;

@@ -63,7 +63,7 @@ export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }
 
-/** Returns the least id that can be made at an instant. */
+/** Returns the smallest id that can be made at an instant. */
 export function firstIdAt(prefix: IdPrefix, instant: Date): string {
   const bytes = new Uint8Array(16);
   // UUIDv7 begins with the milliseconds since 1970, in 48 bits.
@@ -74,8 +74,8 @@ export function firstIdAt(prefix: IdPrefix, instant: Date): string {
 }
 
 /**
- * Returns true if one object was created before another, of any kind, by the real time of the processes that made their ids.
- * Times of objects on a test clock cannot be compared.
+ * Returns true if one object was created before another. They can be of different kinds. Compares the real times at which
+ * processes made the ids, not times of a test clock.
  */
 export function isIdBefore(id: string, other: string): boolean {
   const [suffix, otherSuffix] = [id, other].map((text) => text.slice(text.indexOf('_') + 1));

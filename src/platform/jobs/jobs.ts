@@ -23,7 +23,7 @@ export interface DueWork {
   readonly runDue: () => Promise<boolean>;
   /** True if the work does not take turns with other work, because its statements are short and its results are awaited. */
   readonly isPrompt?: true;
-  /** For the metrics of due work. */
+  /** Rows to count for the metrics of due work; without it, the work has no metrics. */
   readonly waiting?: WaitingRows;
 }
 
@@ -75,7 +75,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
-  /** Stops claiming. This is the first shutdown hook. */
+  /** Starts no further runs of due work. This is the first shutdown hook. */
   onModuleDestroy(): void {
     this.running = false;
     for (const loop of this.loops.values()) loop.wake();
@@ -86,7 +86,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     await Promise.all([...this.loops.values()].map(({ ended }) => ended));
   }
 
-  /** Runs the named work now instead of after its pause. */
+  /** Runs the named work at once instead of after its pause; again after the current run, if it is running. */
   wake(name: string): void {
     const loop = this.loops.get(name);
     if (loop === undefined) return;

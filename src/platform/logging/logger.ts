@@ -95,7 +95,10 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Nest passes further texts, and the name of the source as the last argument. */
+  /**
+   * Writes one line. Nest passes further texts, and the name of the source as the last argument. An error caused by a database
+   * outage gets level `debug`.
+   */
   private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
     const level = isOfAnOutage(message) ? 'debug' : severity;
     const context = rest.at(-1);

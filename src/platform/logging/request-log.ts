@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { assignRequestId } from '../http/request-id';
 import { traceIdsOf } from '../tracing';
 
-/** Paths that machines poll every few seconds, or that are of no interest. */
+/** Paths that are not logged: probes and metrics, which machines poll every few seconds, and the documentation. */
 const NOT_LOGGED = /^\/(health|metrics|docs)/;
 
 /** Logs one line per answer. Omits headers, bodies and the query string, which may contain secrets. */

@@ -5,7 +5,7 @@ import { Metrics } from './metrics';
 const DAMAGED_OBJECTS = ['event', 'audit_change', 'audit_seal'] as const;
 type DamagedObject = (typeof DAMAGED_OBJECTS)[number];
 
-/** Reports objects whose stored data is missing or cannot be read: in the log, and in a metric. */
+/** Logs and counts objects whose stored data is missing or cannot be read. */
 @Injectable()
 export class DamagedReads {
   private readonly logger = new Logger('damaged-data');
@@ -18,7 +18,7 @@ export class DamagedReads {
       labelNames: ['object'],
       registers: [registry],
     });
-    // A series that begins with its first report shows no increase.
+    // Starts each series at 0, because a series that begins with its first report shows no increase.
     for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 

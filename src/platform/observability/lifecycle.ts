@@ -6,7 +6,7 @@ import { serviceUnavailable } from '../errors';
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** Callbacks that stop reading each body in flight, unless it has fully arrived. */
+  /** One callback for each body that is being read. It refuses the body, unless the whole body has arrived. */
   private readonly reading = new Set<() => void>();
 
   /** Aborted when the process starts to stop. */
@@ -23,13 +23,13 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal.aborted;
   }
 
-  /** Runs first in a shutdown. */
+  /** Aborts `stopping`, and refuses the bodies that have not fully arrived. Runs first in a shutdown. */
   onModuleDestroy(): void {
     this.stop.abort();
     for (const giveUp of this.reading) giveUp();
   }
 
-  /** Middleware that closes connections after their answer while draining, so that clients connect elsewhere. */
+  /** Middleware that closes each connection after its answer once the process is stopping, so that clients connect elsewhere. */
   readonly closeWhenDraining = (
     _request: Request,
     response: Response,

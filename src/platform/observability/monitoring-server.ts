@@ -42,7 +42,7 @@ export class MonitoringServer implements OnApplicationShutdown {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Runs last in a shutdown, so that probes see a process that is not ready until it ends. */
+  /** Stops listening. Runs last in a shutdown, so that until the end probes get the answer that the process is not ready. */
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();

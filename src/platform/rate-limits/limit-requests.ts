@@ -12,19 +12,19 @@ interface ConfiguredLimits {
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
-  /** Highest own limits of keys. */
+  /** Highest limits that a key can have of its own instead of `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
 /** Paths of load balancers and orchestrators. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Divisor: a customer token has a tenth of the configured limit, because many browsers have one. */
+/** Divisor of `perCaller` for customer tokens. Their limit is lower, because there are many: one for each browser. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';
 
-/** Returns the limit of a caller: its own within the ceiling, or the configured one. */
+/** Returns the limit that a policy sets for a caller: its own within the ceiling, or the configured one; 0: no limit. */
 function limitOf(
   policy: Policy,
   { kind, requestLimits }: Principal,

@@ -21,7 +21,7 @@ const DELETE_BEFORE = 'DELETE FROM rate_limit_count WHERE window_start < $1';
 export class RateLimitRepository {
   constructor(private readonly database: Database) {}
 
-  /** Adds to the counts of a minute, and returns those of all processes. Sorted, so that processes do not deadlock. */
+  /** Adds counts of this process to a minute, in the order of buckets to avoid deadlocks. Returns the counts of all processes. */
   async add(windowStart: Date, counts: readonly BucketCount[]): Promise<readonly BucketCount[]> {
     const rows = await this.database.query<{ bucket: string; request_count: string }>(ADD, [
       windowStart,

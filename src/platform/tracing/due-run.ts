@@ -1,7 +1,10 @@
-/** Most spans that are held back: more than any run has that finds nothing due. */
+/** Most spans that a run holds back: more than any run has that finds nothing due. A run with more spans is exported. */
 const MAX_HELD = 100;
 
-/** A run of due work. Its spans are held back until the run has changed something, because most runs find nothing due. */
+/**
+ * A run of due work. Holds its spans back until the run has changed something, and drops them if it never does, because most runs
+ * find nothing due.
+ */
 export class DueRun {
   private held: (() => void)[] | null = [];
 

@@ -7,13 +7,13 @@ const NOT_TRACED = /^\/(health|metrics)/;
 
 const spans = new WeakMap<Request, Span>();
 
-/** Returns the ids of the trace of a request, for its log line. */
+/** Returns the ids of the trace and span of a request, for its log line; empty if the request is not traced. */
 export function traceIdsOf(request: Request): TraceIds {
   const span = spans.get(request);
   return span === undefined ? {} : traceIds(span);
 }
 
-/** Middleware that starts the span of each request, in the trace that the header `traceparent` names. Comes first. */
+/** Middleware that starts the span of each request, in the trace that the header `traceparent` names. Must be the first one. */
 export function startRequestSpan(request: Request, response: Response, next: NextFunction): void {
   if (!isTracing()) {
     next();

@@ -12,7 +12,7 @@ export interface SpanOptions {
   readonly isRoot?: true;
 }
 
-/** Span of a caller, or the headers of its request. */
+/** Parent of a span: a span of this process, or the headers of a request. Null begins a trace. */
 export type SpanParent = Span | Readonly<Record<string, string | string[] | undefined>> | null;
 
 export type StartSpan = (options: SpanOptions, parent: SpanParent) => Span;
@@ -28,7 +28,7 @@ const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
-/** Starts spans; null while tracing is off. It is one for the process, like the log. */
+/** Starts spans; null while tracing is off. All applications of the process share it, like the log. */
 let start: StartSpan | null = null;
 
 /** Switches tracing on, or off with null. */
@@ -51,7 +51,7 @@ export function within(span: Span, callback: () => void): () => void {
   return current.start({ span, run: null }, callback);
 }
 
-/** Runs work in a span of its own. The work gets null while tracing is off. */
+/** Runs work in a span of its own. While tracing is off, the work gets null instead of a span. */
 export function traced<Result>(
   options: SpanOptions,
   work: (span: Span | null) => Promise<Result>,
@@ -83,7 +83,7 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   });
 }
 
-/** Records that the current run of due work has changed something. */
+/** Records that the current run of due work has changed something, so that its spans are exported. No-op outside of a run. */
 export function keepRun(): void {
   current.current?.run?.keep();
 }
