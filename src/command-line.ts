@@ -17,7 +17,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Runs a command on the database of the service, beside a running service or without one. Prints failures. */
+/** Migrates the database of the service and runs a command on it. The service may run meanwhile. A failure gives exit code 1. */
 export function runCommand(work: (app: INestApplicationContext) => Promise<void>): void {
   runOnDatabase(work).catch((error: unknown) => {
     process.stderr.write(`${messageOf(error)}\n`);

@@ -49,14 +49,14 @@ import { isOfStudio, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
 const KEEP_ALIVE_MS = 65_000;
-/** Longer than the keep-alive time, because it also runs while a connection is idle. */
+/** Longer than the keep-alive time, because this timeout also runs while a connection is idle. */
 const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
 /** Enough to sign in. Callers without a credential send no other JSON. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-/** NDJSON is read in chunks; memory holds at most two unfinished lines of each body. */
+/** Memory for an NDJSON body. It is read in chunks, and memory contains at most two unfinished lines of it. */
 const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
 
 /** Configures everything between socket and controllers, for `main.ts` and the tests. */
@@ -131,12 +131,15 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
   });
 }
 
-/** Returns true for requests that the audit log counts by caller and hour, because entries would be too many. */
+/** Returns true for requests that the audit log counts by caller and hour, because an entry for each would be too many. */
 function isCounted(request: Request): boolean {
   return isUsageRequest(request) || isConsumeRequest(request);
 }
 
-/** Parses bodies as JSON objects, except those of provider webhooks. Without a body, sets an empty object. */
+/**
+ * Returns middleware that parses JSON bodies and keeps the bytes of provider webhooks. NDJSON is left to its handler. A request
+ * without a body gets an empty object.
+ */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
   const readUpTo = (limit: number) =>

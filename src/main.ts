@@ -97,7 +97,7 @@ async function startDatabaseIfNone(
   });
 }
 
-/** Prints the addresses to the terminal. Everything else is logged. */
+/** Prints the addresses to the standard output, without the format of log lines. */
 function announce(url: string, embedded: EmbeddedServer | null): void {
   const lines = [
     `Billing engine: ${url}`,
@@ -111,7 +111,10 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Stops in order: not ready, no new work claimed, work in flight finished, connections closed, embedded server stopped. */
+/**
+ * Makes a signal stop the process in this order: it reports that it is not ready, claims no new work, finishes work in flight,
+ * closes its connections, and stops the embedded server.
+ */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {

@@ -6,9 +6,9 @@ import { UsageError } from './command-line';
 const LONGEST_INPUT = 10_000;
 
 /**
- * Asks for a line on the terminal.
- * @param isSecret the line is not shown while it is typed
- * @throws {UsageError} without a terminal, and when the input ends
+ * Asks for a line on the terminal, and returns it.
+ * @param isSecret true if the line must not be shown while it is typed
+ * @throws {UsageError} if the standard input is not a terminal, or ends before a line was entered
  */
 export function ask(question: string, isSecret = false): Promise<string> {
   if (!process.stdin.isTTY) {
