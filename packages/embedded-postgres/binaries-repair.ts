@@ -50,7 +50,7 @@ async function makeLink(destination: string, link: string): Promise<void> {
   }
 }
 
-/** Changes nothing when no permission is missing, because a read-only file system refuses every change. */
+/** Adds missing permissions. Changes nothing if none is missing, because a read-only file system refuses every change. */
 async function addPermissions(path: string, permissions: number): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & permissions) !== permissions) await chmod(path, mode | permissions);

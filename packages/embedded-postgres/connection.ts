@@ -40,7 +40,7 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
   }
 }
 
-/** Returns the data directory of the server on the port: `refused` for a wrong password, undefined while it is not ready. */
+/** Returns the data directory of the server on the port; `refused` if the password is wrong; undefined if it cannot be asked. */
 export async function askDataDirectory(
   login: Login,
 ): Promise<{ readonly dataDirectory: string } | 'refused' | undefined> {

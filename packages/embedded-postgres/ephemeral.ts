@@ -11,7 +11,7 @@ import { startWatchdog } from './watchdog';
 
 export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 
-/** Followed by the id of the owning process, so that the owner of a directory is known from its name. */
+/** Start of the name of a server's directory. The id of the owning process follows, so that the name tells the owner. */
 const PREFIX = 'billing-engine-postgres-';
 
 /** Fast instead of durable, with enough connections for several pools. */

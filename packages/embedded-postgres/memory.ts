@@ -3,12 +3,12 @@ import { totalmem } from 'node:os';
 const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MAX_MIB = 2_048;
-/** Divisor of the memory. PostgreSQL's manual suggests a quarter; the service and the page cache need memory too. */
+/** `shared_buffers` get this part of the memory. PostgreSQL's manual suggests a quarter, but the service needs memory too. */
 const PART = 8;
 
 /**
  * Returns settings that fit the memory of the machine, or of the container.
- * @param bytes memory, if known
+ * @param bytes memory in bytes; by default that of the machine or the container
  */
 export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
   const buffersMib = Math.floor(bytes / MIB / PART);
@@ -18,7 +18,7 @@ export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, s
   };
 }
 
-/** A container may have less memory than its machine. Without a limit, Node reports 0 or more than the machine has. */
+/** Returns the memory of the container or the machine. Without a container limit, Node reports 0 or more than the machine has. */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

@@ -37,7 +37,7 @@ export async function postgresUser(): Promise<ServerUser> {
   );
 }
 
-/** Returns the owner of existing data: the server must run as this user. */
+/** Returns the user that must run the server of existing data: their owner, or the user `postgres` if root owns them. */
 export async function ownerOf(dataDirectory: string): Promise<ServerUser> {
   const { uid, gid } = await stat(dataDirectory);
   return uid === 0 ? postgresUser() : { uid, gid };

@@ -74,7 +74,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   });
 }
 
-/** PostgreSQL would truncate a longer name, and a connection string cannot contain the refused characters. */
+/** Refuses names that PostgreSQL would truncate, or that contain characters which a connection string cannot contain. */
 function assertDatabaseName(name: string): void {
   const length = Buffer.byteLength(name);
   if (length > 0 && length <= DATABASE_NAME_LIMIT_BYTES && !/[?#\0]/.test(name)) return;
