@@ -28,7 +28,7 @@ export async function createAdmin(
   return { id: (body as { readonly id: string }).id, email };
 }
 
-/** Returns the headers of the page whose sign-in was answered like this. */
+/** Returns the headers of requests of a page that has received this answer to its sign-in. */
 export function pageOf(answer: Response): PageHeaders {
   const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
   const cookie = cookies.find((text) => text.startsWith('billing_session=')) ?? '';

@@ -225,8 +225,9 @@ export class AllowanceModel {
   }
 
   /**
-   * Starts another window. Grants keep what rolls over, or everything after a window without an end. A window that overlaps
-   * the former one counts the usage since its start, and keeps how much of it the plan and grants covered.
+   * Starts another window. Grants keep what rolls over; after a window without an end, they keep everything. If the former window
+   * has not ended by the start of the new one, the new one counts the usage since its start, and keeps the split of this usage
+   * into plan usage and expired grant usage.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);

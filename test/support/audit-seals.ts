@@ -6,7 +6,7 @@ const UNSEALED = `
   SELECT count(*)::int AS count FROM audit_change
   WHERE position > (SELECT coalesce(max(to_position), 0) FROM audit_seal)`;
 
-/** Runs the sealing: the first run takes the mark, the second seals what is before it. */
+/** Runs the sealing job several times: a run seals changes only up to the position that a former run has recorded. */
 export async function runSealing(engine: TestApp): Promise<void> {
   const sealing = engine.app.get(AuditSealing);
   for (let run = 0; run < 3; run += 1) while (await sealing.runDue());

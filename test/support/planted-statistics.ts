@@ -9,7 +9,7 @@ const TABLES = `
   SELECT c.oid::regclass::text AS name, relispartition AS is_partition FROM pg_class AS c
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migration'`;
 
-/** Columns that identify: the planner then expects one row of each value. */
+/** Deletes the statistics of all columns except ids and emails, of which the planner then expects one row of each value. */
 const NOT_IDENTIFYING = `
   DELETE FROM pg_statistic USING pg_attribute
   WHERE attrelid = starelid AND attnum = staattnum AND attrelid IN (

@@ -70,7 +70,10 @@ export class AddedUsage {
     return charges.length === 0 ? { ...again, taxes: kept.taxes } : again;
   }
 
-  /** A percentage with duration `once` that another invoice of the period used can take off what returned to it. */
+  /**
+   * Returns true if a coupon can discount added usage. A percentage with duration `once` that another invoice of the period used
+   * can take off at most what returned to it.
+   */
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
     if (isUsed || mayBegin(redemption, period, this.monthsFrom)) return true;
     return redemption.terms.duration === 'once' && mayDiscount(redemption, period);

@@ -27,9 +27,9 @@ export interface Added {
   readonly exemption: Exemption;
   readonly coupons: readonly {
     readonly redemption: Redemption;
-    /** The amount that a percentage was for before. */
+    /** Amount of the bill that a percentage has discounted already. */
     readonly base: bigint;
-    /** Part of the usage whose discount returned before. */
+    /** Part of the added amount whose discount a coupon with duration `once` takes out of its rest; 0 for other coupons. */
     readonly again: bigint;
     /** True if the bill has not used it, so that the correction uses it. */
     readonly begins: boolean;

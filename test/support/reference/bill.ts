@@ -25,7 +25,7 @@ export interface ReferenceInvoice {
   creditApplied: bigint;
   creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
   creditedToBalance: bigint;
-  /** The credit that a negative total became. */
+  /** Credit of the customer from a negative total; null if the total is not negative. */
   credit: Credit | null;
   due: bigint;
   madeAt: number;
@@ -40,7 +40,7 @@ export interface ReferenceInvoice {
   againAs: ReferenceInvoice | null;
   /** True if its subscription was never active. */
   isWithdrawn: boolean;
-  /** Number of automatic attempts. */
+  /** Number of automatic attempts to charge it. */
   attempts: number;
   /** Instant of the next charge or check; null if none is planned. */
   chargeAt: number | null;
@@ -56,7 +56,7 @@ export interface Payer {
   readonly credits: Credit[];
 }
 
-/** The rest of a credit of the customer. */
+/** A credit of the customer, with the amount that is left of it. */
 export interface Credit {
   left: bigint;
 }

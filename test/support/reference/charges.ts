@@ -14,7 +14,7 @@ export interface Bill {
   /** True if later usage can add lines that do not exist now. */
   readonly isUsage: boolean;
   readonly isNothing: () => boolean;
-  /** End of the prepaid time of an item. */
+  /** Item that is prepaid by the lines, and the end of the prepaid time; null if nothing is prepaid. */
   readonly advance: { readonly item: Item; readonly to: number } | null;
 }
 
@@ -105,7 +105,7 @@ export class Charges {
   }
 }
 
-/** Returns the credit for the unused part of a line; none if that is neither money nor a discount. */
+/** Returns the credit for the unused part of a line; none if neither an amount nor a discount is given back. */
 export function creditOf(
   line: BilledLine,
   unused: Fraction,

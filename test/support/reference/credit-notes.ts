@@ -105,7 +105,10 @@ export class CreditNotes {
     this.issue(invoice, parts, 'credit', true);
   }
 
-  /** Refused if its credit was consumed, its amount settled, or usage of its lines taken back since. */
+  /**
+   * Voids a credit note, or returns the code of the refusal: its credit was consumed, its amount settled, or usage of its lines
+   * taken back since.
+   */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';

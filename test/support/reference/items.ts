@@ -15,7 +15,7 @@ export interface Item {
   to: number;
   /** True if the period in which it was sold was cut short: what it billed is earned. */
   isOver: boolean;
-  /** Stopped by a pause; the instant until which it continues after a resume. */
+  /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
   billed: BilledLine[];
 }

@@ -52,7 +52,8 @@ export function split(amount: bigint, weights: readonly bigint[]): readonly bigi
 
 /**
  * Splits a whole into the parts that it is the sum of: each is floored, and units left over go to the largest remainders,
- * then to the first. What is owed to the customer is split as the same charge is; of nothing, the first part decides.
+ * then to the first. A negative whole is split as the same positive one; if it is 0, the sign of the first part that is not 0
+ * decides.
  */
 export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
   const decides = amount === 0n ? (exact.find(({ over }) => over !== 0n)?.over ?? 0n) : amount;

@@ -2,7 +2,7 @@ import type { Credit, Payer, ReferenceInvoice } from './bill';
 import { standingOf } from './given-back';
 import { least, sum } from './money';
 
-/** Payment method; the later ones delay the outcome, refuse refunds, or delay refunds. */
+/** Payment method: `bad` fails, `slow` delays the outcome, `keeps` refuses refunds, and `slow to refund` delays them. */
 export type PayCard = 'good' | 'bad' | 'slow' | 'keeps' | 'slow to refund';
 
 /** A payment and the amount refunded of it. */
@@ -61,7 +61,7 @@ export class Payments {
       .reduce((total, one) => total + refundedOfInvoice(one) + pendingOfInvoice(one), 0n);
   }
 
-  /** Returns the refundable part of a payment: its own, and credit of the customer that no payment became. */
+  /** Returns the refundable amount of a payment: what is left of itself, and credit of the customer that comes from no payment. */
   refundableOf(payment: ReferencePayment): bigint {
     const { amount, refunded, refundPending } = payment;
     const others = sum(this.otherCredits().map(({ left }) => left));
@@ -72,7 +72,7 @@ export class Payments {
     return this.owner.payer.credits.filter((one) => !this.all.some(({ credit }) => credit === one));
   }
 
-  /** Returns what is left of a payment: not credit that an invoice consumed, or that a note or later invoice gave. */
+  /** Returns what is left of a payment, without credit that an invoice consumed, or that a credit note or later invoice gave. */
   private ownRefundable(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
@@ -133,7 +133,7 @@ export class Payments {
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
     const left = this.ownRefundable(payment);
-    // Credit is paid out only for an amount that names it.
+    // A refund without an amount refunds the payment itself. It does not pay out other credit.
     const amount = asked ?? left;
     if (amount < 1n || amount > this.refundableOf(payment)) {
       return 'refund_amount_exceeds_refundable';
@@ -178,7 +178,7 @@ export class Payments {
     refund.events.push(refund.status);
   }
 
-  /** Takes credit that no payment became, oldest first. */
+  /** Takes credit that comes from no payment, oldest first. */
   private payOut(amount: bigint): ReferenceRefund['paidOut'] {
     let missing = amount;
     return this.otherCredits().flatMap((credit) => {

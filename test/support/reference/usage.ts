@@ -35,7 +35,7 @@ export class Usage {
   /** @param onLate is called with the index of a subscription when usage changes that it billed */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Returns true if an event is in all bills of its time; null if there is none. */
+  /** Returns true if all bills of the time of an event contain it; null if its time was not billed. */
   isBilled(event: UsageEvent): boolean | null {
     const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
     if (bills.length === 0) return null;
@@ -67,7 +67,7 @@ export class Usage {
     return this.add(usage);
   }
 
-  /** Keeps the terms of their invoice for bills without a line. */
+  /** Stores the terms of the invoice with the bills that have no line on it. */
   keepTerms(terms: BillTerms): void {
     for (const usage of this.fresh) if (standing(usage.lines).length === 0) usage.terms = terms;
     this.fresh = [];

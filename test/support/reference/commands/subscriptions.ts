@@ -124,7 +124,7 @@ class Subscribe implements BillingCommand {
 /** The index of a plan, the plan that a subscription has, or one that is archived. */
 type PlanPick = number | 'own' | 'archived';
 
-/** A number names one of the versions there are by then. */
+/** A version of a plan. A number selects one of those that exist when the command runs. */
 type VersionPick = 'current' | 'latest' | number;
 
 function planPicked({ offers }: Reference, pick: PlanPick, own: number): number {
