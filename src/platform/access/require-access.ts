@@ -45,7 +45,10 @@ function namesCustomer(request: Request, place: CustomerPlace, customerId: strin
   return request.query[place.query] === customerId;
 }
 
-/** Refuses callers without the scope. Each handler has an instance of its own, so that a request need not read metadata. */
+/**
+ * Refuses callers without the scope, and customer tokens for data of another customer. Each handler has an instance of its own,
+ * so that a request need not read metadata.
+ */
 class ScopeGuard implements CanActivate {
   constructor(
     private readonly scope: Scope,

@@ -90,7 +90,7 @@ export function refuseOtherPages({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, false);
 }
 
-/** Refuses a request of a page of another origin. `none` means that the user typed the address or opened a bookmark. */
+/** Refuses a request that no page of this origin sent. `none`, accepted if `mayBeTyped`, is a typed address or a bookmark. */
 function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || (mayBeTyped && site === 'none')) return;

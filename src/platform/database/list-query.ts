@@ -13,7 +13,7 @@ export interface ListOrder {
   readonly isAscending: boolean;
 }
 
-/** Returns the order for a `sort` parameter, which is a column, with a minus sign before it for descending. Null for null. */
+/** Returns the order for a `sort` parameter: a column, after a minus sign for descending. Null if the parameter is null. */
 export function orderOf(sort: string | null): ListOrder | null {
   if (sort === null) return null;
   return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };

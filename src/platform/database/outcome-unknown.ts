@@ -1,6 +1,7 @@
 /**
- * Work was possibly done. If the answer to a commit was lost, its transaction was executed as a whole or not at all. Work that
- * commits in several parts also fails with this error when the database fails after a part was committed (see `CommitTrace`).
+ * It is unknown how much of the work was done. Thrown when the answer to a commit is lost: its transaction or statement was
+ * executed as a whole or not at all. Also thrown when the database fails after a part of the work was committed: that part is
+ * done (see `CommitTrace`).
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

@@ -8,7 +8,7 @@ import type { PageDto } from './list';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** If the request has `expand=<name>`, adds the objects that the items of a page refer to, read with one query. */
+/** If the parameter `expand` contains the name, adds the objects that the items of a page refer to, read with one query. */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
   /** Value of `expand`, and name of the added field. The id of the object is in the field `<name>_id`. */
   protected abstract readonly name: string;

@@ -92,7 +92,7 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the requested statuses that rows can have which also match another filter; null if no statuses are requested.
+ * Returns those of the requested statuses that rows matched by another filter can have; null if none are requested.
  * @param isFiltered true if the other filter is given
  * @param matched statuses of the rows that the other filter can match
  */

@@ -110,7 +110,7 @@ const ALWAYS: readonly AnyProblem[] = [
   internalError,
 ];
 
-/** Decorator of a handler. Declares the documentation, success status and access of the operation, and adds what enforces them. */
+/** Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its guards. */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
     const reads = options.reads ?? readsOf(options, inputsOf(target, name));
@@ -179,7 +179,7 @@ function describe({ description, access, customerToken }: OperationOptions): str
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
-/** Returns the security schemes, of which any one is enough. In OpenAPI, HTTP schemes have no scopes: these are an extension. */
+/** Returns the security schemes; any one is enough. OpenAPI has no scopes for HTTP schemes, so the scope is an extension. */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
 }

@@ -29,7 +29,7 @@ export type Send = (connection: 'kept' | 'new') => ClientRequest;
  * Sends a request and reads its answer. Resolves once the body has ended or `keepBytes` of it have arrived, and closes
  * the connection at the deadline. If a kept-alive connection was closed while the request was sent, sends it once more
  * on a new connection, so a request may arrive twice.
- * @throws {OutboundError} when the call fails, or the deadline passes, before that
+ * @throws {OutboundError} when the call fails or the deadline passes first
  */
 export function exchange(
   send: Send,

@@ -6,7 +6,7 @@ export interface PackPlace {
   readonly place: number;
 }
 
-/** Least characters in a pack. PostgreSQL would not compress the row of a shorter one. */
+/** Fewest characters in a pack. PostgreSQL would not compress the row of a shorter one. */
 const SHORTEST = 2_100;
 /** Most characters in a pack of several events. A read of one event decompresses its whole pack. */
 const LONGEST = 16_000;

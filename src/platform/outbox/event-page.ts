@@ -39,7 +39,7 @@ const TYPES = `
     SELECT (SELECT min(event.type) FROM event WHERE event.type > known.type)
     FROM known WHERE known.type IS NOT NULL)`;
 
-/** SQL of the customer that an event is about: its object, or the `customer_id` in that. `event_customer_time_index` has it. */
+/** SQL of the customer that an event is about, as in `event_customer_time_index`: its object, or the `customer_id` in its data. */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 

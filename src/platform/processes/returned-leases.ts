@@ -64,8 +64,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Runs work, and gives the lease back after an error that leaves work to do. Does not if this process had no number: the lease
-   * is then released like that of a dead process.
+   * Runs work, and gives the lease back after an error that leaves work to do. If this process had no number, it keeps the lease:
+   * `AbandonedWork` releases it like that of a dead process.
    */
   private async orGiveBack<Result>(
     lease: HeldLease,
