@@ -62,9 +62,8 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls the part back, with
-   * its locks, and repeats it, up to three attempts. If stored data is damaged, rolls back the part and throws; the transaction
-   * stays usable. Throws any other error without rolling back the part.
+   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls it back with its
+   * locks and repeats it, up to three attempts. If stored data is damaged, rolls it back and throws. Only throws any other error.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -75,10 +74,7 @@ export class Database {
     return result;
   }
 
-  /**
-   * Runs a part of the open transaction, rolls the part back with its locks, and returns its result. Its `afterCommit` callbacks
-   * never run. If the part throws, it is not rolled back.
-   */
+  /** Runs a part of the open transaction and returns its result. Unless it throws, rolls it back, with locks and `afterCommit`. */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
     await this.query('SAVEPOINT undone');
@@ -136,8 +132,7 @@ export class Database {
 
   /**
    * Runs a prepared statement, so that each connection can cache its plan. Planning a join by keys costs more than running it.
-   * @param name unique among prepared statements
-   * @param sql must list the columns it reads by name: a cached `SELECT *` fails once a migration has added a column
+   * @param name unique; `sql` must list columns by name, because a cached `SELECT *` fails once a migration has added a column
    */
   prepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
