@@ -7,6 +7,6 @@ export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
 
   constructor(cause: unknown) {
-    super('The answer to a commit is lost; the work was done as a whole or not at all.', { cause });
+    super('The database failed; the work was done completely, in part or not at all.', { cause });
   }
 }
