@@ -7,6 +7,6 @@ export const reportPeriodEmpty = defineProblem({
   meaning: '`to` is exclusive and must be after `from`. Without `to`, the period ends now.',
   occurrence: () => ({
     detail: '`to` must be after `from`.',
-    errors: [{ pointer: '?to', code: 'report_period_empty', message: 'must be after from' }],
+    errors: [{ pointer: '/to', code: 'report_period_empty', message: 'must be after from' }],
   }),
 });

@@ -67,7 +67,7 @@ export const usagePeriodEmpty = defineProblem({
   meaning: '`to` is exclusive and must be after `from`.',
   occurrence: () => ({
     detail: '`to` must be after `from`.',
-    errors: [{ pointer: '?to', code: 'usage_period_empty', message: 'must be after from' }],
+    errors: [{ pointer: '/to', code: 'usage_period_empty', message: 'must be after from' }],
   }),
 });
 
@@ -87,7 +87,7 @@ export const unknownGroup = defineProblem({
   meaning: 'Usage can be grouped only by the properties in `group_by` of the meter.',
   occurrence: (property: string) => ({
     detail: `The meter does not group by ${JSON.stringify(property)}.`,
-    errors: [{ pointer: '?group_by', code: 'unknown_group', message: 'is not one of the meter' }],
+    errors: [{ pointer: '/group_by', code: 'unknown_group', message: 'is not one of the meter' }],
   }),
 });
 

@@ -27,7 +27,7 @@ export interface ProblemDefinition {
   readonly meaning: string;
 }
 
-/** One invalid value in the request. `pointer` is a JSON pointer into the body, or `?name` for a query parameter. */
+/** One invalid value in the request. `pointer` is a JSON pointer into the body, or into an object of the query parameters. */
 export interface ProblemItem {
   readonly pointer: string;
   readonly code: string;
