@@ -13,7 +13,7 @@ describe('a response', () => {
 
   afterAll(() => engine.close());
 
-  const OF_PAGES = {
+  const PAGE_HEADERS = {
     'content-security-policy':
       "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
     'cross-origin-opener-policy': 'same-origin',
@@ -28,20 +28,20 @@ describe('a response', () => {
     'x-xss-protection': '0',
   };
 
-  const OF_DATA = {
+  const DATA_HEADERS = {
     'content-security-policy': "default-src 'none';base-uri 'none';frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   };
 
   it.each([
-    ['for a resource', () => customer, 200, OF_DATA],
-    ['for the OpenAPI document', () => '/openapi.json', 200, OF_DATA],
-    ['for the Swagger UI', () => '/docs/', 200, OF_PAGES],
-    ['for an asset of the Swagger UI', () => '/docs/swagger-ui.css', 200, OF_PAGES],
-    ['for an unknown resource', () => '/v1/customers/cus_unknown', 404, OF_DATA],
-    ['for an unknown path', () => '/v1/nothing', 404, OF_DATA],
-    ['for a malformed query', () => `${customer}?a=1&a=2`, 400, OF_DATA],
+    ['for a resource', () => customer, 200, DATA_HEADERS],
+    ['for the OpenAPI document', () => '/openapi.json', 200, DATA_HEADERS],
+    ['for the Swagger UI', () => '/docs/', 200, PAGE_HEADERS],
+    ['for an asset of the Swagger UI', () => '/docs/swagger-ui.css', 200, PAGE_HEADERS],
+    ['for an unknown resource', () => '/v1/customers/cus_unknown', 404, DATA_HEADERS],
+    ['for an unknown path', () => '/v1/nothing', 404, DATA_HEADERS],
+    ['for a malformed query', () => `${customer}?a=1&a=2`, 400, DATA_HEADERS],
   ])('%s has the security headers for browsers', async (_, path, status, headers) => {
     // Also pages outside the document.
     const answer = await engine.uncheckedHttp.get(path());

@@ -201,12 +201,12 @@ describe('a restored backup', () => {
     expect(succeeded()).toHaveLength(2);
 
     await restore();
-    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(true);
     engine.clock.advanceMs(MINUTE_MS);
     await listEvents();
-    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(true);
     await applyEvents();
-    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(false);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(false);
     expect(await creditOf(customer)).toBe(1_000);
     await work(DueSubscriptions).runDue();
     await collect();
@@ -222,9 +222,9 @@ describe('a restored backup', () => {
     await makeBackup();
     engine.clock.advanceMs(MINUTE_MS);
     await restore();
-    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(true);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(true);
     engine.clock.advanceMs(15 * MINUTE_MS);
-    expect(await work(AutomaticChargesService).holdsRenewals()).toBe(false);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(false);
   }, 60_000);
 
   it('adopts payments of invoices that it does not have as credit, and refunds with their ids', async () => {

@@ -44,17 +44,17 @@ const POSTED = `
  * Key that amounts owed are summed by. It is the subscription of an invoice, because credit of a later invoice lowers any of the
  * subscription's invoices. An invoice without a subscription is its own key.
  */
-const DEBT = 'coalesce(subscription_id, invoice.id)';
+const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
 /**
  * The two sides of a check: the amounts that open invoices owe now as stored, and the same amounts as posted, both by {@link
- * DEBT}.
+ * DEBT_KEY}.
  */
 export const OWED_STORED = `
-  SELECT ${DEBT} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
+  SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 export const OWED_POSTED = `
-  SELECT ${DEBT} AS key, posted.customer_id, currency, amount_minor AS amount
+  SELECT ${DEBT_KEY} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
 /** Subscriptions whose invoices were lowered by credit at $1 or later. */

@@ -93,7 +93,7 @@ export class AuditChain {
    * only; if the first change is unreadable, it is a range of unreadable changes only. So the seal over unreadable changes
    * covers no readable one.
    */
-  async sealable(from: bigint, to: bigint): Promise<SealableChanges> {
+  async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.content(from, to);
     if (whole !== null) return { to, content: whole };
     let readable: SealableChanges = { to: from, content: null };

@@ -85,7 +85,7 @@ export class AuditSealing implements OnModuleInit {
       const end = await this.chain.end();
       if (end.to >= position) return false;
       const batchEnd = end.to + POSITIONS_PER_SEAL;
-      const { to, content } = await this.chain.sealable(
+      const { to, content } = await this.chain.longestSealableRange(
         end.to,
         batchEnd < position ? batchEnd : position,
       );

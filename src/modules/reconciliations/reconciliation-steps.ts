@@ -27,7 +27,7 @@ export interface ReconciliationStep {
 }
 
 /** A booked object and a listed object that seem to differ. */
-interface Suspicion {
+interface PossibleDifference {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list it. */
   readonly reported: ProviderMovement | null;
@@ -88,12 +88,12 @@ export class ReconciliationSteps {
     const page = await this.list.page(run.id, kind, run.position ?? '', COMPARED_AT_ONCE);
     const bookedOf = await this.books.of(kind, page);
     const isOurs = await this.ownership(kind, page);
-    const suspicions = page
+    const possible = page
       .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
       .filter(({ booked, reported }) => booked !== null || isOurs(reported))
       .filter(({ booked, reported }) => differenceBetween(booked, reported) !== null);
     const last = page.length < COMPARED_AT_ONCE ? null : (page.at(-1)?.reference ?? null);
-    return this.confirm(run, kind, suspicions, last);
+    return this.confirm(run, kind, possible, last);
   }
 
   /** Looks up booked objects that the provider did not list. */
@@ -129,18 +129,18 @@ export class ReconciliationSteps {
   private async confirm(
     run: Reconciliation,
     kind: MovementKind,
-    suspicions: readonly Suspicion[],
+    possible: readonly PossibleDifference[],
     last: string | null,
   ): Promise<ReconciliationStep | null> {
     const differences: Difference[] = [];
-    const confirmed = suspicions.slice(0, CONFIRMED_AT_ONCE);
-    for (const suspicion of confirmed) {
-      const seen = await this.readAgain(run, kind, suspicion);
+    const confirmed = possible.slice(0, CONFIRMED_AT_ONCE);
+    for (const one of confirmed) {
+      const seen = await this.readAgain(run, kind, one);
       if (seen === null) return null;
       const type = differenceBetween(seen.booked, seen.reported);
       if (type !== null) differences.push(await this.difference(run, type, kind, seen));
     }
-    const isAll = confirmed.length === suspicions.length;
+    const isAll = confirmed.length === possible.length;
     const next = isAll ? last : (confirmed.at(-1)?.position ?? last);
     const result = { ...NOTHING, next, differences: differences.length };
     return { listed: [], differences, result };
@@ -149,8 +149,8 @@ export class ReconciliationSteps {
   private async readAgain(
     { provider }: Reconciliation,
     kind: MovementKind,
-    { booked, reported, position }: Suspicion,
-  ): Promise<Suspicion | null> {
+    { booked, reported, position }: PossibleDifference,
+  ): Promise<PossibleDifference | null> {
     const reference = reported?.reference ?? booked?.reference ?? null;
     if (reference === null) return { booked, reported, position };
     const seen = await this.provider.read(provider, kind, reference);
@@ -164,7 +164,7 @@ export class ReconciliationSteps {
     { id: reconciliationId }: Reconciliation,
     type: DifferenceType,
     object: MovementKind,
-    { booked, reported }: Suspicion,
+    { booked, reported }: PossibleDifference,
   ): Promise<Difference> {
     const sides = sidesOf(booked, reported);
     const charge = reported?.chargeReference ?? null;

@@ -167,7 +167,7 @@ export class TestClocksService implements OnModuleInit {
         { err: error, test_clock_id: id },
         'due work failed while a test clock was advancing',
       );
-      if (isPassing(error)) {
+      if (isTemporaryFailure(error)) {
         await this.end(id, 'advancing', to);
         throw error;
       }
@@ -225,7 +225,7 @@ export class TestClocksService implements OnModuleInit {
 }
 
 /** Returns true if the database or the process failed, so that the same work may succeed later. */
-function isPassing(error: unknown): boolean {
+function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   if (error instanceof OutcomeUnknownError) return true;
   return isDatabaseUnavailable(error) || isWorthRetrying(error);

@@ -38,7 +38,7 @@ export class BackgroundTurns {
    */
   async take<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
-    const leave = await this.limiter.enterWithin(LONGEST_WAIT_MS);
+    const leave = await this.limiter.enterOrTimeOut(LONGEST_WAIT_MS);
     const startedAt = performance.now();
     try {
       return await piece();

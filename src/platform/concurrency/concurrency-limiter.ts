@@ -29,7 +29,7 @@ export class ConcurrencyLimiter {
 
   /** Runs the work in a turn. If none is free within `mostMs`, runs it without one, because other work may be blocked for long. */
   async runWithin<Result>(mostMs: number, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.enterWithin(mostMs);
+    const release = await this.enterOrTimeOut(mostMs);
     try {
       return await work();
     } finally {
@@ -38,7 +38,7 @@ export class ConcurrencyLimiter {
   }
 
   /** Waits up to `mostMs` for a turn. Returns the function that ends the turn, a no-op if none was free in time. */
-  async enterWithin(mostMs: number): Promise<() => void> {
+  async enterOrTimeOut(mostMs: number): Promise<() => void> {
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(), mostMs);
     try {

@@ -13,7 +13,7 @@ import type { OpenTransaction } from './open-transaction';
 import { OutageLog } from './outage-log';
 import { poolOf } from './pool-use';
 import { countStatements, TRANSACTION_SPAN } from './transaction-span';
-import { undoneAlone, withRetries } from './with-retries';
+import { withUndo, withRetries } from './with-retries';
 
 type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 
@@ -69,7 +69,7 @@ export class Database {
     this.requireTransaction();
     await this.query('SAVEPOINT part');
     const undo = (): Promise<unknown> => this.query('ROLLBACK TO SAVEPOINT part');
-    const result = await withRetries(TRIES, () => undoneAlone(work(), undo));
+    const result = await withRetries(TRIES, () => withUndo(work(), undo));
     await this.query('RELEASE SAVEPOINT part');
     return result;
   }

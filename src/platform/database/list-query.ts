@@ -151,7 +151,7 @@ export class ListQuery {
     const sums = Object.entries(amounts).map(
       ([name, sql]) => `'${name}', coalesce(sum(${sql}), 0)::text`,
     );
-    this.addUnordered();
+    this.addRemainingConditions();
     return reports.query<ListSummary>(
       'summary',
       `SELECT currency, count(*)::integer AS count, json_build_object(${sums.join(', ')}) AS sums
@@ -209,7 +209,7 @@ export class ListQuery {
           ${by} ${limit})) ${by}`;
       }
     }
-    this.addUnordered();
+    this.addRemainingConditions();
     return `${this.whole()} ${by} ${limit}`;
   }
 
@@ -227,7 +227,7 @@ export class ListQuery {
   }
 
   /** Adds the conditions of `oneOf` and `referredBy`. A page in the usual order applies one of them value by value instead. */
-  private addUnordered(): void {
+  private addRemainingConditions(): void {
     this.addSeveral();
     if (this.referring !== null) this.conditions.push(isReferredBy(this.referring));
   }

@@ -15,7 +15,7 @@ export async function withRetries<Result>(
 }
 
 /** Awaits a part of a transaction. If it fails in a way that lets the rest continue, undoes it. Throws its error in any case. */
-export async function undoneAlone<Result>(
+export async function withUndo<Result>(
   part: Promise<Result>,
   undo: () => Promise<unknown>,
 ): Promise<Result> {

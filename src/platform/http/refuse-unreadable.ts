@@ -9,7 +9,7 @@ import {
   requestTimeout,
 } from '../errors';
 import { problemResponse } from './problem-response';
-import { OF_DATA } from './security-headers';
+import { DATA_HEADERS } from './security-headers';
 
 /** A connection, and the answer that Node is writing to it. */
 type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
@@ -48,7 +48,7 @@ function responseTo(problem: ProblemError): string {
   const { status, headers, body } = problemResponse(problem, requestId);
   const text = JSON.stringify(body);
   const lines = Object.entries({
-    ...Object.fromEntries(OF_DATA),
+    ...Object.fromEntries(DATA_HEADERS),
     ...headers,
     'X-Request-Id': requestId,
     'Content-Length': Buffer.byteLength(text),

@@ -10,7 +10,7 @@ type Headers = ReadonlyMap<string, string>;
  * data URLs. No `upgrade-insecure-requests`: the service speaks plain HTTP, and the page would be empty beyond
  * loopback.
  */
-const OF_PAGES = {
+const PAGE_HEADERS = {
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {
@@ -32,7 +32,7 @@ const OF_PAGES = {
  * Headers for answers that are not pages: the declared type is used, nothing is executed or framed, and other sites
  * cannot read them. The further headers of pages would take a twentieth of the time of a usage report.
  */
-export const OF_DATA: Headers = new Map([
+export const DATA_HEADERS: Headers = new Map([
   // A cache between browser and service may otherwise store what an admin reads with a cookie.
   ['Cache-Control', 'no-store'],
   ['Content-Security-Policy', "default-src 'none';base-uri 'none';frame-ancestors 'none'"],
@@ -44,7 +44,7 @@ export const OF_DATA: Headers = new Map([
 export function securityHeaders(isPage: (request: Request) => boolean) {
   const ofPages = headersOfPages();
   return (request: Request, response: Response, next: NextFunction): void => {
-    const headers = isPage(request) ? ofPages : OF_DATA;
+    const headers = isPage(request) ? ofPages : DATA_HEADERS;
     for (const [name, value] of headers) response.setHeader(name, value);
     next();
   };
@@ -59,7 +59,7 @@ function headersOfPages(): Headers {
     headers.set(name, String(value));
     return response;
   };
-  helmet(OF_PAGES)(request, response, (error) => {
+  helmet(PAGE_HEADERS)(request, response, (error) => {
     if (error !== undefined) throw new Error('No headers were set.', { cause: error });
   });
   return headers;

@@ -42,14 +42,14 @@ export class KeyRotation {
     await this.uses.retireOthers(keyId, 'retiring');
     const unreadable: string[] = [];
     for (const column of this.columns.all) {
-      const count = await this.sealAgain(column, unreadable);
+      const count = await this.reseal(column, unreadable);
       report({ table: column.table, count });
     }
     if (unreadable.length > 0) throw unreadableTexts(unreadable);
     return { keyId, retiredKeyIds: await this.uses.retireOthers(keyId, 'retired') };
   }
 
-  private async sealAgain(column: SealedColumn, unreadable: string[]): Promise<number> {
+  private async reseal(column: SealedColumn, unreadable: string[]): Promise<number> {
     const keyId = this.box.sealingKeyId;
     let count = 0;
     let after = '';

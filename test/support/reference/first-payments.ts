@@ -24,14 +24,14 @@ export class FirstPayments {
     subscription.status = 'incomplete';
     subscription.events.splice(1, 1, 'updated');
     const until = this.owner.now + TIME_TO_PAY_MS;
-    subscription.firstPayment = { invoice, until, tellsAt: until };
+    subscription.firstPayment = { invoice, until, reportsAt: until };
   }
 
   /** Called at the time limit: the subscription expires, unless a payment is in flight, whose outcome decides. */
   fallDue(subscription: ReferenceSubscription): void {
     const first = subscription.firstPayment;
     if (first !== null && first.invoice.pending > 0n) {
-      first.tellsAt = null;
+      first.reportsAt = null;
       subscription.events.push('updated');
     } else this.expire(subscription);
   }

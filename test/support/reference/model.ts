@@ -307,8 +307,8 @@ export class Reference {
       this.end(subscription, !isBoundary, pending.credits);
       return;
     }
-    if (period.tellsAt === at) {
-      period.tellsAt = null;
+    if (period.reportsAt === at) {
+      period.reportsAt = null;
       subscription.events.push('trial_ending');
       return;
     }
@@ -349,7 +349,7 @@ export class Reference {
     const fullFrom = isAnew && mode === 'anniversary' ? anchor : boundaryOf(index);
     const period = { from, to: boundaryOf(index + 1), fullFrom, index, isTrial: false };
     const before = subscription.period.from;
-    subscription.period = { ...period, isOver: false, tellsAt: null };
+    subscription.period = { ...period, isOver: false, reportsAt: null };
     subscription.spans.push(subscription.period);
     const begun = subscription.items
       .filter((item) => isInAdvance(item) && item.from <= from && item.to > from)

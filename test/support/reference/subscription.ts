@@ -14,7 +14,7 @@ interface RunningPeriod {
   readonly isTrial: boolean;
   isOver: boolean;
   /** Instant at which the end of a trial is announced; null after that. */
-  tellsAt: number | null;
+  reportsAt: number | null;
 }
 
 type Pending =
@@ -25,7 +25,7 @@ interface FirstPayment {
   readonly invoice: ReferenceInvoice;
   readonly until: number;
   /** Instant of the expiry; null once a payment in flight decides. */
-  tellsAt: number | null;
+  reportsAt: number | null;
 }
 
 type ReferenceStatus =
@@ -70,7 +70,7 @@ export function begun(
   const isTrial = trialDays > 0;
   const to = afterDays(from, trialDays, zone);
   const isShort = isTrial && to - TRIAL_ENDING_MS <= from;
-  const tellsAt = isTrial && !isShort ? to - TRIAL_ENDING_MS : null;
+  const reportsAt = isTrial && !isShort ? to - TRIAL_ENDING_MS : null;
   return {
     index,
     status: isTrial ? 'trialing' : 'active',
@@ -80,7 +80,7 @@ export function begun(
     mode,
     anchor: from,
     items: itemsOf(terms, from),
-    period: { from, to, fullFrom: from, index: -1, isTrial, isOver: false, tellsAt },
+    period: { from, to, fullFrom: from, index: -1, isTrial, isOver: false, reportsAt },
     pending: null,
     firstPayment: null,
     redemptions: [],
@@ -116,11 +116,11 @@ export function billsUsageOf(subscription: ReferenceSubscription, at: number): b
 export function dueOf(subscription: ReferenceSubscription): number {
   const { status, period, pending, firstPayment } = subscription;
   if (isEnded(subscription)) return FOREVER;
-  if (status === 'incomplete') return firstPayment?.tellsAt ?? FOREVER;
+  if (status === 'incomplete') return firstPayment?.reportsAt ?? FOREVER;
   return Math.min(
     period.isOver ? FOREVER : period.to,
     pending?.at ?? FOREVER,
-    period.tellsAt ?? FOREVER,
+    period.reportsAt ?? FOREVER,
   );
 }
 

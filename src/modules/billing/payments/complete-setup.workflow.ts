@@ -50,7 +50,7 @@ export class CompleteSetupWorkflow {
       if (state.kind !== 'set_up') return this.setups.recordState(before, state, null);
       const { provider, isDefault } = before;
       const { token, details } = state;
-      if (await this.methods.isGivenUp({ customerId, provider, token }))
+      if (await this.methods.isTokenDeleted({ customerId, provider, token }))
         return this.setups.recordState(before, GIVEN_UP, null);
       const kept = await this.keeping.keep(customerId, { provider, isDefault, token, ...details });
       return this.setups.recordState(before, state, kept.id);

@@ -22,7 +22,7 @@ export class DueSubscriptions implements OnModuleInit {
         subscriptions.map(({ id }) => id),
         now,
       ),
-    isHeld: () => this.charges.holdsRenewals(),
+    isHeld: () => this.charges.mustRenewalsWait(),
     whenRefused: 'postpone',
     recordRefusal: (subscription, code, now) =>
       this.renewals.recordFailure(subscription, code, now),

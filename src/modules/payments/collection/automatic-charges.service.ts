@@ -72,7 +72,7 @@ export class AutomaticChargesService {
    * process. After a backup was restored, these events may report payments of invoices that the backup does not have. Such a
    * payment becomes credit, and the repeated renewal must use this credit.
    */
-  async holdsRenewals(): Promise<boolean> {
+  async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
     const since = this.session?.since ?? this.clock.now();
     return this.clock.now().getTime() - since.getTime() < RENEWALS_WAIT_MS;

@@ -108,7 +108,7 @@ export class PaymentMethodsRepository {
   }
 
   /** Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached. */
-  async isGivenUp({
+  async isTokenDeleted({
     customerId,
     provider,
     token,

@@ -62,7 +62,7 @@ export class PaymentMethodsService {
       this.gateway.requireEnabled(provider);
       const isKept = this.gateway.preparing(provider) !== null;
       const isAccepted = isKept
-        ? !(await this.isGivenUp({ customerId, provider, token }))
+        ? !(await this.isTokenDeleted({ customerId, provider, token }))
         : this.gateway.accepts(provider, token);
       if (!isAccepted) throw paymentMethodNotAccepted(provider, '/token');
       const now = await this.customers.timeOf(customer);
@@ -94,8 +94,10 @@ export class PaymentMethodsService {
    * Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached at the
    * provider.
    */
-  isGivenUp(method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>): Promise<boolean> {
-    return this.methods.isGivenUp(method);
+  isTokenDeleted(
+    method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
+  ): Promise<boolean> {
+    return this.methods.isTokenDeleted(method);
   }
 
   /** @throws {ProblemError} `customer_not_found`, `payment_method_not_found` */

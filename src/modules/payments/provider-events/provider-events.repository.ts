@@ -176,7 +176,11 @@ export class ProviderEventsRepository {
   }
 
   /** Drops the listing and makes the cursor due, so that the next listing starts at its first page. */
-  async beginAgain(provider: ProviderName, { listingAt }: EventListing, now: Date): Promise<void> {
+  async restartListing(
+    provider: ProviderName,
+    { listingAt }: EventListing,
+    now: Date,
+  ): Promise<void> {
     await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
   }
 

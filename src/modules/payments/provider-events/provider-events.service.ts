@@ -70,7 +70,7 @@ export class ProviderEventsService {
         return false;
       }
       if (page === 'gone') {
-        await this.events.beginAgain('stripe', listing, this.clock.now());
+        await this.events.restartListing('stripe', listing, this.clock.now());
         return false;
       }
       for (const event of page.events) await this.events.keep('stripe', event, listing.listingAt);

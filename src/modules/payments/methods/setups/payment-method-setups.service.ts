@@ -12,7 +12,7 @@ import { paymentProviderUnavailable } from '../../payments.errors';
 import { ProviderGateway } from '../../providers/provider-gateway';
 import { AttachMethodsService } from '../attach-methods.service';
 import {
-  isLost,
+  isAbandoned,
   isOverdue,
   isSetupEnded,
   newSetup,
@@ -120,9 +120,10 @@ export class PaymentMethodSetupsService {
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);
     // A setup that the provider does not know, e.g. after the API key changed, would stay `unknown` for ever.
-    if (state.kind === 'unknown' && isLost(setup, this.clock.now())) return { kind: 'canceled' };
-    const isGivenUp = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
-    return isGivenUp ? this.gateway.cancelSetup(setup) : state;
+    if (state.kind === 'unknown' && isAbandoned(setup, this.clock.now()))
+      return { kind: 'canceled' };
+    const hasExpired = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
+    return hasExpired ? this.gateway.cancelSetup(setup) : state;
   }
 
   /**

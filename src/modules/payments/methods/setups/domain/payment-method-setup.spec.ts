@@ -1,6 +1,6 @@
 import type { ProviderSetupState } from '../../../domain/payment-provider';
 import {
-  isLost,
+  isAbandoned,
   newSetup,
   type PaymentMethodSetup,
   applyProviderState,
@@ -54,9 +54,9 @@ describe('a setup of a payment method', () => {
     expect(after(DECLINED, DECLINED)).toMatchObject({ version: 2, attempts: 2 });
   });
 
-  it('is lost if the provider has not answered a day after it was to be given up', () => {
-    expect(isLost(pending, later(48 * 60 - 1))).toBe(false);
-    expect(isLost(pending, later(48 * 60))).toBe(true);
+  it('is abandoned if the provider has not answered a day after it expired', () => {
+    expect(isAbandoned(pending, later(48 * 60 - 1))).toBe(false);
+    expect(isAbandoned(pending, later(48 * 60))).toBe(true);
   });
 
   it('is polled when it is given up at the latest', () => {

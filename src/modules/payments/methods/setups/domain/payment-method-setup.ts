@@ -89,7 +89,7 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /** Returns true if the setup expired at least a day ago. If its state is still unknown then, it counts as canceled. */
-export function isLost({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
+export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
