@@ -305,6 +305,7 @@ export const TAX_RATES: readonly ModelTaxRate[] = [
   { percentage: '19', inclusive: false },
   { percentage: '7.75', inclusive: false },
   { percentage: '10', inclusive: true },
+  { percentage: '5.5', inclusive: true },
 ];
 
 /** Why a customer is billed no tax. */
@@ -321,6 +322,8 @@ export const TAXES: readonly (readonly number[])[] = [
   [2],
   [0, 2],
   [2, 1, 0],
+  [2, 3],
+  [3, 0, 2],
 ];
 
 export const ZONES = [
