@@ -5,6 +5,7 @@ import { invalidCursor } from '../errors';
 import type { Database } from './database';
 import { idTime } from './id-time';
 import type { Page, PageRequest } from './keyset';
+import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
 /** Order of a list: by a column or an expression, and by id among equal values. Rows in which it is null are left out. */
@@ -123,8 +124,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` when the order needs a value of the last row of the previous page, and that row no
-   * longer exists or no longer has a value
+   * @throws {ProblemError} `invalid_cursor` when the value of the cursor is not one of the column of the order. Also when the cursor
+   *   has no value, and its row no longer exists or no longer has one
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -132,12 +133,18 @@ export class ListQuery {
     { limit, after }: PageRequest,
   ): Promise<Page<Entity>> {
     const order = this.order ?? this.usualOrder;
+    const position = after === null ? null : positionOf(after);
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
-    if (after !== null) await this.continueAfter(database, order, after);
-    const tail = this.tailOf(order, after, limit + 1);
-    const found = await database.select(entity, tail, this.parameters);
+    if (position !== null) await this.continueAfter(database, order, position);
+    const tail = this.tailOf(order, position?.id ?? null, limit + 1);
+    const found = await orInvalidCursor(position, () =>
+      database.select(entity, tail, this.parameters),
+    );
     const items = found.slice(0, limit);
-    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const last = found.length > limit ? items.at(-1) : undefined;
+    if (last === undefined) return { items, next: null };
+    const value = await this.valueOf(database, order, last.id);
+    return { items, next: nextOf({ id: last.id, value }) };
   }
 
   /**
@@ -160,21 +167,32 @@ export class ListQuery {
     );
   }
 
-  private async continueAfter(database: Database, order: ListOrder, id: string): Promise<void> {
+  private async continueAfter(
+    database: Database,
+    order: ListOrder,
+    position: Position,
+  ): Promise<void> {
     const comparison = order.isAscending ? '>' : '<';
-    const last = `${this.bind(id)}::varchar`;
+    const last = `${this.bind(position.id)}::varchar`;
     const end = this.hasTimes(order) ? [idTime(last), last] : [last];
     if (order.column === 'id') {
       this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
-    const sql = `SELECT ${order.column}::text AS value, pg_typeof(${order.column})::text AS type FROM ${this.table} WHERE id = $1`;
-    const [row] = await database.query<{ value: string | null; type: string }>(sql, [id]);
-    if (row === undefined || row.value === null) throw invalidCursor();
-    const place = [`${this.bind(row.value)}::${row.type}`, ...end];
+    const value = position.value ?? (await this.valueOf(database, order, position.id));
+    if (value === null) throw invalidCursor();
+    // Without a cast, the value has the type of the column.
+    const place = [this.bind(value), ...end];
     this.conditions.push(
       `(${[order.column, ...this.endOf(order)].join(', ')}) ${comparison} (${place.join(', ')})`,
     );
+  }
+
+  /** Returns the value by which the list orders a row, as text. Null if it orders by id, or the row or the value does not exist. */
+  private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
+    if (column === 'id') return Promise.resolve(null);
+    const sql = `SELECT ${column}::text FROM ${this.table} WHERE id = $1`;
+    return database.queryValue<string | null>(sql, [id]);
   }
 
   /** Returns true if rows are read from an index that ends with {@link idTime}. */
@@ -244,6 +262,43 @@ export class ListQuery {
 
   private bind(value: unknown): string {
     return `$${this.parameters.push(value)}`;
+  }
+}
+
+/** Position of the last row of a page. */
+interface Position {
+  readonly id: string;
+  /** Value by which the list orders the row, as text. Null if it orders by id, or the value is too long for a cursor. */
+  readonly value: string | null;
+}
+
+/** Largest number of bytes of a value in a cursor, so that cursors have at most 200 characters. */
+const LONGEST_VALUE_BYTES = 100;
+
+/**
+ * Returns what a cursor contains: the id, and the value after a space. With the value, a row that changes between two pages does
+ * not move the place at which the list continues.
+ */
+function nextOf({ id, value }: Position): string {
+  if (value === null || Buffer.byteLength(value) > LONGEST_VALUE_BYTES) return id;
+  return `${id} ${value}`;
+}
+
+function positionOf(after: string): Position {
+  const space = after.indexOf(' ');
+  if (space === -1) return { id: after, value: null };
+  return { id: after.slice(0, space), value: after.slice(space + 1) };
+}
+
+async function orInvalidCursor<Result>(
+  position: Position | null,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (typeof position?.value === 'string' && isDataException(error)) throw invalidCursor();
+    throw error;
   }
 }
 

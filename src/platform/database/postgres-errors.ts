@@ -65,6 +65,11 @@ export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
 }
 
+/** Returns true if a value was refused, for example a text that is not a number. */
+export function isDataException(error: unknown): boolean {
+  return asPostgresError(error)?.code?.startsWith('22') === true;
+}
+
 /** Returns true if a table does not exist, as after another process has dropped a partition. */
 export function isTableMissing(error: unknown): boolean {
   return asPostgresError(error)?.code === '42P01';

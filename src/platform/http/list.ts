@@ -129,7 +129,7 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor` when the cursor is not an encoded id with this prefix
+ * @throws {ProblemError} `invalid_cursor` when the cursor is not an encoded id with this prefix, after which a value may follow
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
@@ -143,14 +143,15 @@ export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE, cursor } = query;
   return {
     limit,
-    after: cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString('latin1'),
+    after: cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString(),
   };
 }
 
 function decodeCursor(cursor: string, prefix: IdPrefix): string {
-  const id = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!isId(prefix, id)) throw invalidCursor();
-  return id;
+  const after = Buffer.from(cursor, 'base64url').toString();
+  const [id = ''] = after.split(' ', 1);
+  if (!isId(prefix, id) || after.includes('\0')) throw invalidCursor();
+  return after;
 }
 
 export interface PageDto<Item> {
@@ -164,7 +165,7 @@ export function toPageDto<Item, ItemDto>(
 ): PageDto<ItemDto> {
   return {
     data: page.items.map(toDto),
-    next_cursor: page.next === null ? null : Buffer.from(page.next, 'latin1').toString('base64url'),
+    next_cursor: page.next === null ? null : Buffer.from(page.next).toString('base64url'),
   };
 }
 
