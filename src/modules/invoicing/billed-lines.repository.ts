@@ -13,9 +13,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant. Leaves out charges that another invoice has credited,
- * with their true-ups, because the credit for a charge includes them. Sorted by id, so that two transactions that credit the
- * same lines do not deadlock.
+ * Finds lines that billed an item in advance for time after an instant. Leaves out charges that another invoice has credited.
+ * True-ups of such a charge are found, but no credit refers to them: the credit of a charge includes its true-ups. Sorted by id,
+ * so that two transactions that credit the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -90,8 +90,9 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Discounts of redemptions on invoices in effect. A percentage counts as used if an invoice applied it without a limit, or if a
- * usage correction was its first use. An application that was limited to returned discounts does not count.
+ * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon. `is_used`
+ * is true if an invoice applied the coupon without a limit, or if a usage correction was its first use. A discount that was
+ * limited to returned discounts is no first use.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -113,9 +114,9 @@ export interface TakenDiscount {
   readonly redemptionId: string;
   readonly periodStartAt: Date;
   readonly takenMinor: bigint;
-  /** True if the coupon discounted the period, even if the discount returned to it later. */
+  /** True if the coupon discounted the period, even if credits later returned that discount to the coupon. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction was the first use of the coupon in the period, not the bill that it corrected. */
+  /** True if the first use of the coupon in the period was a usage correction, and not the bill that was corrected. */
   readonly isBegunByCorrection: boolean;
 }
 
@@ -129,7 +130,7 @@ export class BilledLinesRepository {
 
   /**
    * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including true-ups.
-   * Leaves out lines whose unused part was already credited.
+   * Leaves out charges whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
@@ -189,14 +190,14 @@ export class BilledLinesRepository {
     return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
   }
 
-  /** Returns all lines of invoices in effect for usage, late usage and limits of these items and periods, oldest first. */
+  /** Returns the lines of invoices in effect for usage, late usage, minimums and maximums of items in periods, oldest first. */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const sql = `SELECT line.id ${BILLED_USAGE}`;
     const ids = await this.database.queryValues<string>(sql, parametersOf(usage));
     return this.invoices.findLines(ids);
   }
 
-  /** Returns the discount of each redemption in each of these billing periods; void invoices do not count. */
+  /** Returns the discount of each redemption in each of these billing periods. Only invoices in effect count. */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
   ): Promise<readonly TakenDiscount[]> {
@@ -240,7 +241,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the spans in which repeating coupons discounted invoices in effect, by redemption.
+   * Returns, by redemption, the span of billing periods that a repeating coupon discounted on invoices in effect.
    * @param exceptId invoice to ignore
    */
   async discountedSpans(

@@ -127,8 +127,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of waiting drafts. Their coupons are those that ran when the drafts were made, with the amounts that
-   * other invoices left.
+   * Reads the contexts of renewal drafts. The coupons are those that ran when the drafts were made, with the amounts that other
+   * invoices have left unused, and those that discounted the lines that a draft may correct.
    */
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],
@@ -141,7 +141,7 @@ export class BillingContextService {
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
-  /** Returns the amounts that may still be credited of refunded invoices, in minor units by invoice id. */
+  /** Returns how much of each refunded invoice may still be credited, in minor units by invoice id. */
   private async creditableOf(
     requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {

@@ -13,8 +13,8 @@ export class ChargedEventsService {
   constructor(private readonly usage: UsageService) {}
 
   /**
-   * Returns the charges for the events that a reading counts, in the order in which they happened.
-   * @param group null for all groups
+   * Returns the charges for the events that the query counts, charged in the order in which the events happened.
+   * @param group the only group whose events are charged; null: all groups
    */
   async charge(
     price: PercentagePrice,

@@ -15,11 +15,11 @@ import type { BillingRequest } from './domain/billing-request';
 
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
-  /** Set to regenerate a void invoice: redemptions to which its lines had returned discounts. */
+  /** Redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is regenerated. */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone of the lines. Set for drafts and regenerated invoices: later periods may be billed already, and a repeating
-   * coupon must not discount more than its months.
+   * Time zone of the lines, in which the months of repeating coupons are counted. Set for drafts and regenerated invoices: later
+   * periods may be billed already, so coupons are left out if they would discount more than their months.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -32,7 +32,7 @@ interface Crediting<Request> {
   readonly corrected: readonly BilledLine[];
 }
 
-/** Reads the coupons that invoices may use, and what is left of each. */
+/** Reads the coupons that invoices may use, and the remaining amount of each. */
 @Injectable()
 export class CouponContextsService {
   constructor(
@@ -41,7 +41,7 @@ export class CouponContextsService {
     private readonly billed: BilledLinesRepository,
   ) {}
 
-  /** Returns the coupons that run for each request, and those that discounted the lines it may credit. */
+  /** Returns the coupons that run for each request, and those that discounted the lines that the request may credit or correct. */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
   ): Promise<(request: Request) => readonly CouponContext[]> {
@@ -74,8 +74,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns the coupons that ran when drafts were made, with the amounts that other invoices left, and those that discounted
-   * the lines the drafts may correct.
+   * Returns the coupons that ran when drafts were made, with the amounts that other invoices have left unused, and those that
+   * discounted the lines that the drafts may correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Request>[],

@@ -11,7 +11,7 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   }));
 }
 
-/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries with a discount. */
+/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries with a discount; otherwise null. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],
@@ -19,7 +19,7 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
 }
 
-/** Returns the discounts that voiding an invoice returns to each of its coupons. */
+/** Returns the discounts of an invoice by coupon, which voiding the invoice returns to the coupons. */
 export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
@@ -45,8 +45,9 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns the remaining amount of a coupon with duration `once` that the invoice used, or returned a discount to, only in its
- * usage corrections.
+ * Returns the remaining amount of a coupon with duration `once` after an invoice that applied the coupon only to usage
+ * corrections: the amount before the invoice, plus returned discounts, less what the corrections used. At least 0. Returns 0 for
+ * other durations.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

@@ -26,7 +26,7 @@ export interface NewPaymentCredit {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Parts reserved by pending refunds, paid out by refunds, and taken by lost disputes. */
+  /** Parts of `amount` that pending refunds reserve, refunds paid out (`refunded`), and lost disputes took (`lost`). */
   readonly reserved: bigint;
   readonly refunded: bigint;
   readonly lost: bigint;
@@ -36,7 +36,7 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /** Reserved by pending refunds of the payment, including credit from other sources that they will pay out. */
+  /** Reserved by pending refunds of the payment, including credit from other sources that the refunds will pay out. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Part of `reserved + refunded` that is credit from other sources: credit notes and negative invoices. */
@@ -51,7 +51,7 @@ const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
 
 const NO_CREDIT = { creditId: null, reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
 
-/** Reads and changes the credit balance of customers, and the part of it that came from payments. */
+/** Reads and changes the credit balance of customers, and the part of the balance that came from payments. */
 @Injectable()
 export class CreditBalanceService {
   constructor(
@@ -100,7 +100,7 @@ export class CreditBalanceService {
     return this.grants.sourcesOf(creditIds);
   }
 
-  /** Locks the credit that came from a locked payment, until the caller's transaction ends. */
+  /** Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment. */
   async lockOf(paymentId: string): Promise<PaymentCredit> {
     const grant = await this.grants.lockOf(paymentId);
     const { reserved, refunded } = await this.paidOutOf(paymentId);
@@ -113,7 +113,7 @@ export class CreditBalanceService {
     };
   }
 
-  /** Returns the credit that refunds of payments gave back or have reserved, and that disputes took, by payment id. */
+  /** Returns, by payment id, the credit that refunds paid out or have reserved, and the credit that lost disputes took. */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
     const own = await this.grants.returnedOf(paymentIds);
     const paidOut = await this.payouts.byPayment(paymentIds);
@@ -127,8 +127,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that a payment became, and credit of the customer from credit notes and negative invoices, which a refund of
-   * any payment of the customer may pay out. Returns the latter.
+   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative invoices.
+   * Returns only the second, which a refund of any payment of the customer may pay out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
@@ -192,8 +192,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit of a refund that a bank returned available again. Returns the amount.
-   * @param stillRefunded paid out by other refunds of the payment
+   * Makes the credit that a refund paid out available again, because a bank returned the refund. Returns the amount.
+   * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
     const paidOut = await this.payouts.release(refundId, paymentId);
@@ -203,7 +203,7 @@ export class CreditBalanceService {
 
   /**
    * Makes the credit that a failed refund had reserved available again.
-   * @param stillPending reserved by other pending refunds of the payment
+   * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {
     await this.payouts.release(refundId, paymentId);

@@ -24,7 +24,10 @@ const ADD = `
     refunded = credit_grant.refunded + excluded.refunded,
     lost = credit_grant.lost + excluded.lost`;
 
-/** Positive `$2`: takes at most what is left. Negative `$2`: gives back at most what was lost. */
+/**
+ * Takes credit for a lost dispute: with a positive `$2`, at most the remaining credit. A negative `$2` gives credit back, at most
+ * what was lost.
+ */
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
   FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
@@ -232,7 +235,10 @@ export class CreditGrantsRepository {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
-  /** Uses an amount of a credit and returns true. Returns false and uses nothing if less is left. */
+  /**
+   * Uses an amount of a credit and returns true; a negative amount gives it back. Returns false and changes nothing if less is
+   * available, or if less was used than is to be given back.
+   */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);

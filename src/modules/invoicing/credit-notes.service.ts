@@ -50,7 +50,7 @@ export interface IssuedCreditNote {
 
 /** An issued credit note, and the limits of further notes with the same `settle`, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount that further notes could leave to be refunded. */
+  /** Largest amount to refund that further notes could add. */
   readonly leftToRefund: bigint;
   /** Largest total of further notes. */
   readonly leftToGiveBack: bigint;
@@ -84,9 +84,9 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction: the requested net amounts and the tax on them.
-   * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
-   * @param returned amounts that refunds and lost disputes took of the payments of the invoice
+   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax on them.
+   * The note first lowers what is owed on the invoice. The rest is to be refunded or becomes credit, see `settle`.
+   * @param returned amounts that refunds and lost disputes took from the payments of the invoice
    * @returns the note, the invoice after it, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`, `credit_takes_nothing`,
    *   `credit_given_back_already`
@@ -122,7 +122,10 @@ export class CreditNotesService {
     };
   }
 
-  /** Credits all that a locked open invoice still owes, in the caller's transaction. */
+  /**
+   * Credits everything that is still creditable on the lines of a locked open invoice, in the caller's transaction. The note first
+   * lowers what is owed; the rest becomes credit of the customer.
+   */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const counted = await this.counted(invoice);
     const lines = allOf(counted, await this.together.billedElsewhere(invoice.id));
@@ -133,9 +136,9 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note of a locked invoice, in the caller's transaction: what the note took back is owed again. Refused if the
-   * credit of the note was used, if the note lowered what was owed and the invoice is not open any more, or if a later invoice
-   * took back usage of the credited lines: the note had lowered what that invoice gave back.
+   * Voids a credit note of a locked invoice, in the caller's transaction: the amount due rises again by what the note took off,
+   * and the credit of the note is taken back. Refused if that credit was used, if the note lowered the amount due and the invoice
+   * is not open any more, or if a later invoice took back usage of the credited lines: because of the note it gave back less.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`
    */
   async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {
@@ -164,7 +167,7 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Returns an invoice whose lines count what later invoices credited of them. */
+  /** Returns the invoice with the credits of later invoices counted in the credited amounts of its lines. */
   private async counted(invoice: Invoice): Promise<Invoice> {
     const credits = await this.held.creditLinesOf(invoice.id);
     return countCredits(invoice, await this.invoices.findLines(credits));
@@ -273,7 +276,7 @@ function assertCreditable(
   });
 }
 
-/** Returns the part of each line that credit notes can still take: its net amount, or zero if only tax is left. */
+/** Returns what a credit note can still take of each line: a net amount, or zero if only tax is left. Omits lines with neither. */
 function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
@@ -285,7 +288,7 @@ function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   return parts;
 }
 
-/** Returns the net amount that a credit note may take of a line, in addition to its other `parts`. */
+/** Returns the net amount that a credit note may take of a line, in addition to the `parts` that it already takes. */
 function creditableBeside(
   parts: Parts,
   line: InvoiceLine,

@@ -4,7 +4,9 @@ import { serviceUnavailable } from '../../platform/errors';
 import { PreviousRelease } from '../../platform/processes';
 
 /**
- * Oldest first, as invoices lock them. Leaves out credit that other payments became, because only their refunds give it back.
+ * Locks the credit that came from a payment, and available credit of the customer from credit notes and negative invoices. Leaves
+ * out credit that came from other payments, because only refunds of those payments may pay it out. Locks the oldest first, as
+ * invoices do.
  */
 const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
@@ -12,7 +14,7 @@ const LOCK_AVAILABLE = `
     OR customer_id = $2 AND currency = $3 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
   ORDER BY created_at, id FOR UPDATE`;
 
-/** Oldest first, as invoices lock them. */
+/** Locks the credit that came from a payment, and the credit in the payouts of a refund. Locks the oldest first, as invoices do. */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant
   WHERE source_id = $1 OR id = ANY (ARRAY(SELECT credit_id FROM credit_payout WHERE refund_id = $2))
@@ -50,9 +52,9 @@ const BY_PAYMENT = `
 const UPGRADING =
   'Processes of the previous release may still run. Refund the credit of the customer in two minutes.';
 
-/** Credit from credit notes and negative invoices that refunds of a payment pay out, in minor units. */
+/** Credit from credit notes and negative invoices that refunds of a payment paid out or have reserved, in minor units. */
 export interface PaidOut {
-  /** By pending refunds. */
+  /** Reserved by pending refunds. */
   readonly reserved: bigint;
   readonly refunded: bigint;
 }
@@ -79,8 +81,8 @@ export class CreditPayoutsRepository {
   ) {}
 
   /**
-   * Locks the credit that a payment became, and credit of its customer that a refund of any of its payments may pay out. Returns
-   * the latter.
+   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative invoices.
+   * Returns only the second, which a refund of any payment of the customer may pay out.
    */
   async lockAvailable({
     id,
@@ -99,8 +101,8 @@ export class CreditPayoutsRepository {
 
   /**
    * Reserves parts of locked credits for a refund.
-   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run, because they would end the
-   *   refund without the credit
+   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run, because those would complete the
+   *   refund without moving the credit
    */
   async reserve(
     refund: { readonly refundId: string; readonly paymentId: string },
@@ -115,20 +117,23 @@ export class CreditPayoutsRepository {
     ]);
   }
 
-  /** Pays out what a succeeded refund had reserved. Returns the amount. Locks the credit of the payment too. */
+  /**
+   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the amount. Also locks
+   * the credit that came from the payment.
+   */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);
   }
 
   /**
-   * Makes the credit of a refund that failed or was returned available again. Returns the amount. Locks the credit of the payment
-   * too.
+   * Makes the credit of a refund available again, because the refund failed or a bank returned it. Returns the amount. Also locks
+   * the credit that came from the payment.
    */
   release(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(RELEASE, refundId, paymentId);
   }
 
-  /** Returns the credit that refunds of payments pay out, by payment id. Payments without such refunds are absent. */
+  /** Returns the credit that refunds paid out or have reserved, by payment id. Payments without such refunds are absent. */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
     const rows = await this.database.query<{

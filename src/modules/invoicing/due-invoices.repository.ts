@@ -11,11 +11,14 @@ export type TimeScope = string | null;
 
 const CLOSED = `"status" <> 'open'`;
 
-/** Returns the condition of a time scope, written as in the partial indexes so that they serve it. */
+/** Returns the condition of a time scope, written as in the partial indexes, so that PostgreSQL can use these. */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
-/** Invoices whose collection is due by the real clock. */
+/**
+ * Invoices in real time whose automatic charge is planned. Includes those that are no longer open, because their subscriptions may
+ * become active again.
+ */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',
   dueAt: 'collect_at',
@@ -58,7 +61,7 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the rows it reads, so that the second of two transactions sees a payment that ends meanwhile. */
+/** Locks the rows, and so first waits for other transactions that change them, such as the end of a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
@@ -90,24 +93,24 @@ interface OpenRow {
   readonly is_being_paid: boolean;
 }
 
-/** Finds, locks and plans invoices to collect, and those that are overdue or owed. */
+/** Finds and locks invoices that are due for collection, overdue or owed, and plans their automatic charges. */
 @Injectable()
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks open invoices that are due for a charge until the transaction ends. Skips those that others have locked. */
+  /** Locks, until the transaction ends, open invoices whose automatic charge is due. Skips those that others have locked. */
   lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
     return this.database.queryValues<string>(sql, [scope, now, most]);
   }
 
-  /** Returns ids of invoices with a planned charge that are no longer open. */
+  /** Returns ids of invoices that are no longer open although the instant of their planned charge has come. */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
   }
 
-  /** Locks invoices that are due, not paid, and not yet reported as overdue, until the transaction ends. */
+  /** Locks, until the transaction ends, invoices that are due, not paid, and not yet reported as overdue. Skips locked ones. */
   lockOverdue(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, most]);
@@ -131,13 +134,13 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
-  /** Plans the next attempt at these invoices for another time. */
+  /** Sets the instant of the next automatic charge of these invoices. */
   async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /** Locks the open invoices of a customer that are charged automatically until the transaction ends. Returns their ids. */
+  /** Locks, until the transaction ends, the open invoices of a customer that are charged automatically. Returns their ids. */
   lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
@@ -150,7 +153,7 @@ export class DueInvoicesRepository {
     );
   }
 
-  /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */
+  /** Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending payment. */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);
     return new Set(
@@ -171,7 +174,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
-  /** Returns the amounts owed on open and uncollectible invoices, by subscription. Subscriptions without them are absent. */
+  /** Returns the amounts owed on open and uncollectible invoices, by subscription. Subscriptions without such ones are absent. */
   async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
       OWED_AMOUNTS,

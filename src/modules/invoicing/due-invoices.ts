@@ -19,8 +19,8 @@ const AT_ONCE = 50;
 const EVERY_MS = 1_000;
 
 /**
- * Records each invoice that is due and not paid as overdue, once: by the real clock in the background, by a test clock as it
- * moves.
+ * Records each invoice that is due and not paid as overdue, once. Invoices in real time are recorded in the background, those on
+ * a test clock when the clock moves.
  */
 @Injectable()
 export class DueInvoices implements OnModuleInit {

@@ -39,7 +39,7 @@ export class FinalizationService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Reads the open amounts that credit from these invoices lowers first, see {@link LowerOpenInvoicesService}. */
+  /** Reads what subscriptions owe. Credit from these invoices lowers that first, see {@link LowerOpenInvoicesService}. */
   openMinorOf(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OpenMinorOf> {
@@ -56,7 +56,7 @@ export class FinalizationService {
 
   /**
    * Finalizes many drafts, in the given sequence.
-   * @param drafts with `before` if a stored draft was changed
+   * @param drafts each with `before`, the stored draft, if its amounts were calculated again
    * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
    */
   async finalizeAll(
@@ -86,7 +86,7 @@ export class FinalizationService {
   }
 
   /**
-   * Uses credit and coupons, and posts. Does not write the drafts or their numbers.
+   * Uses the credit and the coupons of drafts, and posts the drafts to the ledger. Writes neither the drafts nor their numbers.
    * @param earned periods whose revenue is recognized with the invoices
    */
   async settle(
@@ -124,8 +124,9 @@ export class FinalizationService {
   }
 
   /**
-   * Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of other lines.
-   * @throws {ProblemError} `invoice_too_large` if a coupon has taken off too much over all its invoices
+   * Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of the lines that they credit.
+   * Adds the credit of negative drafts, which first lowers what their subscriptions owe.
+   * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than JSON can carry
    */
   private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
@@ -163,7 +164,7 @@ export class FinalizationService {
   }
 }
 
-/** Customers on test clocks have a series of their own: no test leaves a gap in the real series. */
+/** Returns the number series of a customer. Customers on test clocks have their own, so that tests take no real numbers. */
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';

@@ -43,10 +43,10 @@ export class FinalizeInvoicesService {
   ) {}
 
   /**
-   * Finalizes a locked draft, in the caller's transaction: it gets the next number, and its amounts are fixed with the present
-   * usage, taxes and credit.
+   * Finalizes a locked draft, in the caller's transaction. The draft gets the next number, and its amounts are calculated for the
+   * last time, with the present usage, taxes and credit.
    * @param earnedUntil instant up to which charges in advance are earned, by subscription id
-   * @param givenBack late usage of its subscription, and refunds of the invoices that it corrects
+   * @param givenBack late usage of the draft's subscription, and refunds of the invoices that the draft credits or corrects
    * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
    */
   async finalize(
@@ -65,12 +65,12 @@ export class FinalizeInvoicesService {
     return invoice;
   }
 
-  /** Locks drafts of renewals, and returns those that still wait. */
+  /** Locks those of the given renewal drafts that are not finalized yet, and returns them. */
   lockWaiting(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     return this.waiting.lock(ids);
   }
 
-  /** Locks the waiting drafts of subscriptions, and returns them in due order. */
+  /** Locks the renewal drafts of subscriptions, and returns them in the order in which their grace periods end. */
   async lockWaitingOf(subscriptionIds: readonly string[]): Promise<readonly WaitingDraft[]> {
     if (subscriptionIds.length === 0) return [];
     return this.waiting.lock(await this.waiting.ofSubscriptions(subscriptionIds));

@@ -47,7 +47,7 @@ interface CorrectedBill extends LateReading {
   readonly invoice: Invoice | null;
 }
 
-/** A coupon to read that an earlier bill had, and the start of the period of the invoice of that bill. */
+/** A coupon of an earlier bill whose discounts are read. `billedFrom` is the start of the period of the invoice of that bill. */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
@@ -67,7 +67,7 @@ export class FirstBillsService {
     private readonly coupons: CouponContextsService,
   ) {}
 
-  /** Returns the first bills of the late usage of these requests, and the coupons of these bills. */
+  /** Returns the first bills of the late usage of these requests, and the coupons of these bills and of the lines to correct. */
   async load(requests: readonly CorrectingRequest[]): Promise<CorrectedBills> {
     const late = requests.flatMap(({ request: request, usage }) =>
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),
@@ -191,7 +191,10 @@ function discountsOf({ request, counted }: LateReading): readonly RequestedDisco
   });
 }
 
-/** Returns the billing period that the invoice of a bill belongs to. */
+/**
+ * Returns the billing period that contains `billedFrom`, the start of the period of the invoice of a bill. An empty period at
+ * `billedFrom` if the request has no such billing period; null if `billedFrom` is null.
+ */
 function periodOf(
   { subscriptionId, periods }: CorrectingRequest['request'],
   billedFrom: Date | null,

@@ -3,9 +3,9 @@ import type { CreditLineRequest, LateUsageRequest } from './domain/line-item-req
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Invoices that a later invoice may credit or correct, and late usage. */
+/** Earlier invoices that an invoice may credit or correct, and the late usage that causes corrections. */
 export interface GivenBackSources {
-  /** Finalized invoices that credits and corrections of late usage may take from. */
+  /** Invoices in effect that credits, and corrections for late usage, may take amounts from. */
   readonly invoiceIds: readonly string[];
   readonly late: readonly LateUsageRequest[];
 }
@@ -19,7 +19,7 @@ export class GivenBackService {
   ) {}
 
   /**
-   * @param credits items billed in advance, with the instant from which they are credited
+   * @param credits items billed in advance, each with the instant from which its unused time is credited
    * @param subscriptionIds subscriptions whose late usage is billed
    */
   async sourcesOf(

@@ -68,7 +68,7 @@ interface HeldRow {
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the amounts of these invoices that can still be given back, by invoice id. */
+  /** Returns, by invoice id, what is left of the charges, what credit notes left to refund, and what was paid in money. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
@@ -84,7 +84,7 @@ export class HeldByInvoiceRepository {
     );
   }
 
-  /** Returns the amounts of an invoice that can still be given back. */
+  /** Returns what is left of the charges of an invoice, what its credit notes left to refund, and what was paid in money. */
   async heldByOne(invoiceId: string): Promise<HeldByInvoice> {
     const held = (await this.heldBy([invoiceId])).get(invoiceId);
     invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
@@ -96,7 +96,7 @@ export class HeldByInvoiceRepository {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }
 
-  /** Returns the ids of finalized invoices that billed usage of these items in these periods. */
+  /** Returns the ids of invoices in effect that billed usage of these items in these periods. */
   async billedUsage(
     billed: readonly { readonly itemId: string; readonly period: Period }[],
   ): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ export class HeldByInvoiceRepository {
     ]);
   }
 
-  /** Returns the ids of finalized invoices that billed an item in advance for time after its `unusedFrom`. */
+  /** Returns the ids of invoices in effect that billed an item in advance for time after its `unusedFrom`. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

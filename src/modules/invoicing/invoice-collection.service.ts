@@ -9,7 +9,7 @@ import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository
 import { invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** An automatic attempt at an invoice, and the minor units reserved for it. */
+/** An invoice whose automatic charge was started, and the minor units reserved for the charge. */
 export interface StartedAttempt {
   readonly invoice: Invoice;
   readonly amount: bigint;
@@ -25,16 +25,16 @@ export class InvoiceCollectionService {
   ) {}
 
   /**
-   * Returns open invoices that are due to be charged, locked until the caller's transaction ends. The caller begins an attempt
-   * at each, or lets it wait. Skips invoices locked by others.
+   * Returns open invoices whose automatic charge is due, locked until the caller's transaction ends. The caller must start the
+   * charge of each, postpone it or stop it, because the charge stays due otherwise. Skips invoices that others have locked.
    */
   async lockDue(scope: TimeScope, now: Date, most: number): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockCollectable(scope, now, most));
   }
 
   /**
-   * Returns ids of invoices that became void, written off or wholly credited before they were collected. Their subscriptions
-   * may have no other open invoice.
+   * Returns ids of invoices that became void, written off or wholly credited before they were collected. If the subscription of
+   * such an invoice has no other open invoice, the caller makes the subscription active again.
    */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, most);
@@ -68,15 +68,18 @@ export class InvoiceCollectionService {
     await this.recordPlanned(overdue, null, now);
   }
 
-  /** Plans the next attempt at locked invoices later, without counting one. Records no event, because it may be repeated often. */
+  /**
+   * Delays the automatic charge of locked invoices by `waitMs`, without counting an attempt. Records no event, because a charge may
+   * be delayed often.
+   */
   postpone(invoices: readonly Invoice[], waitMs: number, now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
     return this.due.planCollecting(ids, new Date(now.getTime() + waitMs), now);
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that is being paid is charged
-   * once that payment has ended. Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that pending payments reserve
+   * wholly is charged once they have ended, if an amount is then left. Records `invoice.updated`.
    */
   async collectAgain(customerId: string, now: Date): Promise<void> {
     const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));
@@ -104,12 +107,12 @@ export class InvoiceCollectionService {
     return this.due.attemptedOf(subscriptionId);
   }
 
-  /** Locks the open invoices of subscriptions until the caller's transaction ends. */
+  /** Returns the open invoices of subscriptions, locked until the caller's transaction ends. */
   async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockOpenOf(subscriptionIds));
   }
 
-  /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */
+  /** Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending payment. */
   lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.due.lockBeingPaid(subscriptionIds);
   }

@@ -75,7 +75,7 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
   @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
   @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
-  /** The trace without its shared part, if it has one. Null if the shared part is all of it. */
+  /** The trace, without the part that is stored in `shared_trace`. Null if the whole trace is stored there. */
   @ExactJsonColumn({ nullable: true }) readonly trace!: SplitTrace['own'];
   @Column({ type: 'bigint', nullable: true }) readonly sharedTraceId!: string | null;
   @VirtualColumn({

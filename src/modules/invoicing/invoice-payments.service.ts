@@ -65,8 +65,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. Concurrent payments
-   * are accepted as long as they fit. Records `invoice.updated`.
+   * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice can have
+   * several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved
    * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
@@ -98,8 +98,8 @@ export class InvoicePaymentsService {
   /**
    * Applies a succeeded payment to a locked invoice, in the caller's transaction, and frees the amount that the payment
    * reserved. Returns the part that paid the invoice; the caller turns the rest into credit of the customer. Records
-   * `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice needs
-   * nothing of it.
+   * `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice has nothing
+   * left to pay.
    */
   async pay(
     before: Invoice,
@@ -120,7 +120,10 @@ export class InvoicePaymentsService {
     return { invoice: after, appliedMinor };
   }
 
-  /** Frees the amount that a failed payment reserved of a locked invoice, and records `invoice.payment_failed`. */
+  /**
+   * Frees the amount that a failed payment had reserved of a locked invoice, plans the next automatic charge if there is one, and
+   * records `invoice.payment_failed`.
+   */
   async fail(
     before: Invoice,
     failed: FailedPayment,

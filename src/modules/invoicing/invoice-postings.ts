@@ -63,10 +63,11 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Prices paid in advance are deferred until
-   * their period is closed. Each line and each period is released once.
-   * @param invoices of the same transaction, not stored yet, with the released lines marked
-   * @param earned one period for each subscription at most
+   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance is
+   * deferred until their period is closed. Each line is released once.
+   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of closed periods,
+   *   whose revenue is released at once
+   * @param earned closed periods, at most one for each subscription
    */
   async postFinalized(
     invoices: readonly Invoice[],
@@ -100,7 +101,7 @@ export class InvoicePostings implements OnModuleInit {
       customerId,
       occurredAt: now,
     }));
-    // Alternates both kinds, so that a list of the transactions of one account skips few others.
+    // Alternates both kinds, so that a list of the transactions of one account has to skip few transactions of other accounts.
     await this.ledger.postAll(
       Array.from({ length: Math.max(posted.length, released.length) }, (_, index) => [
         ...posted.slice(index, index + 1),
@@ -151,8 +152,9 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Reverses the postings of a credit note. Deferred revenue that the note took back becomes revenue if the period is over.
-   * @param deferredMinor the part of the note's net that is still deferred
+   * Reverses the postings of a credit note. Deferred revenue that the note took back becomes revenue if the revenue of its lines
+   * was released since.
+   * @param deferredMinor the part of the note's net amount that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
     const posted = await this.ledger.transactionsOf(note.id);

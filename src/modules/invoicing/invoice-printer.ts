@@ -46,7 +46,7 @@ interface Run {
   readonly text: string;
 }
 
-/** A piece of a line in the order in which it is read, of one font and one direction. */
+/** A piece of a line with one font and one direction. Its characters are in the order in which they are read. */
 interface DirectedRun {
   readonly font: PrintFont;
   /** Embedding level of the bidirectional algorithm. Odd levels are read from right to left. */
@@ -84,7 +84,7 @@ export class InvoicePrinter {
       autoFirstPage: false,
       size: [PAGE_WIDTH_PT, PAGE_HEIGHT_PT],
       margin: 0,
-      // pdfkit derives the id of the file from these, so a fixed date makes all of it repeatable.
+      // pdfkit derives the id of the file from these values, so a fixed date makes all bytes of the file repeatable.
       info: { Title: document.title, CreationDate: document.createdAt },
       lang: 'en',
       displayTitle: true,
@@ -205,7 +205,8 @@ export class InvoicePrinter {
     return Array.from(text, (character) => {
       const codePoint = character.codePointAt(0) ?? 0;
       const has = ({ font }: PrintFont): boolean => font.hasGlyphForCodePoint(codePoint);
-      // Spaces and marks stay with the script around them; letters go to the first font that has them.
+      // Spaces, marks and punctuation keep the font of the character before them, if that font has them. All other characters use
+      // the first font that has them.
       const sticks = !isFirst && /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
       const font = sticks ? current : fonts.find(has);
       // Format characters and variation selectors without a glyph print nothing, and are not reported as missing.

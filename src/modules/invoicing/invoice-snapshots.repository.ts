@@ -6,8 +6,8 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Returns the ids of the snapshots, and stores those that differ from the last ones of their customer. Two transactions that
- * store the same snapshots at once store them twice, because neither may wait for the other.
+ * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Two transactions that
+ * store the same snapshots at once store them twice, because neither may wait for the other: one of them may have taken numbers.
  */
 const STORE = `
   WITH given AS MATERIALIZED (
@@ -28,7 +28,7 @@ const STORE = `
 /** An invoice, with the snapshot columns of its row. */
 export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'parties' | 'snapshotId'>;
 
-/** Stores the seller and buyer snapshots of invoices once for each customer, until one of them changes. */
+/** Stores the seller and buyer snapshots of invoices once for each customer, and again when one of the two has changed. */
 @Injectable()
 export class InvoiceSnapshotsRepository {
   constructor(
@@ -38,7 +38,7 @@ export class InvoiceSnapshotsRepository {
 
   /**
    * Stores snapshots, and returns the rows to store for the invoices. While processes of the previous release may run, the rows
-   * have the snapshots, because these processes read them only there.
+   * contain the snapshots, because those processes read snapshots only from the rows of invoices.
    */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();

@@ -11,7 +11,7 @@ import { InvoicePrinter } from './invoice-printer';
 
 const MAX_LOGGED = 20;
 
-/** Takes seller and buyer snapshots for invoices. Reports texts that no font can print, in the log and in metrics. */
+/** Takes seller and buyer snapshots for invoices. Logs and counts invoices with characters that no font can print. */
 @Injectable()
 export class InvoiceTextsService {
   private readonly logger = new Logger('invoice-texts');
@@ -37,12 +37,12 @@ export class InvoiceTextsService {
     });
   }
 
-  /** Returns the seller and a customer as they are now. */
+  /** Returns snapshots of the seller and of a customer as they are now. */
   snapshotsOf(customer: Customer): InvoiceSnapshots {
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
-  /** Reports invoices that are finalized in the open transaction, once it is committed. */
+  /** Logs and counts those invoices that have a character that no font has, once the open transaction is committed. */
   reportFinalized(invoices: readonly Invoice[]): void {
     for (const invoice of invoices) {
       const missing = this.printer.missingIn(textsOf(invoice));
@@ -54,7 +54,10 @@ export class InvoiceTextsService {
     }
   }
 
-  /** Reports an invoice that was printed. */
+  /**
+   * Logs and counts the print of an invoice if characters were missing.
+   * @param missing characters of the invoice that no font has
+   */
   reportPrinted(invoice: Invoice, missing: ReadonlySet<string>): void {
     if (missing.size === 0) return;
     this.printed.inc();
@@ -73,7 +76,7 @@ export class InvoiceTextsService {
   }
 }
 
-/** Returns the texts of an invoice that callers chose; all others are printable. */
+/** Returns the printed texts of an invoice that callers chose, such as names. The fonts have all characters of its other texts. */
 function textsOf({ parties, lines, taxRates }: Invoice): readonly string[] {
   const { seller, buyer } = parties ?? {};
   const texts = [

@@ -24,13 +24,17 @@ import type { LineItemRequest } from './domain/line-item-request';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
-/** Condition of invoices to report once due: open, not reported, not being charged and not waiting for a first attempt. */
+/**
+ * Condition of invoices that become overdue at `due_at`: open, not yet recorded as overdue, without a pending payment, and without
+ * a first automatic charge that is still planned.
+ */
 export const UNPAID = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 
 /**
- * Condition: open, and not wholly reserved by pending payments. A wholly reserved invoice keeps `collect_at` until these end.
+ * Condition of invoices that can be charged: open, with an unpaid amount that pending payments do not reserve. An invoice that
+ * they reserve wholly keeps `collect_at` until they end.
  */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 
@@ -141,7 +145,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
   @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
-  /** Null for a draft, and if stored in `invoice_snapshot`. */
+  /** Null for a draft, and for an invoice whose snapshots are stored in `invoice_snapshot`. */
   @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
   @Column({ type: 'bigint', nullable: true }) readonly snapshotId!: string | null;
   @VirtualColumn({

@@ -101,7 +101,7 @@ export class InvoicesController {
     return toSummaryDto(await this.invoices.summarize(toInvoiceFilter(query)));
   }
 
-  // Stands before `:id`, which would match the ending as a part of the id.
+  // Declared before `:id`, which would match `.pdf` as a part of the id.
   @Get(':id.pdf')
   @Operation({
     summary: 'Print an invoice',
@@ -178,7 +178,7 @@ export class InvoicesController {
     await this.editing.delete(id, expected);
   }
 
-  /** Returns the invoice, if the caller may read its customer. */
+  /** Returns the invoice. Throws `invoice_not_found` if the caller may not read its customer. */
   private async getReadable(id: string, caller: Principal): Promise<Invoice> {
     const invoice = await this.invoices.get(id);
     if (!mayReadCustomer(caller, invoice.customerId)) throw invoiceNotFound(id);

@@ -26,10 +26,10 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases lines billed in advance that end in the closed period and, if no item continues, those that end later. Reads lines
+ * Releases lines billed in advance that end in the closed period and, if the items end with it, lines that end later. Reads lines
  * by item, because a subscription may have hundreds of former invoices. Lines that ended before the closed period were released
  * with an earlier period, or when they were stored. Looks up each line in `released_line`, because a join may read the whole
- * table. Until `$6` is true, processes of the previous release may run, so the column that they read is set instead.
+ * table. While `$6` is false, processes of the previous release may run, so `is_released`, which they read, is set instead.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -86,7 +86,7 @@ export class InvoicesRepository {
     return this.withLines(await this.database.select(InvoiceEntity, byId, [ids]));
   }
 
-  /** Returns the invoice, locked until the transaction ends. */
+  /** Returns the invoice, locked until the transaction ends; null if there is none with this id. */
   async lock(id: string): Promise<Invoice | null> {
     const locked = 'WHERE id = $1 FOR UPDATE';
     return this.withLinesOrNull(await this.database.selectOne(InvoiceEntity, locked, [id]));
@@ -122,7 +122,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, { ...columns, parties: undefined });
   }
 
-  /** Updates finalized drafts, which workers no longer claim. */
+  /** Stores drafts as finalized, and ends the leases of the workers that had claimed them. */
   async updateFinalized(invoices: readonly Invoice[]): Promise<void> {
     const rows = await this.snapshots.store(invoices);
     await this.database.updateMany(
@@ -172,7 +172,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
   }
 
-  /** Marks the lines of closed periods as released. Returns the sums of their net amounts, by subscription. */
+  /** Marks the lines of closed periods as released. Returns the sums of their net amounts less credit notes, by subscription. */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();

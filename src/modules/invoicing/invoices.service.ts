@@ -48,7 +48,10 @@ export class InvoicesService {
     return this.invoices.find(id);
   }
 
-  /** Returns, by customer, the start of the earliest billing period that a waiting draft bills. Skips customers on test clocks. */
+  /**
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without such a
+   * draft, and those on test clocks, are absent.
+   */
   usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.drafts.usageSince(customerIds);
   }
@@ -59,8 +62,8 @@ export class InvoicesService {
   }
 
   /**
-   * Voids a locked invoice, in the caller's transaction: nothing is owed for it, the credit it used returns, and what it
-   * credited is owed again.
+   * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that it used becomes available
+   * again, and lines that it credited count as not credited by it.
    * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -88,7 +91,7 @@ export class InvoicesService {
     return after;
   }
 
-  /** Returns true if late usage on other invoices gave back amounts of this one: a void would give them back twice. */
+  /** Returns true if usage corrections on other invoices gave back amounts of this one. To void it would give them back twice. */
   private async isGivenBack(id: string): Promise<boolean> {
     const elsewhere = await this.together.billedElsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);

@@ -64,8 +64,8 @@ export const creditNoteVoided = creditNoteEvent(
 );
 
 /**
- * Returns the events of finalizing.
- * @param draft as the API shows it
+ * Returns the event `invoice.finalized` and, if the invoice has nothing left to pay, `invoice.paid`.
+ * @param draft the invoice before it was finalized, as the API shows it
  */
 export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {
   const change = { after: toInvoiceDto(invoice), before: draft, occurredAt: invoice.updatedAt };

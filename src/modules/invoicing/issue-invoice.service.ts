@@ -19,9 +19,9 @@ import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Invoices that are calculated, posted and paid from credit, but not numbered or stored yet. */
+/** Invoices that are calculated but not numbered or stored yet. Those without a grace period are posted and have used credit. */
 export interface PreparedInvoices {
-  /** Drafts without numbers; some wait for their grace to end. */
+  /** Drafts without numbers. Those with a grace period are finalized when it ends. */
   readonly drafts: readonly Invoice[];
   readonly customers: ReadonlyMap<string, Customer>;
 }
@@ -43,7 +43,7 @@ export class IssueInvoiceService {
   /**
    * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction, so that
    * its reads are consistent.
-   * @param redeemed coupons that would be redeemed before
+   * @param redeemed coupons that would be redeemed before the invoice is made
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(
@@ -66,8 +66,8 @@ export class IssueInvoiceService {
 
   /**
    * Prepares invoices in the caller's transaction, in the sequence of `requests`: does all work except taking their numbers and
-   * storing their rows. Invoices of one customer share its credit. A request without lines makes an invoice only if it bills
-   * late usage. Do the rest of the transaction's work before storing them.
+   * storing their rows. Invoices of one customer use the same credit, one after the other. A request that bills nothing makes an
+   * invoice only if it has a grace period. Do the rest of the transaction's work before storing the invoices.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -91,7 +91,7 @@ export class IssueInvoiceService {
       await this.finalization.openMinorOf(requests),
       now,
     );
-    // A waiting draft may have no lines: usage can still arrive.
+    // A draft with a grace period may have no lines: usage can still arrive.
     const made = decided
       .filter(({ invoice }) => invoice.lines.length > 0 || isWaiting(invoice))
       .map(({ invoice, added }) => ({ invoice: withEarned(invoice, earned), added }));
@@ -139,7 +139,10 @@ export class IssueInvoiceService {
     await this.outbox.recordAll([...ofInvoices, ...others]);
   }
 
-  /** Returns the customers of billing requests. Requests without lines fix no currency yet, because they may bill nothing. */
+  /**
+   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without lines fixes none
+   * here, because it may bill nothing.
+   */
   private async customersOf(
     requests: readonly BillingRequest[],
   ): Promise<ReadonlyMap<string, Customer>> {

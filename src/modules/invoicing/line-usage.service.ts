@@ -35,7 +35,7 @@ export interface ExplainedLine extends Explanation {
 
 /** How an invoice was calculated, with a page of its lines. */
 export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
-  /** Sources of the credits that it used, by credit id. */
+  /** Ids of the invoice, credit note or payment that each used credit came from, by credit id. */
   readonly creditSources: ReadonlyMap<string, string>;
   readonly page: { readonly items: readonly ExplainedLine[]; readonly next: string | null };
 }
@@ -70,7 +70,7 @@ export class LineUsageService {
   }
 
   /**
-   * Returns the calculation of a line, and the archived months with events that it counted.
+   * Returns the calculation of a line, and the archived months that contain events that the line counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
   async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
@@ -83,7 +83,7 @@ export class LineUsageService {
 
   /**
    * Returns the calculation of an invoice: its totals, and a page of its lines in their sequence.
-   * @param page after the id of a line
+   * @param page `after` is the id of the line before the page; null for the first page
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
   async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
@@ -121,7 +121,7 @@ export class LineUsageService {
     }));
   }
 
-  /** Returns the query for what each usage line counted, in the order of the lines. */
+  /** Returns, for each usage line, the query for the usage that the line counted, in the order of the lines. */
   private async queriesOf(
     { customerId }: Invoice,
     lines: readonly InvoiceLine[],

@@ -26,8 +26,8 @@ export class LowerOpenInvoicesService {
 
   /**
    * Uses the credit from each negative invoice for what its subscription owes, in the caller's transaction, which has locked
-   * the subscription: for open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit
-   * balance.
+   * the subscription: first for open invoices, then for uncollectible ones, the oldest of each first. Only the rest stays in the
+   * credit balance.
    */
   async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
@@ -45,7 +45,7 @@ export class LowerOpenInvoicesService {
     }
   }
 
-  /** Lowers locked invoices, one after the other, by at most what is available; returns by how much. */
+  /** Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum used. */
   private async lowerInTurn(
     owed: readonly Invoice[],
     available: bigint,
@@ -57,8 +57,8 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Reads how much subscriptions owe, for customers with several of the requests. Only the invoices of such a customer can use
-   * credit from one another.
+   * Reads how much the subscriptions of customers with several of the requests owe: only the invoices of such a customer can use
+   * credit from one another. The function that it returns answers 0 for the other subscriptions.
    */
   async openMinorOf(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
@@ -71,7 +71,7 @@ export class LowerOpenInvoicesService {
     return ({ subscriptionId }) => open.get(subscriptionId ?? '') ?? 0n;
   }
 
-  /** Lowers a locked invoice by at most what is available; returns by how much. */
+  /** Lowers the amount owed on a locked invoice by at most `available`. Returns the amount used. */
   private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
     const remaining = amountRemaining(before);
     const amount = lesser(available, remaining);

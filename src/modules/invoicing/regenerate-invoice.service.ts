@@ -46,9 +46,9 @@ export class RegenerateInvoiceService {
   ) {}
 
   /**
-   * Makes an invoice in the place of a void one, in the caller's transaction. A void invoice is regenerated once. The new
-   * invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice billed.
-   * @param billed locked by the caller
+   * Makes an invoice in the place of a void one, in the caller's transaction. A void invoice can be regenerated once. The new
+   * invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice billed since.
+   * The caller has locked the customer, the charges and the payments that the context was read from.
    * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`, `usage_archived`
    */
   async regenerate(
@@ -96,7 +96,7 @@ export class RegenerateInvoiceService {
     );
   }
 
-  /** Returns ids of finalized invoices that billed the same items and periods. Usage corrections may take from them. */
+  /** Returns the ids of invoices in effect that billed usage of the same items and periods. Usage corrections may take from them. */
   correctedBy({ lines }: Invoice): Promise<readonly string[]> {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }

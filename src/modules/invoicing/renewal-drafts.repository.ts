@@ -27,7 +27,7 @@ const OF_SUBSCRIPTIONS = `
 const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
-/** Excludes customers on test clocks: their usage is not archived, and the index has only the others. */
+/** Excludes customers on test clocks: their usage is not archived, and the index contains only drafts in real time. */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
   FROM invoice CROSS JOIN LATERAL jsonb_array_elements(invoice.ordered_lines) AS line
@@ -35,7 +35,7 @@ const USAGE_SINCE = `
     AND line ->> 'kind' = 'usage'
   GROUP BY invoice.customer_id`;
 
-/** Finds the drafts that wait for their grace to end. */
+/** Finds renewal drafts that are not finalized yet. They are finalized when their grace period ends. */
 @Injectable()
 export class RenewalDraftsRepository {
   constructor(
@@ -43,7 +43,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Locks those of the given drafts that still wait, until the transaction ends. Returns them in the sequence of `ids`. */
+  /** Returns those of the drafts that are not finalized yet, in the sequence of `ids`, locked until the transaction ends. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);
@@ -54,7 +54,7 @@ export class RenewalDraftsRepository {
     return found.filter(isWaiting).sort((one, other) => placeOf(one) - placeOf(other));
   }
 
-  /** Returns the waiting drafts of a customer, oldest first. */
+  /** Returns the renewal drafts of a customer, oldest first. */
   async ofCustomer(customerId: string): Promise<readonly WaitingDraft[]> {
     const ids = await this.database.queryValues<string>(OF_CUSTOMER, [customerId]);
     if (ids.length === 0) return [];
@@ -62,8 +62,8 @@ export class RenewalDraftsRepository {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage is billed by a waiting draft. Skips customers on
-   * test clocks.
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without such a
+   * draft, and those on test clocks, are absent.
    */
   async usageSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; since: Date }>(USAGE_SINCE, [
@@ -72,7 +72,7 @@ export class RenewalDraftsRepository {
     return new Map(rows.map(({ customerId, since }) => [customerId, since]));
   }
 
-  /** Returns ids of the waiting drafts of subscriptions, in due order. */
+  /** Returns ids of the renewal drafts of subscriptions, in the order in which their grace periods end. */
   ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(OF_SUBSCRIPTIONS, [subscriptionIds]);
   }

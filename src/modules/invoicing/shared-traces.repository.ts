@@ -37,7 +37,10 @@ export class SharedTracesRepository {
     private readonly previousRelease: PreviousRelease,
   ) {}
 
-  /** Stores the shared parts of traces. Returns the trace columns of each line. The previous release reads whole traces only. */
+  /**
+   * Stores the shared parts of traces. Returns the trace columns of each line. While processes of the previous release may run,
+   * these contain whole traces, because those processes cannot read shared parts.
+   */
   async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
     this.database.requireTransaction();
     if (!this.previousRelease.hasEnded) {

@@ -21,7 +21,7 @@ export interface SimulationCommand {
   /** First instant of the range. Billing periods that begin in the range are simulated. */
   readonly from: Date;
   readonly to: Date;
-  /** Null: all. */
+  /** Null: all customers. */
   readonly customerIds: readonly string[] | null;
 }
 
@@ -66,8 +66,8 @@ export class SimulatePricesService {
   /**
    * Checks the command, then yields customer by customer what was billed for the plan and what it would have cost at the new
    * prices.
-   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`, `too_many_reports`; of
-   *   the steps also `invoice_too_large`
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`, `too_many_reports`. The
+   *   generator also throws `invoice_too_large`
    */
   async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     const setup = await this.setup(command);

@@ -12,8 +12,8 @@ const CUSTOMERS_AFTER = `
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
 /**
- * Lines of invoices in effect. A void invoice is left out, because an invoice that is regenerated from it bills its lines
- * again.
+ * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from one bills the same
+ * charges again.
  */
 const BILLED = `
   SELECT line.id, invoice.customer_id
@@ -44,7 +44,7 @@ export class SimulationRepository {
     return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, most]);
   }
 
-  /** Returns the lines that billed these prices, for periods that start in a span, in the order of their creation. */
+  /** Returns the lines that billed these prices for full periods that start in `[from, to)`, in the order of their creation. */
   async billedLines(
     customerIds: readonly string[],
     priceIds: readonly string[],

@@ -1,13 +1,13 @@
 import { isInEffect } from './invoice-query';
 
-/** Rows that the checks of the ledger add up by customer. Each statement gives `key`, `customer_id`, `currency` and `amount`. */
+/** Rows that the checks of the ledger add up by customer. Each statement returns `key`, `customer_id`, `currency` and `amount`. */
 
 /** Amounts owed for open invoices. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Amounts written off of uncollectible invoices. */
+/** Amounts of uncollectible invoices that are written off. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
@@ -30,7 +30,7 @@ export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
-/** Amounts paid of invoices. */
+/** Amounts that payments paid of invoices. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
@@ -49,7 +49,7 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/** Credit that refunds gave back, negative. */
+/** Credit that refunds paid out, negative. */
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 

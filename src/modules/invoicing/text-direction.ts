@@ -21,7 +21,8 @@ export function embeddingLevels(line: string): Uint8Array | null {
 }
 
 /**
- * Returns the character that is shown in place of this one when read from right to left: a closing bracket for an opening one.
+ * Returns the character to print in place of this one in text that is read from right to left: for an opening bracket the closing
+ * one. Most characters have no mirror image and are returned unchanged.
  */
 export function mirrored(character: string): string {
   return bidi.getMirroredCharacter(character) ?? character;

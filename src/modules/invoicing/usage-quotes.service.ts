@@ -11,7 +11,7 @@ import { invoiceTooLarge } from './invoicing.errors';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Usage charge that the draft of a renewal would hold. */
+/** Usage charge that a renewal draft would have if it was finalized now. */
 interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
@@ -44,7 +44,7 @@ export class UsageQuotesService {
   }
 
   /**
-   * Returns the usage charges that the waiting drafts of a customer would hold as of now.
+   * Returns the usage charges that the renewal drafts of a customer would have if they were finalized now, without late usage.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {
@@ -66,7 +66,7 @@ function usageOf(draft: WaitingDraft): BillingRequest {
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
-/** Refuses amounts that are too large. A part can be too large even if the maximum of its price is not. */
+/** Refuses amounts that JSON cannot carry. A part can be too large even if the maximum of the price limits the whole charge. */
 function notTooLarge(quote: UsageQuote): UsageQuote {
   const amounts = [quote, ...quote.parts].map(({ amountMinor }) => amountMinor);
   if (!amounts.every(isWireSafe)) throw invoiceTooLarge();

@@ -25,7 +25,7 @@ type UsageOf = Pick<
 interface UsageToRead {
   readonly customerId: string;
   readonly request: UsageLineRequest;
-  /** True for a billed period that has late usage. */
+  /** True if the usage was billed already and has changed since. */
   readonly isLate: boolean;
 }
 
@@ -42,13 +42,13 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: blocks new events of that usage until the transaction ends
+   * @param holds true: blocks new events of the same customers and event names until the transaction ends
    */
   async loadAll(
     requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
-    // Blocks events until the commit: one stored after the last invoice counted the usage must see the subscription as closed.
+    // Blocks events until the commit: an event stored after the last invoice counted the usage must find the subscription closed.
     if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
       await this.holdAll(requests.map(({ customerId }) => customerId));
     }
@@ -82,7 +82,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns billed periods of subscriptions whose usage changed since. */
+  /** Returns the usage of subscriptions, by item and period, that changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
@@ -130,7 +130,8 @@ export class UsageReadingsService {
   }
 
   /**
-   * Requires that the usage of an invoice can be billed again, and blocks its events until the transaction ends.
+   * Throws if events of the usage of an invoice are archived, because the usage cannot be billed again then. Otherwise keeps these
+   * events from being archived until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
