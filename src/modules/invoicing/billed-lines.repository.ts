@@ -60,8 +60,8 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Discounts of billing periods by redemption, less the discounts that credits returned to the coupon. The discount of a usage
- * correction counts in the period of the corrected bill, although the correction is on a later invoice.
+ * Sums the discounts in billing periods by redemption, less the discounts that credits returned to the coupon. The discount of a
+ * usage correction counts in the period of the corrected bill, although the correction is on a later invoice.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,

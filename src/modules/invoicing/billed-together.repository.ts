@@ -15,8 +15,8 @@ const BILLED_ELSEWHERE = `
   GROUP BY line.id`;
 
 /**
- * Finds corrections that took back usage of the lines. Those on void invoices do not count: if such an invoice is regenerated,
- * its corrections are calculated again.
+ * Finds usage corrections on invoices finalized at `$2` or later that took back usage of the lines. Corrections on void invoices
+ * do not count: if such an invoice is regenerated, its corrections are calculated again.
  */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line
@@ -31,7 +31,10 @@ const CORRECTED_SINCE = `
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns by line id what other invoices billed for the same price and period. Lines billed by no other invoice are absent. */
+  /**
+   * Returns, by line id, what other invoices billed for the same price and period, less credits. Lines whose price and period no
+   * other invoice billed are absent.
+   */
   async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
       BILLED_ELSEWHERE,

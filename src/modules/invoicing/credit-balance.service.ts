@@ -183,8 +183,7 @@ export class CreditBalanceService {
 
   /**
    * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. The credited invoice had
-   * used credit that came from a payment, and that payment was lost in a dispute. So the amount counts as lost credit of that
-   * payment.
+   * used credit from a payment that was later lost in a dispute, so the amount counts as lost credit of that payment.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {

@@ -230,7 +230,7 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'The credits hold what is used of them.');
   }
 
-  /** Uses an amount of a credit; a negative amount gives it back. */
+  /** Uses an amount of a credit; a negative amount gives it back. Throws where `tryUse` returns false. */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }

@@ -41,7 +41,7 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Reserves the whole payable amount of a locked invoice for an automatic attempt, and counts the attempt. Records
+   * Reserves the whole payable amount of a locked invoice for an automatic charge, and counts the charge as an attempt. Records
    * `invoice.updated`.
    */
   async begin(before: Invoice, now: Date): Promise<StartedAttempt> {

@@ -23,7 +23,7 @@ import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.e
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Minor units of a succeeded payment, and the part of the invoice that it reserved. */
+/** Amount of a succeeded payment, and the amount of the invoice that the payment had reserved, in minor units. */
 export interface SucceededPayment {
   readonly amount: bigint;
   readonly reserved: bigint;
@@ -32,7 +32,7 @@ export interface SucceededPayment {
 /** A failed or canceled payment of an invoice. */
 export interface FailedPayment {
   readonly amount: bigint;
-  /** True if it was an automatic attempt. */
+  /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
 }
 

@@ -125,7 +125,7 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts the credit of a negative invoice that lowered other invoices of its subscription.
+   * Posts the part of the credit from a negative invoice that lowered what is owed on other invoices of its subscription.
    * @param recoveredMinor the part that lowered uncollectible invoices
    */
   async postCreditApplied(

@@ -26,10 +26,10 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases lines billed in advance that end in the closed period and, if the items end with it, lines that end later. Reads lines
- * by item, because a subscription may have hundreds of former invoices. Lines that ended before the closed period were released
- * with an earlier period, or when they were stored. Looks up each line in `released_line`, because a join may read the whole
- * table. While `$6` is false, processes of the previous release may run, so `is_released`, which they read, is set instead.
+ * Releases the revenue of lines billed in advance that end in the closed period and, if the items end with it, of lines that end
+ * later. Lines that ended before were released with an earlier period, or when they were stored. Reads lines by item, because a
+ * subscription may have hundreds of invoices. Looks up each line in `released_line`, because a join may read the whole table.
+ * While `$6` is false, processes of the previous release may run, so `is_released`, which they read, is set instead.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -116,7 +116,7 @@ export class InvoicesRepository {
     return (await this.database.select(InvoiceLineEntity, byId, [ids])).map(toLine);
   }
 
-  /** Writes the changes of an existing invoice. Its snapshots do not change. */
+  /** Writes the columns of an existing invoice, except its snapshots. Does not write its lines. */
   async update(invoice: Invoice): Promise<void> {
     const { lines: _lines, id, ...columns } = invoice;
     await this.database.update(InvoiceEntity, id, { ...columns, parties: undefined });

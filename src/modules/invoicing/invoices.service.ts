@@ -56,7 +56,10 @@ export class InvoicesService {
     return this.drafts.usageSince(customerIds);
   }
 
-  /** Locks an invoice until the caller's transaction ends. Lock it after its subscription and before its payments. */
+  /**
+   * Returns an invoice, locked until the caller's transaction ends; null if there is none with this id. Lock it after its
+   * subscription and before its payments.
+   */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);
   }

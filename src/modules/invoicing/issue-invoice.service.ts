@@ -26,7 +26,7 @@ export interface PreparedInvoices {
   readonly customers: ReadonlyMap<string, Customer>;
 }
 
-/** Makes invoices from billing requests, and finalizes them in the same commit. */
+/** Makes invoices from billing requests. Those with a grace period stay drafts, all others are finalized in the same commit. */
 @Injectable()
 export class IssueInvoiceService {
   constructor(
@@ -57,7 +57,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Makes invoices and finalizes them, in the caller's transaction: {@link prepareAll}, then {@link storeAll}.
+   * Makes invoices in the caller's transaction, and finalizes those without a grace period: {@link prepareAll}, then
+   * {@link storeAll}.
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async issueAll(requests: readonly BillingRequest[], now: Date): Promise<void> {

@@ -18,7 +18,7 @@ const CUSTOMERS_AT_ONCE = 50;
 export interface SimulationCommand {
   readonly planId: string;
   readonly prices: readonly PriceTerms[];
-  /** First instant of the range. Billing periods that begin in the range are simulated. */
+  /** Start of the range `[from, to)`. Billing periods that start in the range are simulated. */
   readonly from: Date;
   readonly to: Date;
   /** Null: all customers. */
@@ -64,8 +64,8 @@ export class SimulatePricesService {
   ) {}
 
   /**
-   * Checks the command, then yields customer by customer what was billed for the plan and what it would have cost at the new
-   * prices.
+   * Checks the command, then yields, customer by customer, the amount billed for the plan and the amount that the new prices would
+   * have billed for the same time and usage.
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`, `too_many_reports`. The
    *   generator also throws `invoice_too_large`
    */

@@ -11,7 +11,7 @@ import { invoiceTooLarge } from './invoicing.errors';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Usage charge that a renewal draft would have if it was finalized now. */
+/** Usage charge that a renewal draft would have if it were finalized now. */
 interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }

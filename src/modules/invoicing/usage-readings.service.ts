@@ -188,7 +188,7 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
   return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
-/** Returns the usage to read for each request. Late usage is billed by requests with lines or with `lateUsage`. */
+/** Returns the usage to read for each request. Requests with neither lines nor `lateUsage` bill no late usage and are absent. */
 function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
   const requesting = requests.filter(
     ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
