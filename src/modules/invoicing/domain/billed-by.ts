@@ -11,18 +11,18 @@ export interface BillCoupon {
   readonly redemptionId: string;
   /** True if the coupon discounted the bill. */
   readonly isUsed: boolean;
-  /** True if the percentage was limited to discounts that credits had returned to it. */
+  /** True if the bill limited the discount of a percentage, because the coupon lasts `once` and was used before. */
   readonly isLimited: boolean;
 }
 
-/** Discounts and taxes of the bill of a period. They also apply to usage of the period that is billed later. */
+/** Discounts and taxes of the bill of a period. They also apply to usage of that period that is billed later. */
 export interface BillTerms {
   /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;
-  /** Start of the period of the invoice. */
+  /** Start of the invoice period of the bill. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Tax rates of its charges; empty for a customer without tax. */
+  /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
   readonly taxes: readonly InvoiceRateTerms[];
   readonly coupons: readonly BillCoupon[];
 }
@@ -30,16 +30,16 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present if the bill did not use the coupon, so that the correction is its first use. */
+  /** Present for a repeating coupon, or a percentage that lasts `once`, if the bill did not use it and the correction may. */
   readonly begins?: true;
 }
 
 /** Terms of the bill that usage is added to, as a trace stores them. */
 export interface BilledBy {
-  /** Start of the period of the invoice of that bill. */
+  /** Start of the invoice period of that bill. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Tax rates of its charges; empty for a customer without tax. */
+  /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
   readonly taxes: readonly InvoiceRateTerms[];
   /** Coupons of that bill, percentages first. */
   readonly coupons: readonly BilledByCoupon[];

@@ -5,13 +5,13 @@ import type { InvoiceLine } from './invoice';
  * line corrects.
  */
 export interface BilledElsewhere {
-  /** Net amounts, without tax, less what was credited of them. */
+  /** Net amounts, without tax, less their credits. */
   readonly netMinor: bigint;
   /** Amounts less discounts and credits. */
   readonly heldMinor: bigint;
 }
 
-/** Returns true if two lines of an invoice bill the same price for the same period. */
+/** Returns true if two lines of an invoice bill the same price for the same period. A credit line only matches itself. */
 export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
   if (one.id === other.id) return true;
   return (

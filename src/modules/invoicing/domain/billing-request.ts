@@ -9,18 +9,18 @@ export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /** Refunds and late usage that limit or cause credits of earlier invoices. Absent fields: no refunds, no late usage. */
 export interface GivenBackTerms {
-  /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
+  /** Refunded amounts of the invoices that credits and usage corrections reduce, read while their payments are locked. */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill, read before the payments were locked. Later events are left for the next invoice. Late
-   * usage of other subscriptions is ignored.
+   * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events
+   * accepted after that. Late usage of other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageRequest[];
-  /** Billing periods of the subscriptions with late usage, because a coupon has an amount for each period. */
+  /** Billing periods of the subscriptions with late usage. They are needed because a coupon has an amount per period. */
   readonly periods?: BillingPeriods;
 }
 
-/** Billing request: what an invoice is made from. Taxes, coupons and credit come from the billing context. */
+/** Input of an invoice, except taxes, coupons and credit, which come from the `BillingContext`. */
 export interface BillingRequest extends GivenBackTerms {
   readonly reason: InvoiceReason;
   readonly customerId: string;

@@ -1,19 +1,19 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon as usage corrections need it, for bills of one billing period. */
+/** State of a coupon, for usage corrections of an invoice of one billing period. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;
   /** Start of the billing period that the corrected invoice belongs to. */
   readonly periodStartAt: Date | null;
-  /** For `repeating`: the end of its months if they begin with this billing period. */
+  /** For `repeating`: end that the coupon's months have if this is the first billing period that it discounts. */
   readonly ownEndsAt: Date | null;
   /** For `repeating`: start of the last billing period that it discounted on invoices in effect. */
   readonly lastAt: Date | null;
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if the first to use that percentage in this billing period was a usage correction, not a bill. */
+  /** True if a usage correction, not a bill, was the first use of that percentage in this billing period. */
   readonly isBegunByCorrection: boolean;
 }
 
@@ -23,9 +23,9 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 }
 
 /**
- * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later. It does if it
- * discounted the bill, or if the correction may be the first to use it. A percentage that lasts `once` also does if it
- * discounted another invoice of the billing period, but it takes off at most the discounts that were returned to it.
+ * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later: if the coupon
+ * discounted the bill, if the correction may be its first use, or if it is a percentage that lasts `once` and discounted
+ * another invoice of the billing period. Such a percentage takes off at most the discounts that were returned to it.
  */
 export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayBegin(coupon)) return true;
@@ -55,8 +55,8 @@ export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean
 }
 
 /**
- * Returns `coupon` as it is after a usage correction used `used`, the same redemption, for the first time in its billing
- * period. Coupons of other redemptions do not change.
+ * Returns the state of `coupon` after a usage correction used `used`, which is the same redemption or another one. Returns
+ * coupons of other redemptions unchanged.
  */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;

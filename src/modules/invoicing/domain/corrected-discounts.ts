@@ -2,7 +2,7 @@ import type { RedeemedCoupon } from '../../../core/discount';
 import { addedDiscounts } from './billed-by';
 import type { LineDraft } from './line-draft';
 
-/** A discount that a usage correction took or returned, in the period of the corrected bill, in minor units. */
+/** A discount that a usage correction took from a coupon or returned to it, in minor units. */
 export interface CorrectedDiscount {
   readonly redemptionId: string;
   /** Start of the invoice period of the corrected bill. */
@@ -11,7 +11,7 @@ export interface CorrectedDiscount {
   /** Part of `takenMinor` that was taken from the remaining amount of the coupon. */
   readonly fromRemainingMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction was the first use of the coupon, because the corrected bill had not used it. */
+  /** True if the correction began to use the coupon: see `begins` of `BilledByCoupon`. */
   readonly isFirstUse: boolean;
 }
 

@@ -25,24 +25,24 @@ export interface CorrectedBills {
 }
 
 /**
- * Decides the discounts and taxes of the usage corrections of one invoice. Call it for one correction after the other, because
- * each correction leaves less of a coupon for the next one.
+ * Decides the discounts and taxes of the usage corrections of one invoice. Call these functions for one correction after the
+ * other, because each correction changes the remaining amounts of the coupons for the next one.
  */
 export interface CorrectionTerms {
-  /** Returns true if a discount returns to its coupon when its usage is taken back. */
+  /** Returns true if a discount returns to its coupon when the discounted usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /**
    * Returns the terms for usage that is added to its first bill, and takes the discounts of this usage from the coupons. Null
    * if the first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
-  /** Records usage that is taken back, at list prices. */
+  /** Records the amount, at list prices, of usage that is taken back. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
   /** Records that discounts returned to their coupons, because usage was taken back. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
-/** @param bills omit if unknown: amounts before discount and tax do not depend on them */
+/** Returns the terms for corrections of these bills. Omit the bills to calculate only amounts before discount and tax. */
 export function correctionTerms({
   firstBills = new Map(),
   correctedCoupons = new Map(),
@@ -85,7 +85,7 @@ export function correctionTerms({
   };
 }
 
-/** Returns the coupons of a bill that apply to a price. {@link CouponsLeft} fills in `restMinor`. */
+/** Returns the coupons of a bill that apply to the price of a request, with a `restMinor` of 0. {@link CouponsLeft} sets it. */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
   bill: FirstBill,
@@ -130,15 +130,15 @@ function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   );
 }
 
-/** Sorts coupons: percentages before amounts, and coupons of one kind by the time of redemption. */
+/** Compares coupons for sorting: percentages before amounts, and coupons of one kind by the time of redemption. */
 function inOrder(one: CouponContext, other: CouponContext): number {
   const rank = ({ percentOff }: CouponContext): number => (percentOff === null ? 1 : 0);
   return rank(one) - rank(other) || one.redeemedAt.getTime() - other.redeemedAt.getTime();
 }
 
 /**
- * Returns the coupons used by usage corrections, in the form in which an invoice stores them beside the coupons of its own
- * period.
+ * Returns the coupon entries of an invoice for the usage corrections among its lines. The invoice stores them beside the
+ * entries of the coupons that discount its own charges.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

@@ -25,8 +25,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Lowers the remaining amounts of the coupons by the discounts of an added amount. Returns `billedBy` with the remaining
-   * amounts before.
+   * Subtracts the discounts of an added amount from the remaining amounts of the coupons, and records that the coupons were
+   * used. Returns `billedBy` with the remaining amounts before the subtraction as `restMinor`.
    */
   take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;

@@ -45,7 +45,7 @@ export interface CreditNote {
   /** Taken off what the invoice still owed. */
   readonly toReceivable: bigint;
   readonly toCredit: bigint;
-  /** To be given back through the payment. */
+  /** To be paid out by refunds of the invoice's payments. */
   readonly toRefund: bigint;
   /** The credit that the note added to the customer's balance. */
   readonly creditId: string | null;
@@ -107,8 +107,8 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. This needs a line of which only
- * tax is left, and at least that much tax left on all lines of the invoice for its price and period.
+ * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. Only tax must be left of the
+ * line, and all lines of the invoice for its price and period together must have at least that much tax left.
  *
  * @param invoice after {@link countCredits}
  */
@@ -185,8 +185,8 @@ export interface GivenBack extends ReturnedMoney {
 }
 
 /**
- * Returns the largest amount that a further note may leave to be refunded: what was paid in money, less what lost disputes took
- * and less what earlier notes left to be refunded. Lost disputes lower the paid amount at most to what was already refunded.
+ * Returns the largest amount of a further note that refunds may pay out: the amount paid in money, less {@link lostForRefunds}
+ * and less the amount of earlier notes that refunds pay out. Never negative.
  */
 export function mostToRefund(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -221,7 +221,7 @@ export function settlementOf(
   return { toReceivable, toCredit: rest - toRefund, toRefund };
 }
 
-/** Returns the part of an invoice that is still to be paid. */
+/** Returns the unpaid amount of an open invoice; 0 for an invoice with any other status. */
 export function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
 }

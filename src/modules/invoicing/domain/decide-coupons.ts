@@ -15,7 +15,7 @@ export interface CouponContext {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Limit for each billing period, or for all invoices together if it lasts `once`. */
+  /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
    * For `once`: what is left of the amount, or the discounts that were returned to the percentage. Null: an unused amount, or a
@@ -26,11 +26,11 @@ export interface CouponContext {
   readonly takenMinor: bigint;
   /** True if it lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
-  /** For `repeating`. */
+  /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;
-  /** End of its months; null until it first takes something off. */
+  /** End of these months; null until the coupon first takes something off, and for other durations. */
   readonly endsAt: Date | null;
-  /** Prices of the plans that it is limited to; null: all lines. */
+  /** Prices of the plans that the coupon is limited to; null if it discounts all lines. */
   readonly priceIds: ReadonlySet<string> | null;
 }
 
@@ -42,8 +42,8 @@ export interface CouponsInPeriod {
 
 /**
  * Returns a function that returns true if a discount returns to its coupon when the discounted line is credited. A coupon that
- * lasts `once` always gets the discount back. Any other amount gets it back only within the same billing period, and any other
- * percentage never, because discounts do not use it up.
+ * lasts `once` always gets the discount back. Any other coupon with an amount gets it back only within the same billing period.
+ * Any other percentage never gets it back, because discounts do not use it up.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -110,17 +110,17 @@ export function couponsOf(
 }
 
 /**
- * Returns false for a billing period after the months of a coupon. A draft may have such a coupon, because another invoice may
- * have begun the months after the draft was made.
+ * Returns false if the billing period starts after the coupon's months have ended. A draft may have such a coupon, because
+ * another invoice may have begun the months after the draft was made.
  */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
 }
 
 /**
- * Returns true if the usage corrections of the invoice leave nothing of a coupon for its own charges. They used a percentage
- * that lasts `once`, or they discounted a period that the coupon's months cannot include together with the billing period. A
- * draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * Returns true if the usage corrections of the invoice leave nothing of a coupon for its own charges: if they were the first use
+ * of a percentage that lasts `once`, or if they discounted a period that the coupon's months cannot include together with the
+ * billing period. A draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -163,8 +163,8 @@ export function positive(amountMinor: bigint): bigint {
 }
 
 /**
- * Returns the end of the coupon's months. They begin with the earliest discounted billing period, which is this one if it is
- * earlier than all that were discounted so far.
+ * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period to begin them. The
+ * months begin with the earliest discounted billing period: with this one, if it is earlier than all discounted so far.
  */
 function monthsEnd(
   coupon: CouponContext,
@@ -177,7 +177,7 @@ function monthsEnd(
   return ownEndsAt < endsAt ? ownEndsAt : endsAt;
 }
 
-/** Returns the end of the months of a repeating coupon; null for any other. */
+/** Returns the end of a repeating coupon's months that begin at `startAt`; null for any other coupon, or without a start. */
 export function endOf(
   { months }: Pick<CouponContext, 'months'>,
   startAt: Date | null,
@@ -188,7 +188,7 @@ export function endOf(
   return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
 }
 
-/** Returns a coupon as input of `core/discount`, for the lines of its prices. */
+/** Converts a coupon to the input of `core/discount`, which names the lines that the coupon discounts. */
 export function redeemed(
   coupon: Omit<InvoiceCouponTerms, 'endsAt'>,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],

@@ -16,7 +16,7 @@ import type { BillingRequest } from './billing-request';
 import { ownRatesOf, ownTermsOf } from './own-terms';
 import { evaluate } from './trace';
 
-/** Input of an invoice beside its billing request. */
+/** Input of an invoice in addition to its billing request. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
@@ -79,7 +79,8 @@ export function decideInvoice(
 }
 
 /**
- * Calculates the discounts, taxes and credit of a draft again, because they may have changed since it was made. Its lines stay.
+ * Calculates the discounts, taxes and credit of a draft again, with the coupons, tax rates and credit of the context. These may
+ * have changed since the draft was made. The draft keeps its lines.
  */
 export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is reassembled');

@@ -35,15 +35,15 @@ export interface DecidedLines {
 export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
   /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
   readonly billed: readonly BilledLine[];
-  /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. */
+  /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no limit. */
   readonly creditable: ReadonlyMap<string, bigint>;
   /** Readings of the requested usage, and of late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
- * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. A request makes no
- * line if it has no days or no usage, or if its credit gives back neither money nor a discount.
+ * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. Leaves out charges
+ * prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount.
  *
  * @param nextId makes the id of the next line
  */
@@ -101,8 +101,8 @@ export function decideLines(
 }
 
 /**
- * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits, then
- * true-ups. Lines of one place keep the sequence of their requests.
+ * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then credits. Lines
+ * of one place keep the sequence of their requests. A true-up has the place of a charge; assembly moves it behind all others.
  */
 export function placeOf(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
@@ -172,7 +172,7 @@ export function trueUpLine(
   };
 }
 
-/** Returns one credit for each charge of the item that reaches beyond the instant, true-ups included. */
+/** Returns one credit for each charge of the item with an unused part. The credit includes the true-ups of the charge. */
 function creditLines(
   request: CreditLineRequest,
   context: LineContext,

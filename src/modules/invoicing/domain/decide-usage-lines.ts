@@ -22,7 +22,7 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** Usage counted for a request, and the earlier bill of the same period; null if the usage was not billed before. */
+/** Usage counted for a request. `billed` is the earlier bill of the same period; null if the usage was not billed before. */
 export interface CountedUsage {
   readonly request: UsageLineRequest;
   readonly reading: ItemUsage;

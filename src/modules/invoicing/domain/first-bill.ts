@@ -4,9 +4,9 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/** An amount that the coupons of a bill discounted, at list prices, including its later corrections. */
+/** An amount at list prices that the coupons of a bill apply to, with the later corrections of that amount. */
 export interface BilledAmount {
-  /** For usage: {@link subjectOf}, shared by all lines of its price and period. For any other line: the id of the line. */
+  /** {@link subjectOf} an item and period, shared by all lines that bill them first and their corrections; else the line's id. */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
@@ -23,7 +23,10 @@ export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   readonly peakMinor: bigint;
 }
 
-/** Returns the terms of an invoice. */
+/**
+ * Returns the discounts and taxes of an invoice, which also apply to usage that is added to it later.
+ * @param taxRateIds rates of the charge that the usage is added to
+ */
 export function termsOfBill(
   invoice: Pick<
     Invoice,
@@ -56,8 +59,8 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a first bill without a line. The invoice that it stored the terms of may have been voided or
- * regenerated since.
+ * Returns the present terms of a first bill without a line. Such a bill stored the terms of its invoice, and that invoice may
+ * have been voided or regenerated since.
  * @param latest that invoice, or the last one that was regenerated from it; undefined if there is none
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
@@ -73,7 +76,7 @@ export function subjectOf({ itemId, period }: Pick<UsageLineRequest, 'itemId' | 
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 
-/** Returns true for a line of the first bill of its period, limits included. */
+/** Returns true for any line but a usage correction: a line of the first bill of its period, such as a charge or a true-up. */
 export function isFirst({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
   return trace.kind !== 'usage' || trace.corrects === null;
 }

@@ -19,7 +19,7 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/** A draft whose grace period runs, with its input. */
+/** A draft in its grace period, with the requests from which its lines are calculated again at the end of that period. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly orderedLines: NonNullable<Invoice['orderedLines']>;

@@ -49,7 +49,7 @@ export function heldOf(
 
 /**
  * Returns the amounts left of lines of one price and period, by invoice id. A negative usage correction is subtracted from the
- * invoices that it takes back, not from its own.
+ * invoices that billed the usage, not from the invoice that contains the correction.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
   const held = new Map<string, bigint>();

@@ -3,14 +3,16 @@ import type { Invoice } from './invoice';
 /** Returns the instant of the next automatic charge after `attemptCount` attempts; `now` after none, null after the last. */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
-/** Returns the instant of the first automatic charge of a new open invoice: `now`, or null if its customer pays it. */
+/** Returns the instant of the first automatic charge of a new open invoice: `now`; null if it is not charged automatically. */
 export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
   return invoice.collection === 'automatic' ? now : null;
 }
 
 /**
- * Returns the instant of the next automatic charge of an invoice after a payment ended and its reserve was freed.
- * @param wasAttempt true if the payment was a failed automatic charge. Any other payment may have delayed an automatic charge
+ * Returns the instant of the next automatic charge of an invoice after a payment has ended and its reserve was freed; null if
+ * no further charge is planned.
+ * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any other payment
+ *   the next charge is due now, because the payment may have held back a due charge
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -29,8 +31,8 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns when to close the collection of an invoice that is void, written off or wholly credited; null: not needed. Closing
- * makes its subscription active again if no other invoice of it is open.
+ * Returns when to close the collection of an invoice that is void, written off or wholly credited. Null if the invoice is not
+ * charged automatically or bills no subscription. Closing makes the subscription active again if it has no other open invoice.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;

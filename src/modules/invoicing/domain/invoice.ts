@@ -44,7 +44,7 @@ export interface InvoiceTaxRate {
   readonly taxMinor: bigint;
 }
 
-/** A coupon as the invoice used it: enough to apply it again. */
+/** A coupon as the invoice used it, with all that is needed to apply it again. */
 export interface InvoiceCoupon {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -70,8 +70,9 @@ export interface InvoiceCoupon {
    * charges.
    */
   readonly correctedFrom?: Date | null;
-  /** Remaining amount of the coupon before these corrections, and the part of `amountMinor` that was taken from it. */
+  /** Remaining amount of the coupon before these corrections. */
   readonly restMinor?: bigint;
+  /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
   /** Present if these corrections were the first use of a percentage coupon with duration `once`. */
   readonly begins?: true;
@@ -110,9 +111,9 @@ export interface InvoiceLine {
   readonly isReleased: boolean;
   /** The line whose unused part this one takes back. */
   readonly creditsLineId: string | null;
-  /** Taken back so far of `amount` by credit lines and credit notes. */
+  /** Part of `amount` that credit lines and credit notes have taken back so far. */
   readonly credited: bigint;
-  /** Taken back so far of `net` by credit notes. */
+  /** Part of `net` that credit notes have taken back so far. */
   readonly creditedNet: bigint;
   readonly creditedTaxShares: readonly TaxShare[];
   readonly taxRateIds: readonly string[];
@@ -179,7 +180,7 @@ export interface Invoice {
   /** Principal that voided it; null also if it was not recorded. */
   readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
-  /** Null for a draft, and for an invoice older than the snapshots. */
+  /** Seller and buyer; null for a draft, and for an invoice that was finalized before the engine stored snapshots. */
   readonly parties: InvoiceSnapshots | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;

@@ -13,7 +13,7 @@ export interface BilledPrice {
   readonly maximumMinor: bigint | null;
 }
 
-/** A price for a quantity over a period, or over a part of one. */
+/** Bills a quantity at a price, for a period or a part of one. */
 export interface ChargeLineRequest {
   readonly kind: 'charge';
   /** True if a change within the period causes this charge, for the rest of the period. */
@@ -45,7 +45,7 @@ export interface UsageLineRequest {
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
-  /** Set for a bill without a line: the terms of its invoice, or of the invoice that it would have had. */
+  /** Set if the first bill of the period has no line: the terms of its invoice, or of the invoice that would have billed it. */
   readonly billTerms?: BillTerms;
 }
 

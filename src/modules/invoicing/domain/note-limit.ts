@@ -46,7 +46,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   };
 }
 
-/** Returns the amount given back without a note: lost in disputes, and refunded if the new note does not document it. */
+/** Returns the amount given back without a note: lost in disputes and, unless the new note may document it, refunded. */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,
   settle: Settlement,
@@ -56,7 +56,7 @@ function givenBackWithoutNote(
   return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);
 }
 
-/** Returns what lines of an invoice credited of other invoices, with tax: credits, and corrections of usage. */
+/** Returns the total, with tax, of the credits and usage corrections on an invoice that give back charges of other invoices. */
 function creditedBy(lines: readonly InvoiceLine[]): bigint {
   return lines
     .filter(

@@ -45,8 +45,9 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note: that of its charges, of which some may be added to earlier bills.
- * Among several, reverse charge comes before exempt, because it must be stated. Without charges, returns that of the customer.
+ * Returns the tax treatment that an invoice prints as a note: that of its charges, some of which may have the treatment of an
+ * earlier bill. Among several, reverse charge comes before exempt, because it must be stated. Without charges, returns the
+ * treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,
@@ -61,7 +62,7 @@ export function printedTaxTreatment({
   return (['reverse', 'exempt'] as const).find((one) => stated.includes(one)) ?? 'none';
 }
 
-/** Returns true if the rates of a line are those it was taxed with. */
+/** Returns true if a line was taxed: by the invoice, or at the rates of an earlier bill. */
 export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
   return taxTreatment === 'none' || ownRatesOf(trace).length > 0;
 }

@@ -21,7 +21,7 @@ export function requestOf(draft: WaitingDraft): BillingRequest {
  * Calculates a waiting draft again from its request, with the present usage, taxes and credit. A line of the same kind for the
  * same item, period and group keeps its id. Charges in advance for a period that was closed meanwhile are earned, not deferred.
  *
- * @param request {@link requestOf} the draft, for which the context was read
+ * @param request the result of {@link requestOf} for the draft; the context was read for this request
  * @param earnedUntil instant up to which charges in advance of its subscription are earned
  */
 export function recalculateDraft(

@@ -26,7 +26,7 @@ export interface SimulatedPrice {
 /** Returns the parts of a usage line, with the charges for its events if the new price is a percentage. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
-/** The lines that bill a period with its limits, or one line that corrects or credits it. */
+/** The charges and true-ups of a period on one invoice, or one line that corrects or credits them. */
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
@@ -48,7 +48,7 @@ export function simulateItem(
   partsOf: PartsOf,
 ): bigint {
   const bills: Bill[] = [];
-  // Late usage and credits refer to charges, and a regenerated invoice may hold charges that were made later.
+  // Late usage and credits refer to charges, and a regenerated invoice may contain charges that were made later.
   const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
   for (const together of groupBy([...charges, ...others], billOf).values()) {
     bills.push(simulateBill(together, price, bills, partsOf));
@@ -159,7 +159,7 @@ function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): 
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
-/** Returns the key of a bill: the charges of a period on an invoice with their limits; other lines are bills of their own. */
+/** Returns the key of a line's {@link Bill}. Charges and true-ups of a period on one invoice share a key; other lines do not. */
 function billOf(line: InvoiceLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)

@@ -6,7 +6,7 @@ import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usag
 /** Usage charge of an invoice made now, before discounts and tax. */
 export interface UsageQuote {
   readonly request: UsageLineRequest;
-  /** True if the period is already billed, and this is the usage since. */
+  /** True if the period is already billed, so that the quote is for its late usage. */
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;

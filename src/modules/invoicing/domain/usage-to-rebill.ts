@@ -15,8 +15,8 @@ export interface UsageToRebill {
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out a period if the amount still to be billed equals the
- * amount of its lines: these lines are billed again as they are.
+ * Returns the usage of a void invoice that must be rated again. Leaves out a period that the invoice billed first if the amount
+ * still to be billed equals the amount of its lines: these lines are billed again as they are.
  * @param usage as counted now, with what invoices in effect billed of it
  */
 export function usageToRebill(
@@ -38,8 +38,8 @@ export function usageToRebill(
 }
 
 /**
- * Returns the item and period whose usage a line may bill. Includes the lines of true-ups, although their price may not be
- * metered.
+ * Returns the item and period whose usage a line may bill; empty for charges, credits and one-off items. True-ups are included,
+ * although their price may not be metered.
  */
 export function usageOf({
   kind,

@@ -38,7 +38,7 @@ export type DrawingCommand =
 
 export type SheetPage = readonly DrawingCommand[];
 
-/** A font, as far as a layout depends on it: the widths of texts. */
+/** Widths of texts in a font, in points: all that a layout needs to know about the font. */
 export interface Typeface {
   widthOf(text: string, style: TextStyle): number;
 }
@@ -58,7 +58,7 @@ export class Sheet {
     return this.drawn;
   }
 
-  /** Distance of the next line from the top of the page. */
+  /** Distance of the next line from the top of the page, in points. */
   get y(): number {
     return this.top;
   }

@@ -8,7 +8,7 @@ const PERIOD: TextStyle = { weight: 'regular', sizePt: 8, color: 'quiet' };
 
 const GUTTER_PT = 12;
 const ROW_GAP_PT = 5;
-/** Figures wider than this are printed smaller, so that the description keeps a column of its own. */
+/** Largest width of a figure, in points. Wider figures are printed smaller, to leave room for the description. */
 const WIDEST_FIGURE_PT = 92;
 
 type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;

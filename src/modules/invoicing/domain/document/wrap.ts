@@ -1,4 +1,4 @@
-/** Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Never empty. */
+/** Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Returns at least one. */
 export function wrap(
   text: string,
   width: number,
