@@ -1,9 +1,9 @@
-/**
- * Converts values with bigints and instants to JSON and back, without loss. A bigint becomes `{"$bigint": "12"}`, an
- * instant `{"$instant": "2026-…"}`.
- */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/**
+ * Converts a value with bigints and instants to JSON, from which {@link fromJson} restores it. A bigint becomes
+ * `{"$bigint": "12"}`, an instant `{"$instant": "2026-…"}`. Leaves out fields that are undefined.
+ */
 export function toJson(value: unknown): Json {
   if (typeof value === 'bigint') return { $bigint: value.toString() };
   if (value instanceof Date) return { $instant: value.toISOString() };

@@ -1,6 +1,6 @@
 /**
  * A broken invariant of the engine: totals that differ from their lines, two currencies in one sum, periods that overlap. It is
- * a defect of the program or of stored data, never a fault of a caller. No code should catch it to continue.
+ * a defect of the program or of stored data, never a fault of an API client. Do not catch it to continue.
  */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';

@@ -5,7 +5,8 @@ export interface Versioned {
 }
 
 /**
- * Returns the instant of a change: now, or the instant of the last change if that is later, because another clock was ahead.
+ * Returns the instant of a change: `now`, or the instant of the last change if that is later. It is later if the clock of the
+ * process that made the last change was ahead.
  */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;

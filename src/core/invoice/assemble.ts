@@ -5,7 +5,7 @@ import { trueUps, type Commitment } from './commitments';
 import { applyCredits, type CreditGrant } from './credit-balance';
 import type { AssembledInvoice, LineAmount } from './line';
 
-/** All that an invoice is made from. */
+/** Input from which {@link assembleInvoice} calculates an invoice. */
 export type InvoiceContents = {
   readonly currency: string;
   /** Recurring prices, arrears, usage, one-off items and credits, in the sequence shown. */
@@ -21,7 +21,7 @@ export type InvoiceContents = {
  * Assembles an invoice, always in this sequence: lines, minimum and maximum true-ups, coupons on the positive lines, tax on
  * each line's net, credit balance, amount due. Lines with the terms of an earlier bill bring their own discounts and taxes. A
  * negative total becomes credit balance and leaves nothing due. All amounts are minor units of one currency.
- * @throws InvariantError when two currencies meet, a line id comes twice, or a total misses its lines.
+ * @throws InvariantError when lines or credits differ in currency, a line id comes twice, or a total differs from its lines.
  */
 export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   const { currency, coupons, taxRates, taxTreatment, creditGrants } = contents;
@@ -91,8 +91,8 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 }
 
 /**
- * Asserts the invariants of every invoice, new or stored: totals equal lines; the total equals what is due plus what credit
- * paid, or the credit it became.
+ * Asserts the invariants of every invoice, new or stored: totals equal the sums of the lines; the total equals the amount
+ * due plus the applied credit or, if negative, the amount added to the credit balance.
  * @throws InvariantError when one of them does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {

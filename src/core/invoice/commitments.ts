@@ -6,7 +6,7 @@ import type { LineAmount } from './line';
 
 /** Minimum and maximum of a price for one period, and the amounts that count towards them. */
 export type Commitment = {
-  /** Id of the true-up line, if there is one. */
+  /** Id for the true-up line, which is made only if a limit applies. */
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export type Commitment = {
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Set when the period is a part of its full period. */
+  /** Share of the full period by which the limits are prorated; null: all of it. */
   readonly proration: Proration | null;
   readonly taxRateIds: readonly string[];
 };
@@ -22,7 +22,7 @@ export type Commitment = {
 /**
  * Returns the true-up lines of an invoice, in the sequence of the commitments, and the amount that a maximum takes off each line.
  * Coupons do not apply to that amount.
- * @throws InvariantError when a commitment counts a line that is not there, or its limits cross.
+ * @throws InvariantError when a commitment counts a line that is not there, or its minimum is above its maximum.
  */
 export function trueUps(
   currency: string,

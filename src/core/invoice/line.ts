@@ -43,9 +43,9 @@ export type AssembledInvoice = {
   readonly subtotalMinor: bigint;
   readonly discountMinor: bigint;
   readonly coupons: readonly AppliedCoupon[];
-  /** On top of the lines. */
+  /** Added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Within the lines. */
+  /** Contained in the amounts of the lines. */
   readonly inclusiveTaxMinor: bigint;
   readonly taxRates: readonly TaxRateTotal[];
   readonly taxNote: 'exempt' | 'reverse_charge' | null;

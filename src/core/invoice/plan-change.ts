@@ -10,7 +10,7 @@ import {
 import { invariant } from '../invariant';
 import { factorOf, type Proration } from '../proration';
 
-/** A finalized line for a price paid in advance, with the credits since. */
+/** A finalized line for a price paid in advance, with the amounts credited since. */
 export type PrepaidLine = {
   /** Amount of the line for the full period, in minor units: {@link forFullPeriod}. */
   readonly fullAmount: Rational;

@@ -93,8 +93,8 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund: cash back through the provider. Reduces the credit of the customer that the payment had become. The
- * rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
+ * Posts a succeeded refund: credits the cash of the provider. If the payment had become credit of the customer, that credit is
+ * reduced first. The rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -149,7 +149,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute. Reduces the credit of the customer that the payment had become; the rest is a loss. Reopens no invoice.
+ * Posts a lost dispute. If the disputed payment had become credit of the customer, that credit is reduced first; the rest is a
+ * loss. Reopens no invoice.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
@@ -191,7 +192,7 @@ export function postDisputeReinstated(reinstated: {
   ]);
 }
 
-/** Posts credit of a disputed payment that became available after the loss and covers a part of it. */
+/** Posts credit from a lost disputed payment that became available only after the loss. The credit reduces the loss. */
 export function postLossRecovered(recovered: {
   readonly currency: string;
   readonly amountMinor: bigint;

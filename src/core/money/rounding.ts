@@ -1,8 +1,8 @@
 import { invariant } from '../invariant';
 
 /**
- * Returns the integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives -1. The only
- * rounding in the engine; an amount is rounded once, at its line.
+ * Returns the integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives -1. All
+ * amounts are rounded by this rule. Round only the final amount of a line, not its terms.
  * @throws InvariantError when `denominator` is zero.
  */
 export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): bigint {

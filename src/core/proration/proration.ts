@@ -70,7 +70,7 @@ export function unusedPart(used: Proration, billed: Proration): Proration {
   return { ...billed, numerator: billed.numerator - used.numerator };
 }
 
-/** Returns the factor as an exact number from 0 to 1. */
+/** Returns the billed share of the full period as an exact number from 0 to 1. */
 export function factorOf(proration: Proration): Rational {
   return rational(proration.numerator, proration.denominator);
 }

@@ -5,7 +5,7 @@
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
 
-/** The amount, whatever the quantity. */
+/** One amount for any quantity. */
 export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint };
 
 /** Unit amount x quantity. */
@@ -45,7 +45,7 @@ export type PercentagePrice = {
 };
 
 type Tiered = {
-  /** In ascending order, each `(previous upTo, upTo]`; only the last has no end. */
+  /** In ascending order. A tier contains the quantities above the previous `upTo`, up to its own; only the last has no end. */
   readonly tiers: readonly Tier[];
   /**
    * True when the first tier's flat amount is due at a quantity of zero, which is the default.

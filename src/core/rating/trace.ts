@@ -51,7 +51,7 @@ export function ratedAmount(steps: readonly TraceStep[]): RatedAmount {
   return { amount: amountOfSteps(steps), steps };
 }
 
-/** Whole minor units as an exact number. */
+/** Converts whole minor units to an exact number. */
 export function exactly(amountMinor: bigint): Rational {
   return rational(amountMinor);
 }

@@ -56,9 +56,9 @@ export type TaxRateTotal = TaxShare & {
 export type InvoiceTax = {
   readonly lines: readonly TaxedLine[];
   readonly rates: readonly TaxRateTotal[];
-  /** On top of the amounts of the lines. */
+  /** Added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Within the amounts of the lines. */
+  /** Contained in the amounts of the lines. */
   readonly inclusiveTaxMinor: bigint;
   readonly note: 'exempt' | 'reverse_charge' | null;
 };
@@ -141,7 +141,7 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
   return divide(rational(line.amountMinor), factor);
 }
 
-/** Returns the exact tax by rate for an amount after discounts, in minor units: on top of it, or within it. */
+/** Returns the exact tax of each rate on an amount after discounts, in minor units. The amount contains the inclusive taxes. */
 export function exactTaxesOf(
   amountMinor: bigint,
   rates: readonly AppliedTaxRate[],

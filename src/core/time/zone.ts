@@ -50,7 +50,7 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
 }
 
 /**
- * Returns the start of the local month of a year before `instant`: 1 March 2027 for 31 March 2028.
+ * Returns the start of the same local month one year before `instant`: 1 March 2027 for 31 March 2028.
  * @throws InvariantError when the zone is unknown.
  */
 export function monthOfYearBefore(instant: Date, timeZone: string): Date {

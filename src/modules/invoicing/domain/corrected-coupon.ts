@@ -55,8 +55,8 @@ export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean
 }
 
 /**
- * Returns the state of `coupon` after a usage correction used `used`, which is the same redemption or another one. Returns
- * coupons of other redemptions unchanged.
+ * Returns the state of `coupon` after a usage correction used the coupon `used`. Returns it unchanged if the two belong to
+ * different redemptions.
  */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;

@@ -48,7 +48,7 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
 
 export interface PaidInvoice {
   readonly invoice: Invoice;
-  /** Part of the payment that pays the invoice. The invoice no longer needs the rest: it was voided, credited or paid meanwhile. */
+  /** Part of the payment that pays the invoice. The rest is not needed if the invoice was voided, credited or paid meanwhile. */
   readonly appliedMinor: bigint;
 }
 

@@ -159,7 +159,7 @@ function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): 
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
-/** Returns the key of a line's {@link Bill}. Charges and true-ups of a period on one invoice share a key; other lines do not. */
+/** Returns the key of a line's {@link Bill}. Charges and true-ups of a period on one invoice share it; other lines do not. */
 function billOf(line: InvoiceLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
