@@ -26,8 +26,8 @@ export type Usage =
   | { readonly kind: 'charged'; readonly charged: ChargedEvents };
 
 /**
- * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A quantity below zero counts as zero: corrections bill the difference to the billed amount, never a negative
- * quantity.
+ * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A quantity
+ * below zero counts as zero: corrections bill the difference to the billed amount, never a negative quantity.
  * @throws InvariantError when the price is malformed, or needs a quantity and the usage is events, or the other way round.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {

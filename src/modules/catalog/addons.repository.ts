@@ -51,7 +51,7 @@ export class AddonsRepository {
     return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
   }
 
-  /** Locks the add-on until the transaction ends. */
+  /** Returns the add-on, locked until the transaction ends; null if it does not exist or is archived. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
     const row = await this.addons.findOne({
       where: { id, archivedAt: IsNull() },

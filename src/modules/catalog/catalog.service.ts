@@ -81,8 +81,8 @@ export class CatalogService {
   }
 
   /**
-   * Archives an add-on: it is no longer returned and cannot be sold again. Existing references continue. Its code stays
-   * taken.
+   * Archives an add-on: it is no longer returned and cannot be sold again. Subscriptions that have it keep it. Its code cannot
+   * be used again.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
@@ -98,7 +98,7 @@ export class CatalogService {
 
   /**
    * Returns the add-on that a field of a request refers to. It cannot be archived until the caller's transaction ends.
-   * Concurrent references are possible.
+   * Other transactions may refer to it at the same time.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -117,8 +117,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the plan that a field of a request refers to, with its active version. It cannot be archived until the
-   * caller's transaction ends. Concurrently, others may refer to it and a newer version may become active.
+   * Returns the plan that a field of a request refers to, with its active version. It cannot be archived until the caller's
+   * transaction ends. Other transactions may refer to it, or activate a newer version, at the same time.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -131,7 +131,7 @@ export class CatalogService {
     return this.plans.findSold(id);
   }
 
-  /** Returns the names of plans, archived ones included, without missing ones. */
+  /** Returns the names of plans, archived ones included. Ids without a plan are left out. */
   getPlanNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.plans.findNames(ids);
   }
@@ -146,7 +146,7 @@ export class CatalogService {
     return version;
   }
 
-  /** Returns versions by id, without missing ones. */
+  /** Returns plan versions by id, also of archived plans. Ids without a version are left out. */
   async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
     const found = await this.plans.findVersions(ids);
     return new Map(found.map((version) => [version.id, version]));
@@ -159,7 +159,7 @@ export class CatalogService {
     return this.plans.entitlementsOf(versionIds);
   }
 
-  /** Returns sold add-ons by id, archived ones included, without missing ones. */
+  /** Returns add-ons by id, archived ones included. Ids without an add-on are left out. */
   async getSoldAddons(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
     const found = await this.addons.findSold(ids);
     return new Map(found.map((addon) => [addon.id, addon]));

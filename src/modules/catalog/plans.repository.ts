@@ -19,8 +19,8 @@ import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
 
 /**
- * Row lock modes. `reference` is compatible with `reference` and `change`; `change` blocks other changes; `archive` is
- * compatible with nothing.
+ * Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `change` blocks other changes;
+ * `archive` blocks all three.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
@@ -69,12 +69,12 @@ export class PlansRepository {
     return this.withVersionOrNull(await this.plans.findOneBy({ id }));
   }
 
-  /** Returns the names of plans, archived or not. */
+  /** Returns the names of plans, archived or not. Ids without a plan are left out. */
   findNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.database.select(PlanEntity, 'WHERE id = ANY ($1)', [ids]);
   }
 
-  /** Locks the plan until the transaction ends. */
+  /** Returns the plan, locked until the transaction ends; null if it does not exist or is archived. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
     const row = await this.plans.findOne({
       where: { id, archivedAt: IsNull() },
@@ -95,7 +95,7 @@ export class PlansRepository {
     return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
   }
 
-  /** Returns the prices of all versions of a plan, archived or not. */
+  /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

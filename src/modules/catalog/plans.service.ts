@@ -127,8 +127,8 @@ export class PlansService {
   }
 
   /**
-   * Archives a plan: it is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays
-   * taken.
+   * Archives a plan: it is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code cannot be
+   * used again.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

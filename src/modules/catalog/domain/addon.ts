@@ -13,7 +13,7 @@ export interface Addon {
   /** In the order sent; immutable. */
   readonly prices: readonly CatalogPrice[];
   readonly metadata: Metadata;
-  /** Set when the add-on was archived: it cannot be sold again, but sold ones continue. */
+  /** Set when the add-on was archived: it cannot be sold again, but subscriptions that have it keep it. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -133,7 +133,7 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
   });
 }
 
-/** Checks the meter: metered usage is known at the end of a period only, and a percentage price needs metered amounts. */
+/** Checks the meter: metered usage is known only at the end of a period, and a percentage price needs a meter of amounts. */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {
     return [

@@ -85,8 +85,8 @@ export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms
 }
 
 /**
- * Returns the terms that rating a quantity needs. Timing, meter and period limits are not among them: they decide when and
- * how much is billed.
+ * Converts terms to the input of `core/rating`. Leaves out timing, meter and the limits of a period, which rating a quantity
+ * does not need.
  */
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {

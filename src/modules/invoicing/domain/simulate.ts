@@ -154,7 +154,7 @@ function simulateCredit(
   );
 }
 
-/** Returns true if a credit is a share of the rounded amount of the line. Older credits are shares of the price before rounding. */
+/** Returns true if a credit is a share of the line's rounded amount. Older credits are shares of the price before rounding. */
 function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): boolean {
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
