@@ -25,7 +25,7 @@ export class CouponsRepository {
     return this.database.selectOne(CouponEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks the coupon until the transaction ends. */
+  /** Returns the coupon, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<Coupon | null> {
     return this.database.selectOne(CouponEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

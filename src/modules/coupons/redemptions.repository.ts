@@ -12,7 +12,7 @@ import { couponAlreadyRedeemed } from './coupons.errors';
 import type { Coupon } from './domain/coupon';
 import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
 
-/** Enforces the limits with a condition and a check constraint, independent of what the caller read before. */
+/** Counts a redemption only if the limits of the coupon allow it now, because they may be reached since the caller read it. */
 const COUNT = `
   UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
   WHERE id = $1 AND is_active AND (redeem_by IS NULL OR redeem_by >= $2)
@@ -32,7 +32,7 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Counts a redemption of the coupon. Returns false when its terms no longer allow one.
+   * Counts a redemption of the coupon. Returns false, and counts none, if the coupon is inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
    * @param updatedAt instant of the change of the coupon, in real time
    */

@@ -16,8 +16,8 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Minor units left for duration `once`: the rest of an amount, or the discount that a credit returned to a percentage.
-   * Null otherwise.
+   * Minor units left for duration `once`: what an amount has left after its first use, or the discount that credits returned to
+   * a percentage. Otherwise null.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
@@ -110,7 +110,7 @@ function isUnusedPercentage(terms: RedeemedTerms): boolean {
 /** Effect of an invoice on a redemption, in minor units. */
 export interface AppliedRedemption {
   readonly redemptionId: string;
-  /** Discount of the invoice. */
+  /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
   /** Discount returned by credits of the invoice. */
   readonly returnedMinor: bigint;
@@ -130,7 +130,8 @@ export function withApplied(
   now: Date,
 ): CouponRedemption {
   if (amountMinor === 0n && returnedMinor === 0n) return redemption;
-  // If its bill was voided, the percentage is unused again. A correction of that bill does not limit it to the returned discount.
+  // The percentage is unused again because the invoice that it discounted was voided. A correction of that invoice returns a
+  // discount, but must not limit the percentage to it.
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
   const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
@@ -151,23 +152,22 @@ export function withApplied(
 export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if an invoice used the percentage itself. Use of returned discounts, or for usage added to a bill, does not count. */
+  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on usage added later, is not counted. */
   readonly isUsed: boolean;
 }
 
 /** Discounts of an invoice by one redemption, in minor units. */
 export interface InvoiceDiscount {
   readonly redemptionId: string;
-  /** Discount of the invoice. */
+  /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
   /** Discount returned by credits of the invoice; absent: none. */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
-  /**
-   * Discount of usage that was added to earlier bills, and the part of it that was taken from `remainingAmount`; absent: none.
-   */
+  /** Part of `amountMinor` for usage that was added to earlier bills; absent: none. */
   readonly correctedMinor?: bigint;
+  /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;
   /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
@@ -200,7 +200,8 @@ export function withoutInvoice(
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
-  // No other invoice used the percentage. Its discounts of usage that was added to the void invoice do not use it up.
+  // If no other invoice used the percentage, it is unused again. Its discounts on usage that was added to the void invoice later
+  // do not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   if (isUsedUp({ redemption: after, coupon })) {
