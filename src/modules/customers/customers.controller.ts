@@ -126,7 +126,7 @@ export class CustomersController {
   }
 }
 
-/** Requires access to invoices for the filter by what customers owe. */
+/** Requires the scope `invoices:read` if the list is filtered by `owing`, because the filter shows who has unpaid invoices. */
 function requireInvoices({ owing }: CustomerFilterDto, caller: Principal): void {
   if (owing !== undefined) requireScope(caller, 'invoices:read');
 }

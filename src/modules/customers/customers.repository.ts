@@ -22,8 +22,8 @@ const TEST_CLOCKS = `
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
 
 /**
- * Row lock modes. `change` is compatible with `reference`, so that a pending payment does not block a change of the
- * address. `delete` is compatible with neither.
+ * Row lock modes by purpose. `change` can be held together with `reference`, so that a pending payment does not block a change
+ * of the address. `delete` blocks both.
  */
 const LOCK_MODES = {
   reference: 'FOR KEY SHARE',
@@ -35,13 +35,13 @@ const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
-/** Searched text of a customer. The trigram index has the same expression. */
+/** Expression of the text that is searched for a customer. The trigram index has the same expression. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
-/** Order of names: upper and lower case are the same. Expression of an index. */
+/** Expression that sorts names without regard to case. An index has the same expression. */
 const NAME_ORDER = 'lower(name)';
 
-/** Invoices with an amount still to be paid. A higher module owns the table, but a page is read with one statement. */
+/** Open invoices with an unpaid amount. A higher module owns the table; it is read here so that a page needs one statement. */
 const OWED = {
   table: 'invoice',
   column: 'customer_id',
@@ -87,13 +87,13 @@ export class CustomersRepository {
     return this.database.select(CustomerEntity, 'WHERE id = ANY ($1)', [ids]);
   }
 
-  /** Locks the customer until the transaction ends. */
+  /** Returns the customer, locked until the transaction ends; null if it does not exist or is deleted. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
     this.database.requireTransaction();
     return this.database.selectOne(CustomerEntity, `${EXISTING} ${LOCK_MODES[purpose]}`, [id]);
   }
 
-  /** Returns the test clock ids of customers that exist; null for real time. */
+  /** Returns the test clock id of each customer, null for real time. Unknown and deleted customers are missing. */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const rows = await this.database.prepared<{ id: string; clock: string | null }>(
       'customers-test-clocks',
@@ -118,7 +118,7 @@ export class CustomersRepository {
   }
 
   /**
-   * Writes the fields that can change: by an update, by the first amount, which fixes the currency, or by a deletion.
+   * Writes the fields that an update, a deletion, or the first amount of the customer (which fixes the currency) may change.
    * @throws {ProblemError} `customer_external_id_taken`
    */
   async update(customer: Customer): Promise<void> {
@@ -167,7 +167,7 @@ export class CustomersRepository {
     return found.map(({ id }) => id);
   }
 
-  /** Deletes the rows. No other row may refer to them. */
+  /** Deletes the rows of customers. Fails if another row still refers to one of them. */
   async remove(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.customers.delete([...ids]);

@@ -103,7 +103,10 @@ export class CustomersService {
     return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
   }
 
-  /** Returns the time for each customer, also on an advancing test clock. Unknown and deleted customers are missing. */
+  /**
+   * Returns the current time of each customer: of its test clock, even while that advances, or real time. Unknown and deleted
+   * customers are missing.
+   */
   async timesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
     const onClocks = [...new Set(clocks.values())].filter((clock) => clock !== null);
@@ -112,7 +115,7 @@ export class CustomersService {
     return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
   }
 
-  /** Returns the time for a customer, also on an advancing test clock; real time where that clock was deleted meanwhile. */
+  /** Returns the current time of a customer: of its test clock, even while that advances, or real time without a clock. */
   async timeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
     const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
     return instants?.get(testClockId ?? '') ?? this.clock.now();
@@ -158,8 +161,8 @@ export class CustomersService {
   }
 
   /**
-   * Deletes a customer and returns it. Reads no longer return it, and its external id is free. The row stays, because history
-   * refers to it.
+   * Deletes a customer and returns it. Other reads than those for history no longer find it, and its external id can be used
+   * again. The row stays, because invoices and other history refer to it.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
@@ -176,7 +179,7 @@ export class CustomersService {
 
   /**
    * Returns the customer that a field of a request refers to. It cannot be deleted until the caller's transaction ends.
-   * Concurrent references and changes are possible.
+   * Other transactions may refer to it or change it at the same time.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -185,8 +188,8 @@ export class CustomersService {
   }
 
   /**
-   * Locks the customer against other changes, and serialises limits that are counted per customer, until the caller's
-   * transaction ends. Concurrent references are possible.
+   * Returns the customer, locked until the caller's transaction ends. Other callers of this method wait, so that limits per
+   * customer are counted by one transaction at a time. Other transactions may still refer to the customer.
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForChange(id: string): Promise<Customer> {
@@ -194,8 +197,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currency of a customer permanently, in the transaction that writes its first amount. Sets the currency if
-   * none was chosen. Later calls with the same currency only read.
+   * Fixes the currency of a customer permanently, in the transaction that writes its first amount. Sets the currency if the
+   * customer has none. Later calls with the same currency write nothing.
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
    */
@@ -205,7 +208,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currencies for many amounts, by customer id. Two currencies for one customer are a mismatch.
+   * Fixes the currencies of the customers of many amounts, and returns the customers by id. Two currencies for one customer are
+   * a mismatch.
    * @throws {ProblemError} as `fixCurrency`, for the first customer that fails
    */
   fixCurrencies(
@@ -223,7 +227,7 @@ export class CustomersService {
     });
   }
 
-  /** Returns the tax rates of customers, in order, including rates deactivated or archived since. */
+  /** Returns the tax rates of customers by customer id, in display order. Includes rates deactivated or archived since. */
   async taxRatesOf(
     customers: readonly Customer[],
   ): Promise<ReadonlyMap<string, readonly TaxRate[]>> {
@@ -273,7 +277,7 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   return customer;
 }
 
-/** Applies a change. Omitted fields stay; null clears. */
+/** Returns the details after a change. Omitted fields stay unchanged; null clears a field. */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

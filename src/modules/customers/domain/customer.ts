@@ -65,7 +65,7 @@ export type CustomerDetails = Pick<
 /** Fields of a new customer: its details and the immutable test clock. */
 export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
-/** Fields an update may change. Omitted fields stay; null clears. */
+/** Fields an update may change. Omitted fields stay unchanged; null clears a field. */
 export type CustomerChange = {
   readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
 };
