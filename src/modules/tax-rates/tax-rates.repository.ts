@@ -17,7 +17,7 @@ export class TaxRatesRepository {
     return this.rates.findOneBy({ id, archivedAt: IsNull() });
   }
 
-  /** Locks the rate until the transaction ends. */
+  /** Returns the rate, locked until the transaction ends; null if it does not exist or is archived. */
   lock(id: string): Promise<TaxRate | null> {
     return this.rates.findOne({
       where: { id, archivedAt: IsNull() },
@@ -25,7 +25,7 @@ export class TaxRatesRepository {
     });
   }
 
-  /** Returns the existing rates and blocks their deactivation and archiving until the transaction ends. */
+  /** Returns the given rates that exist and are not archived. Blocks any change of these rates until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
     return this.rates.find({
       where: { id: In([...ids]), archivedAt: IsNull() },

@@ -85,10 +85,10 @@ export class TaxRatesService {
   }
 
   /**
-   * Checks that the listed rates exist and are active, and keeps them so until the caller's transaction ends.
-   * Concurrent references are possible.
+   * Checks that the listed rates exist and are active, except rates in `given`, and blocks changes of the checked rates until
+   * the caller's transaction ends. Other transactions may refer to them at the same time.
    * @param pointer JSON pointer to the list
-   * @param given rates assigned before, which may be inactive or archived
+   * @param given ids of rates that are already assigned, which may be inactive or archived
    * @throws {ProblemError} `reference_not_found` for the first rate that is missing or inactive
    */
   async requireForReference(
