@@ -12,7 +12,7 @@ import type { Feature } from './domain/feature';
 import { FeatureEntity } from './feature.entity';
 import { entitlementInUse, entitlementKeyTaken } from './features.errors';
 
-/** `reference` is compatible with itself and with `change`; `deletion` excludes all. */
+/** Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `deletion` blocks all three. */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',
@@ -61,7 +61,7 @@ export class FeaturesRepository {
     );
   }
 
-  /** Returns the feature, locked until the transaction ends. */
+  /** Returns the feature, locked until the transaction ends; null if it does not exist. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Feature | null> {
     return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
   }
@@ -90,7 +90,7 @@ export class FeaturesRepository {
   }
 
   /**
-   * Deletes a feature. Foreign keys refuse it while something refers to it.
+   * Deletes a feature. Foreign keys refuse the deletion while other rows refer to the feature.
    * @throws {ProblemError} `entitlement_in_use`
    */
   async delete(id: string): Promise<void> {

@@ -89,7 +89,7 @@ export class FeaturesService {
     });
   }
 
-  /** Returns features by id, newest first, without missing ones. */
+  /** Returns the features with these ids, newest first. Ids without a feature are left out. */
   getAll(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findAll(ids);
   }
@@ -138,7 +138,7 @@ export class FeaturesService {
     return feature.rulesVersion;
   }
 
-  /** Outdates the cached balances of all customers when the caller's transaction commits. */
+  /** Increments the rules version of a feature, so that its cached balances are outdated once the caller's transaction commits. */
   async outdateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }

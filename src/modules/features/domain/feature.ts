@@ -6,7 +6,7 @@ export type FeatureType = (typeof FEATURE_TYPES)[number];
 
 export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-/** Thresholds of an entitlement that names none, in percent of the limit. */
+/** Thresholds of an entitlement that is created without any, in percent of the limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
 /** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */
@@ -24,7 +24,7 @@ export interface Feature {
   readonly meterId: string | null;
   /** Percentages of the limit, ascending. Reaching one records an event. */
   readonly thresholds: readonly number[];
-  /** Incremented with each change of an add-on link; outdates cached balances. */
+  /** Incremented with each change of an add-on link. Balances cached for an earlier version are outdated. */
   readonly rulesVersion: number;
   readonly metadata: Metadata;
   readonly createdAt: Date;
