@@ -10,7 +10,7 @@ import type { Meter } from './domain/meter';
 import { MeterEntity } from './meter.entity';
 import { meterKeyTaken } from './meters.errors';
 
-/** `reference` is compatible with itself and with `change`; `archive` excludes all. */
+/** Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `archive` blocks all three. */
 const LOCKS = { reference: 'KEY SHARE', change: 'NO KEY UPDATE', archive: 'UPDATE' } as const;
 
 @Injectable()
@@ -46,7 +46,7 @@ export class MetersRepository {
     return (await this.database.queryValue<number>(sql, [eventName])) ?? 0;
   }
 
-  /** Returns the meter, locked until the transaction ends. */
+  /** Returns the meter, archived or not, locked until the transaction ends; null if it does not exist. */
   lock(id: string, purpose: keyof typeof LOCKS): Promise<Meter | null> {
     return this.database.selectOne(MeterEntity, `WHERE id = $1 FOR ${LOCKS[purpose]}`, [id]);
   }

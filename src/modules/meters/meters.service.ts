@@ -49,7 +49,7 @@ export class MetersService {
    * Stores a new meter in the caller's transaction, which has locked the creation of meters of its event name. The caller
    * has checked the terms.
    * @param status `backfilling` if stored events remain to be counted
-   * @param countedFromAt end of the events that are archived; null if none are
+   * @param countedFromAt instant before which events are archived and so not counted; null if no events are archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms, status: MeterStatus, countedFromAt: Date | null): Promise<Meter> {
@@ -83,7 +83,7 @@ export class MetersService {
     return (await this.meters.find(id)) ?? raise(meterNotFound(id));
   }
 
-  /** Returns meters by id, archived ones included, without missing ones. */
+  /** Returns meters by id, archived ones included. Ids without a meter are left out. */
   async getAll(ids: readonly string[]): Promise<ReadonlyMap<string, Meter>> {
     if (ids.length === 0) return new Map();
     const found = await this.meters.findAll(ids);
@@ -94,7 +94,7 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns the given event names that a meter counts. */
+  /** Returns the given event names that a meter counts, archived meters included. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
@@ -130,8 +130,8 @@ export class MetersService {
   }
 
   /**
-   * Archives a meter: no new price or entitlement can refer to it. Existing references continue, and it can be read. Its
-   * key stays taken. Archiving it again is a no-op.
+   * Archives a meter: no new price or entitlement can refer to it. Prices and entitlements that use it continue, and it can
+   * still be read. Its key cannot be used again. Archiving it again is a no-op.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -146,7 +146,7 @@ export class MetersService {
     });
   }
 
-  /** Writes how many stored events a backfill has to count. */
+  /** Stores the upper bound of the number of stored events that a backfill has to count. */
   async setBackfillTotal(id: string, events: number): Promise<void> {
     await this.meters.setBackfillTotal(id, events);
   }

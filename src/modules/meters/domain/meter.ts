@@ -8,7 +8,7 @@ export type LateEvents = (typeof LATE_EVENTS)[number];
 export const METER_STATUSES = ['backfilling', 'active'] as const;
 export type MeterStatus = (typeof METER_STATUSES)[number];
 
-/** Maximum number of meters of one event name. Every event is counted by all of them in the commit that stores it. */
+/** Maximum number of meters of one event name. The transaction that stores an event counts it for all of these meters. */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
 /** An event passes the filter if the property, as text, is one of the values. */
@@ -40,7 +40,7 @@ export interface Meter {
   readonly status: MeterStatus;
   /** Stored events that the backfill has counted. */
   readonly backfillCounted: number;
-  /** Upper bound of the stored events to count; 0 until the backfill starts. */
+  /** Upper bound of the number of stored events that the backfill has to count; 0 until the backfill starts. */
   readonly backfillTotal: number;
   /** Instant from which events are counted: earlier ones were archived before the meter was created. Null: all are counted. */
   readonly countedFromAt: Date | null;
