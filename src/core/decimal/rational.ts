@@ -95,7 +95,7 @@ export function ceiling(value: Rational): bigint {
   return isWhole || value.numerator < 0n ? quotient : quotient + 1n;
 }
 
-/** Returns the integer nearest to `value`; rounds halves away from zero. Round only the final amount of a line, not its terms. */
+/** Returns the integer nearest to `value`, halves away from zero. Use it on the final amount of a line, not on its terms. */
 export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);
 }

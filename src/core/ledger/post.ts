@@ -93,8 +93,8 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund: credits the cash of the provider. If the payment had become credit of the customer, that credit is
- * reduced first. The rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
+ * Posts a succeeded refund: credits the cash of the provider. The part of the payment that had become credit of the customer
+ * reduces that credit. The rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -149,8 +149,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute. If the disputed payment had become credit of the customer, that credit is reduced first; the rest is a
- * loss. Reopens no invoice.
+ * Posts a lost dispute. The part of the payment that had become credit of the customer reduces that credit; the rest is a loss.
+ * Reopens no invoice.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {

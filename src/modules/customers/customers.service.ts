@@ -115,7 +115,10 @@ export class CustomersService {
     return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
   }
 
-  /** Returns the current time of a customer: of its test clock, even while that advances, or real time without a clock. */
+  /**
+   * Returns the current time of a customer: of its test clock, even while that advances. Real time if the customer has no test
+   * clock, or if the clock was deleted meanwhile.
+   */
   async timeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
     const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
     return instants?.get(testClockId ?? '') ?? this.clock.now();

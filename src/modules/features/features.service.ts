@@ -138,7 +138,7 @@ export class FeaturesService {
     return feature.rulesVersion;
   }
 
-  /** Increments the rules version of a feature, so that its cached balances are outdated once the caller's transaction commits. */
+  /** Increments the rules version of a feature. Its cached balances are outdated once the caller's transaction commits. */
   async outdateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }

@@ -96,7 +96,7 @@ export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
-/** Returns true if a percentage with duration `once` has discounted an invoice. It can be used again for returned discounts. */
+/** Returns true if a percentage with duration `once` has discounted an invoice. Returned discounts can still be used again. */
 export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
@@ -152,7 +152,7 @@ export function withApplied(
 export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on usage added later, is not counted. */
+  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on usage added later, does not count. */
   readonly isUsed: boolean;
 }
 
