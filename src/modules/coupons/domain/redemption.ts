@@ -200,8 +200,8 @@ export function withoutInvoice(
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
-  // If no other invoice used the percentage, it is unused again. Its discounts on usage that was added to the void invoice later
-  // do not use it up.
+  // If no other invoice used the percentage, it is unused again. Its discounts on usage that was added to the void invoice do
+  // not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   if (isUsedUp({ redemption: after, coupon })) {

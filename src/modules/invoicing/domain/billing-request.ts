@@ -35,8 +35,8 @@ export interface BillingRequest extends GivenBackTerms {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * `billed`: bills the late usage of the subscription even without other lines. `closed`: also closes that usage, on the last
-   * invoice. Undefined: bills late usage only if there are other lines.
+   * `billed`: bills the late usage of the subscription even without other lines. `closed`: the same, for the last invoice of the
+   * subscription, whose usage is closed with it. Undefined: bills late usage only if there are other lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

@@ -62,7 +62,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credit that is available for the next invoice, after an invoice has used some of it and may have added to it. */
+/** Returns the credits available for the next invoice: the given ones less the amounts used, and the added one. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -110,7 +110,7 @@ function totalOf(parts: readonly TakenFrom[]): bigint {
   return parts.reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** @param creditable what may be credited of refunded invoices, in minor units by invoice id */
+/** @param creditable amounts of refunded invoices that may still be credited, in minor units; absent invoices have no limit */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
   const left = new Map(creditable);
   return (invoiceId, held, amountMinor) => {

@@ -3,7 +3,7 @@ import type { Price } from '../../../core/rating';
 import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
 
-/** A price as it is billed, stored on the line. */
+/** Terms of a price at the time of billing. The invoice line stores them. */
 export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;

@@ -18,7 +18,7 @@ export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
-  /** True if the subscription was to start when this invoice, its first one, was paid. So the billed period never began. */
+  /** True if the subscription should have started with the payment of this invoice, so that the billed period never began. */
   readonly hasNeverBegun: boolean;
   /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
@@ -27,9 +27,9 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if the void invoice must not be billed again. Its period never began; or an item that it billed in advance was
- * changed, or ended with credit, within the period. A void invoice could not get that credit, so the full price is no longer
- * owed.
+ * Returns true if the void invoice must not be billed again: if its period never began, or if an item that it billed in advance
+ * was changed, or ended with credit, within the period. A void invoice could not get that credit, so its full price is no
+ * longer owed.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds, hasNeverBegun }: ChargeState): boolean {
   if (hasNeverBegun) return true;

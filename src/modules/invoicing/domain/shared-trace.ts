@@ -4,7 +4,7 @@ import type { LineTrace, RatedTrace } from './trace';
 /** A trace, split into the part that lines share and the part that differs. */
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The proration, or null without one; the whole trace if no part is shared. */
+  /** The whole trace if no part is shared; otherwise its proration, null if the line is not prorated. */
   readonly own: LineTrace | OwnPart | null;
 }
 
@@ -23,7 +23,7 @@ export function splitTrace(trace: LineTrace): SplitTrace {
   return { shared, own: proration === null ? null : { proration } };
 }
 
-/** Joins a split trace; null if a part is missing. */
+/** Joins the parts of a split trace; null if the shared part is missing. */
 export function joinTrace({ shared, own }: SplitTrace): LineTrace | null {
   if (own?.kind !== undefined) return own;
   return shared === null ? null : { ...shared, proration: own?.proration ?? null };

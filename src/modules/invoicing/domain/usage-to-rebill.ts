@@ -17,7 +17,7 @@ export interface UsageToRebill {
 /**
  * Returns the usage of a void invoice that must be rated again. Leaves out a period that the invoice billed first if the amount
  * still to be billed equals the amount of its lines: these lines are billed again as they are.
- * @param usage as counted now, with what invoices in effect billed of it
+ * @param usage as counted now, with the amounts that invoices in effect billed for it
  */
 export function usageToRebill(
   { lines }: Pick<Invoice, 'lines'>,

@@ -76,7 +76,7 @@ export interface BilledUsage {
 export interface CorrectedUsage extends BilledUsage {
   /** Amount of the correction at list prices, negative if usage was taken back; absent if `held` is absent. */
   readonly differenceMinor?: bigint;
-  /** Part of the discounts that returned to their coupons. */
+  /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
   /** Largest amount that the correction may give back; present if refunds make it smaller. */
   readonly mostMinor?: bigint;
