@@ -14,7 +14,7 @@ export type AddedCoupon = {
    * and is included in `restMinor`.
    */
   readonly againMinor: bigint;
-  /** Remaining amount of the coupon. It limits a coupon with an amount. It limits a percentage only on `againMinor`. */
+  /** Remaining amount of the coupon. It limits the discount of an amount coupon, and that of a percentage on `againMinor`. */
   readonly restMinor: bigint;
 };
 

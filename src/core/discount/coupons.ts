@@ -10,7 +10,7 @@ import {
 import { invariant } from '../invariant';
 import { allocate, lesser } from '../money';
 
-/** A coupon as it was redeemed for the customer or subscription of the invoice. */
+/** A redeemed coupon, with the lines of an invoice that it may discount. */
 export type RedeemedCoupon = {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -28,10 +28,10 @@ export type CouponOff =
       /** Limit of the discount; null or absent: no limit. */
       readonly limitMinor?: bigint | null;
     }
-  /** Amount that other invoices left of the coupon, in the invoice's currency. */
+  /** Amount that the coupon may still take off, in minor units of the invoice's currency. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
 
-/** A line, with the amount that coupons may still take off. */
+/** A line, with the amount that coupons may discount. */
 export type DiscountableLine = { readonly lineId: string; readonly amountMinor: bigint };
 
 export type AppliedCoupon = {

@@ -19,7 +19,7 @@ export type PrepaidLine = {
   /** As billed, before discount. */
   readonly amountMinor: bigint;
   readonly discountMinor: bigint;
-  /** Taken back so far by credit lines and credit notes. */
+  /** Amount that credit lines and credit notes have taken back so far. */
   readonly creditedMinor: bigint;
 };
 

@@ -13,7 +13,7 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate of finalized lines, and the tax that is left of it, in minor units. */
+/** A tax rate of finalized lines, and the tax at this rate that was not yet credited, in minor units. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts left of finalized lines, which a credit can take back. */
@@ -88,8 +88,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest total, with exclusive tax, of a part of what is left of lines. The tax of each rate is rounded up,
- * because it is rounded once over the invoice that gives the part back.
+ * Returns the largest total, with exclusive tax, of a part of what is left of lines. Rounds the tax of each rate up,
+ * because the invoice that gives the part back may round it up.
  */
 export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

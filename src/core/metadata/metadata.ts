@@ -1,4 +1,4 @@
-/** Free-form map of the caller, which the engine stores and does not interpret. */
+/** Free-form map that API clients set. The engine stores it and does not interpret it. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export const METADATA_LIMITS = { keys: 50, bytes: 16 * 1024 } as const;

@@ -19,13 +19,13 @@ export type ChargedEvents = {
   readonly events: bigint;
   /** Sum of their base amounts, less free parts, in minor units. */
   readonly base: Rational;
-  /** Amount added by the minimum of an event, and by the minimum of zero for all events together. */
+  /** Amount added by the minimum per event, and by the rule that all events together cost at least zero. */
   readonly raisedBy: Rational;
-  /** Amount taken by the maximum of an event, zero or less. */
+  /** Amount taken off by the maximum per event; zero or less. */
   readonly loweredBy: Rational;
 };
 
-/** Adds up events one by one, so that any number of them fits in memory. */
+/** Adds up the charges for events one by one, so that the events need not be in memory together. */
 export interface EventCharger {
   /** Adds the next event in time order, by its base amount in minor units. */
   readonly add: (base: Rational) => void;
@@ -33,8 +33,8 @@ export interface EventCharger {
 }
 
 /**
- * Returns a charger for the events of a percentage price. While both free quotas last, an event is free. The event that crosses
- * the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each charged
+ * Returns a charger for the events of a percentage price. Events are free until the first free quota is used up. The event that
+ * exceeds the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each charged
  * event is limited by its minimum and maximum. All events together cost at least zero, also if their base amounts are negative
  * (refunds). Exact.
  */

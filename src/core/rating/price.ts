@@ -17,7 +17,7 @@ export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 /** The tier that contains the quantity prices all units. */
 export type VolumePrice = { readonly model: 'volume' } & Tiered;
 
-/** ceil((quantity - free units) / size) packages; nothing up to the free units. */
+/** Bills ceil((quantity - free units) / size) packages; nothing for a quantity up to the free units. */
 export type PackagePrice = {
   readonly model: 'package';
   /** For one package. */

@@ -17,8 +17,8 @@ import { rateGraduated, rateVolume } from './tiers';
 import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
 
 /**
- * Usage to rate: a quantity, or for the percentage model the base amounts of the events in time order, in minor units, or the
- * result of {@link chargeEvents}.
+ * Usage to rate: a quantity or, for the percentage model, the base amounts of the events in time order, in minor units, or the
+ * sums over these events from {@link chargeEvents}.
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }

@@ -1,7 +1,7 @@
 /** Words of a text that are searched; further ones are ignored. */
 const MAX_WORDS = 8;
 
-/** Returns the parts that a matching text must contain. In searched texts every word follows a space. */
+/** Returns the substrings that a text must contain to match. Searched texts have a space before every word. */
 export function searchedParts(text: string): readonly string[] {
   return text
     .trim()

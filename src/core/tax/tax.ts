@@ -32,7 +32,7 @@ export type TaxableLine = {
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
-/** Tax status of the customer. Exempt and reverse-charge customers are billed no tax, with a note. */
+/** Tax status of the customer. Exempt and reverse-charge customers are billed without tax, and the invoice says so in a note. */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
 export type TaxShare = { readonly taxRateId: string; readonly taxMinor: bigint };

@@ -101,11 +101,11 @@ export function periodsBegunBy(anchor: BillingAnchor, instant: Date, most: numbe
 function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
   let estimate = 0;
-  // Each round closes most of what is left of the distance: months are 28 to 31 days long.
+  // Each round covers most of the remaining distance, because months are 28 to 31 days long.
   for (;;) {
     const { startAt } = periodAt(anchor, estimate);
     const further = Math.floor((instant.getTime() - startAt.getTime()) / longestMs);
-    // One less than the distance allows for the hour or day that a zone may shift a boundary.
+    // Stays one interval short, because a time zone may shift a boundary by an hour or a day.
     if (further <= 1) {
       return estimate;
     }

@@ -42,7 +42,7 @@ export function windowsOf(
   return windows;
 }
 
-/** The calendar ends with the year 9999: from this instant on there is one window to the end of the period. */
+/** From this instant on, one window lasts to the end of the period, because the calendar ends with the year 9999. */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 
