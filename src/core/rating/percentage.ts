@@ -34,9 +34,9 @@ export interface EventCharger {
 
 /**
  * Returns a charger for the events of a percentage price. Events are free until the first free quota is used up. The event that
- * exceeds the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each charged
- * event is limited by its minimum and maximum. All events together cost at least zero, also if their base amounts are negative
- * (refunds). Exact.
+ * exceeds the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each
+ * charged event is limited by its minimum and maximum. All events together cost at least zero, also if their base amounts are
+ * negative (refunds). Exact.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);

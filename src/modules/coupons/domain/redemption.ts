@@ -152,7 +152,7 @@ export function withApplied(
 export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on usage added later, does not count. */
+  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on added usage, does not count. */
   readonly isUsed: boolean;
 }
 

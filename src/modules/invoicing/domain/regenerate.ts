@@ -18,7 +18,7 @@ export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
-  /** True if the subscription should have started with the payment of this invoice, so that the billed period never began. */
+  /** True for the first invoice of a subscription that starts only when it is paid: as it is void, the period never began. */
   readonly hasNeverBegun: boolean;
   /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
