@@ -11,7 +11,7 @@ export interface BillCoupon {
   readonly redemptionId: string;
   /** True if the coupon discounted the bill. */
   readonly isUsed: boolean;
-  /** True if the bill limited the discount of a percentage, because the coupon lasts `once` and was used before. */
+  /** True if the bill limited the discount of a percentage: `mostMinor` of its `InvoiceCoupon` is not null. */
   readonly isLimited: boolean;
 }
 
