@@ -242,6 +242,14 @@ describe('lists find', () => {
     expect(await renewing(`renews_to=${inDays(1)}`)).toEqual([]);
     expect(await renewing(`renews_from=${inDays(1)}&status=trialing,past_due`)).toEqual([trial]);
     expect(await lists.ids(`subscriptions?renews_from=${inDays(0)}`)).not.toContain(later);
+
+    const list = `subscriptions?renews_from=${inDays(0)}`;
+    const [first, second, ...others] = await lists.ids(list);
+    const page = await lists.page(`${list}&limit=2`);
+    expect(page.data).toMatchObject([{ id: first }, { id: second }]);
+    const renewed = `UPDATE subscription SET current_period_end_at = current_period_end_at + '30 days' WHERE id = $1`;
+    await engine.database.query(renewed, [second]);
+    expect(await lists.ids(`${list}&cursor=${String(page.next_cursor)}`)).toEqual(others);
   });
 
   it.each([
