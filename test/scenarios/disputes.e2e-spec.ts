@@ -387,6 +387,31 @@ describe('a dispute', () => {
     expect(await postingsOf(story.engine, id)).toEqual([]);
   });
 
+  it('that ends without a decision is lost as far as its funds are kept, and leaves only the rest to refund', async () => {
+    const { payment } = await story.paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment), 'fraudulent', 300);
+    const there = story.stripe.account.disputes.get(reference);
+    if (there === undefined) throw new Error(`Stripe has no dispute ${reference}.`);
+    there.status = 'prevented';
+    await story.notified();
+    const { id } = await disputeOf(payment);
+    expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+      status: 'closed',
+      amount_lost: 300,
+    });
+    expect(await postingsOf(story.engine, id)).toEqual([
+      ['dispute_withdrawn', { disputed: 300, 'cash_clearing:stripe': -300 }],
+      ['dispute_lost', { dispute_losses: 300, disputed: -300 }],
+    ]);
+    const refused = await story.engine.http.post(`/v1/refunds/payment/${payment}`).send({
+      amount: 701,
+    });
+    expect(refused.body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 700,
+    });
+  });
+
   it('that Stripe knows before us decides a refund at the same time', async () => {
     const { payment } = await story.paid();
     story.stripe.webhooks.fate = () => 'lose';

@@ -63,7 +63,8 @@ export function newDispute(
 
 /**
  * Applies a report of the provider. Returns the same dispute if nothing changed. Funds are withdrawn once and reinstated once:
- * recorded amounts do not change. Funds that come back after a loss lower the loss.
+ * recorded amounts do not change. Funds that are not paid back are lost once the dispute is lost or closed, or once it is won and
+ * a part is paid back. Funds that come back after a loss lower the loss.
  * @param now on the customer's clock
  */
 export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {
@@ -72,8 +73,10 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
     before.amountReinstated || lesser(reported.amountReinstated, amountWithdrawn);
   const reinstatedMinor = amountReinstated - before.amountReinstated;
   const recoveredMinor = lesser(reinstatedMinor, before.amountLost);
-  const isLost = reported.status === 'lost' && before.amountLost === 0n;
-  const lostMinor = isLost ? amountWithdrawn - amountReinstated : 0n;
+  const isLost = isDecided(reported) && before.amountLost === 0n;
+  // The funds of a dispute that was won may be paid back later, but all at once.
+  const isAwaited = reported.status === 'won' && amountReinstated === 0n;
+  const lostMinor = isLost && !isAwaited ? amountWithdrawn - amountReinstated : 0n;
   const amountLost = before.amountLost - recoveredMinor + lostMinor;
   const money = {
     withdrawnMinor: amountWithdrawn - before.amountWithdrawn,
@@ -89,12 +92,15 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 }
 
 /**
- * Returns true for an undecided report about a dispute that is recorded as won or lost. Such a report is older than the decision.
+ * Returns true for a report that is older than what is recorded: an undecided report about a dispute that was won or lost, or the
+ * report of an inquiry that has since become a dispute or was closed. If two notifications are applied at the same time, the older
+ * answer of the provider can arrive last.
  */
 export function isOutdated(
   reported: Pick<Dispute, 'status'>,
   { status }: Pick<Dispute, 'status'>,
 ): boolean {
+  if (reported.status === 'inquiry') return status !== 'inquiry';
   return (status === 'won' || status === 'lost') && !isDecided(reported);
 }
 
