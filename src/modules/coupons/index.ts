@@ -10,7 +10,7 @@ export {
 export { CouponsModule } from './coupons.module';
 export {
   type AppliedRedemption,
-  countsFrom,
+  discountsPeriodFrom,
   isUsedPercentage,
   isUsedUp,
   type InvoiceDiscount,

@@ -115,7 +115,9 @@ export class RedemptionsService {
    * Returns the redemptions that are not used up, by id, locked until the caller's transaction ends. Does not check whether
    * they have ended.
    */
-  async leftOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
+  async remainingTermsOf(
+    redemptionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, RedeemedTerms>> {
     if (redemptionIds.length === 0) return new Map();
     const found = await this.redemptions.lockAll(redemptionIds);
     const left = found.filter((terms) => !isUsedUp(terms));

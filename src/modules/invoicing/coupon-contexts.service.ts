@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogService } from '../catalog';
 import {
-  countsFrom,
+  discountsPeriodFrom,
   isUsedPercentage,
   isUsedUp,
   type RedeemedTerms,
@@ -64,7 +64,8 @@ export class CouponContextsService {
       const { subscriptionId, billingPeriod } = request;
       if (subscriptionId === null) continue;
       const terms = (running.get(subscriptionId) ?? []).filter(
-        ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
+        ({ redemption }) =>
+          billingPeriod === null || discountsPeriodFrom(redemption, billingPeriod.startAt),
       );
       const lasting = await this.withinMonths(terms, request);
       const again = againOf({ request, corrected });
@@ -82,7 +83,7 @@ export class CouponContextsService {
   ): Promise<(request: Request) => readonly CouponContext[]> {
     const requests = drafts.map(({ request }) => request);
     const usedUp = await this.redemptions.usedUpOf(drafts.flatMap(redemptionIdsOf));
-    const left = await this.redemptions.leftOf(
+    const left = await this.redemptions.remainingTermsOf(
       requests.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
     );
     const ofDrafts = new Map<Request, readonly CouponContext[]>();

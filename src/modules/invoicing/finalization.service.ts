@@ -9,7 +9,7 @@ import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { appliedBy } from './coupon-effects';
 import { grantOf } from './domain/credit-grant';
-import type { DecidedInvoice, OpenMinorOf } from './domain/decide-in-turn';
+import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-turn';
 import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
@@ -40,10 +40,10 @@ export class FinalizationService {
   ) {}
 
   /** Reads what subscriptions owe. Credit from these invoices lowers that first, see {@link LowerOpenInvoicesService}. */
-  openMinorOf(
+  owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
-  ): Promise<OpenMinorOf> {
-    return this.openInvoices.openMinorOf(requests);
+  ): Promise<OwedBySubscription> {
+    return this.openInvoices.owedBySubscription(requests);
   }
 
   /** Finalizes a draft whose amounts were decided in this transaction. Afterwards its billed amounts do not change. */

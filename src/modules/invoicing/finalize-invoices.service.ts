@@ -113,7 +113,7 @@ export class FinalizeInvoicesService {
           now,
         ),
       () => newId('crd'),
-      await this.finalization.openMinorOf(requested),
+      await this.finalization.owedBySubscription(requested),
       now,
     );
     decided.forEach(({ invoice }) => {

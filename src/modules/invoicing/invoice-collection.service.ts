@@ -81,7 +81,7 @@ export class InvoiceCollectionService {
    * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that pending payments reserve
    * wholly is charged once they have ended, if an amount is then left. Records `invoice.updated`.
    */
-  async collectAgain(customerId: string, now: Date): Promise<void> {
+  async planChargesNow(customerId: string, now: Date): Promise<void> {
     const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));
     const changed = open.filter(({ collectAt }) => collectAt?.getTime() !== now.getTime());
     const ids = changed.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { mostRefunded } from './domain/given-back';
+import { maxRefundable } from './domain/given-back';
 import type { Invoice } from './domain/invoice';
 import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
@@ -91,7 +91,7 @@ export class InvoicePaymentsService {
    * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if less is
    * payable. The payment later pays only what the invoice then needs. Records `invoice.updated`.
    */
-  async reserveMade(before: Invoice, amount: bigint, now: Date): Promise<void> {
+  async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);
   }
 
@@ -147,7 +147,7 @@ export class InvoicePaymentsService {
    * Returns how much of an invoice may be refunded in all, in minor units, after credit notes and credits of later invoices;
    * null: all that was paid.
    */
-  async mostRefunded(invoiceId: string): Promise<bigint | null> {
-    return mostRefunded(await this.held.heldByOne(invoiceId));
+  async maxRefundable(invoiceId: string): Promise<bigint | null> {
+    return maxRefundable(await this.held.heldByOne(invoiceId));
   }
 }

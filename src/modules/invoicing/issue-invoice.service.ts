@@ -89,7 +89,7 @@ export class IssueInvoiceService {
       contextOf,
       (request, context) => this.decide(request, context, now, customers.get(request.customerId)),
       () => newId('crd'),
-      await this.finalization.openMinorOf(requests),
+      await this.finalization.owedBySubscription(requests),
       now,
     );
     // A draft with a grace period may have no lines: usage can still arrive.

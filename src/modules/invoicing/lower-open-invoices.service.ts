@@ -4,7 +4,7 @@ import { lesser } from '../../core/money';
 import { nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import type { DecidedInvoice, OpenMinorOf } from './domain/decide-in-turn';
+import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-turn';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import type { BillingRequest } from './domain/billing-request';
@@ -60,9 +60,9 @@ export class LowerOpenInvoicesService {
    * Reads how much the subscriptions of customers with several of the requests owe: only the invoices of such a customer can use
    * credit from one another. The function that it returns answers 0 for the other subscriptions.
    */
-  async openMinorOf(
+  async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
-  ): Promise<OpenMinorOf> {
+  ): Promise<OwedBySubscription> {
     const customers = groupBy(requests, ({ customerId }) => customerId);
     const shared = [...customers.values()].filter(({ length }) => length > 1).flat();
     const ids = shared.flatMap(({ subscriptionId }) => subscriptionId ?? []);

@@ -201,7 +201,7 @@ export class PaymentRefundsService {
     const most =
       invoiceId === null || amountApplied === 0n
         ? null
-        : await this.invoices.mostRefunded(invoiceId);
+        : await this.invoices.maxRefundable(invoiceId);
     if (invoiceId === null || most === null) return -amountApplied;
     const refunded = await this.returns.lockRefunded([invoiceId]);
     return (refunded.get(invoiceId) ?? 0n) - most;

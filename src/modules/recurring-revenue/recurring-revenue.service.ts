@@ -3,7 +3,7 @@ import { groupBy } from '../../core/grouping';
 import type { Period } from '../../core/time';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { countsFrom, type RedeemedTerms, RedemptionsService } from '../coupons';
+import { discountsPeriodFrom, type RedeemedTerms, RedemptionsService } from '../coupons';
 import {
   isMetered,
   type Subscription,
@@ -210,7 +210,7 @@ function amountOf(
     items: items.filter((item) => !isMetered(item)),
     coupons: redemptions.filter(
       ({ redemption }) =>
-        currentPeriodStartAt === null || countsFrom(redemption, currentPeriodStartAt),
+        currentPeriodStartAt === null || discountsPeriodFrom(redemption, currentPeriodStartAt),
     ),
   });
 }

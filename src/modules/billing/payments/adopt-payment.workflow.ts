@@ -95,7 +95,7 @@ export class AdoptPaymentWorkflow {
     await this.locks.subscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
     if (!mayInvoiceBecome(invoice, 'paid')) return null;
-    if (isReserved) await this.invoices.reserveMade(invoice, amount, now);
+    if (isReserved) await this.invoices.reserveForSentCharge(invoice, amount, now);
     return found.id;
   }
 }

@@ -47,7 +47,7 @@ export class KeepPaymentMethodWorkflow {
     return this.database.transaction(async () => {
       const method = await this.methods.create(customerId, attached);
       const customer = await this.customers.lockForChange(customerId);
-      if (method.isDefault) await this.collectAgain(customer);
+      if (method.isDefault) await this.planChargesNow(customer);
       return method;
     });
   }
@@ -66,14 +66,14 @@ export class KeepPaymentMethodWorkflow {
     return this.database.transaction(async () => {
       const customer = await this.customers.lockForChange(customerId);
       const { before, after } = await this.methods.update(customerId, id, isDefault, expected);
-      if (after.isDefault && !before.isDefault) await this.collectAgain(customer);
+      if (after.isDefault && !before.isDefault) await this.planChargesNow(customer);
       return after;
     });
   }
 
-  private async collectAgain({ id, testClockId }: Customer): Promise<void> {
+  private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
     await this.status.retryUnpaid(id, now);
-    await this.collection.collectAgain(id, now);
+    await this.collection.planChargesNow(id, now);
   }
 }

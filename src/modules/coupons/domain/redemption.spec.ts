@@ -1,7 +1,7 @@
 import type { Coupon } from './coupon';
 import {
   type CouponRedemption,
-  countsFrom,
+  discountsPeriodFrom,
   isUsedUp,
   redemptionOf,
   refusalOf,
@@ -84,7 +84,7 @@ describe('a redemption counts', () => {
     ['in a period that starts before the end of its months', 9, at(10), true],
     ['in no period that starts there', 10, at(10), false],
   ] as const)('%s', (_, milliseconds, endsAt, counts) => {
-    expect(countsFrom({ ...redeemed(percent), endsAt }, at(milliseconds))).toBe(counts);
+    expect(discountsPeriodFrom({ ...redeemed(percent), endsAt }, at(milliseconds))).toBe(counts);
   });
 });
 

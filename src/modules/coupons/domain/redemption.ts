@@ -85,7 +85,7 @@ export function redemptionOf(
 }
 
 /** Returns true if a redemption discounts a billing period that starts at `startAt`. A repeating coupon stops at `endsAt`. */
-export function countsFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
+export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
 }
 

@@ -8,7 +8,7 @@ import {
   isUnused,
   mayBegin,
 } from './corrected-coupon';
-import { type CouponContext, leftOf, positive, redeemed } from './decide-coupons';
+import { type CouponContext, remainingDiscountOf, positive, redeemed } from './decide-coupons';
 import { type FirstBill, subjectOf } from './first-bill';
 import type { HeldDiscount } from './held-terms';
 import { correctedDiscounts } from './corrected-discounts';
@@ -154,7 +154,7 @@ export function correctedCouponsOf(
     const { redeemedAt, duration, percentOff, periodStartAt, ownEndsAt } = coupon;
     const before = found.get(key);
     const isUsedFirst = isPercentOnce(coupon) && discount.isFirstUse && takenMinor > 0n;
-    const restMinor = leftOf(coupon, 0n) ?? 0n;
+    const restMinor = remainingDiscountOf(coupon, 0n) ?? 0n;
     found.set(key, {
       redemptionId,
       redeemedAt,

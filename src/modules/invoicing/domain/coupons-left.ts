@@ -2,7 +2,7 @@ import { discountAdded } from '../../../core/discount';
 import type { BilledBy } from './billed-by';
 import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
 import { remainingKey } from './corrected-discounts';
-import { leftOf, positive } from './decide-coupons';
+import { remainingDiscountOf, positive } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
 /** Remaining amounts of coupons for the usage corrections of an invoice, updated by each correction. */
@@ -15,7 +15,7 @@ export class CouponsLeft {
     this.remaining = new Map(
       [...coupons.values()].map((coupon) => [
         remainingKey(coupon, coupon.billedFrom),
-        leftOf(coupon, 0n) ?? 0n,
+        remainingDiscountOf(coupon, 0n) ?? 0n,
       ]),
     );
   }

@@ -90,7 +90,7 @@ export function couponsOf(
       .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
       .reduce((total, one) => total + one.returnedMinor - one.fromRemainingMinor, 0n);
     if (coupon.isUsedUp && returnedMinor + correctedMinor <= 0n) return [];
-    const left = isUsed ? 0n : leftOf(coupon, returnedMinor + correctedMinor);
+    const left = isUsed ? 0n : remainingDiscountOf(coupon, returnedMinor + correctedMinor);
     return [
       {
         redemptionId,
@@ -145,7 +145,7 @@ export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): strin
 }
 
 /** Returns the amount a coupon may still take off, never negative; null for a percentage without a limit. */
-export function leftOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
+export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
     const isLimited = duration === 'once' && (isUsedUp || remainingMinor !== null);

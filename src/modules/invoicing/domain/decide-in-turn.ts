@@ -5,7 +5,7 @@ import type { Invoice } from './invoice';
 import type { BillingRequest } from './billing-request';
 
 /** Returns what a subscription still owes on open and uncollectible invoices, in minor units. */
-export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
+export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
 /** An invoice with decided amounts. */
 export interface DecidedInvoice {
@@ -24,7 +24,7 @@ export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>
   contextOf: (request: Request) => BillingContext,
   decide: (request: Request, context: BillingContext) => Invoice,
   nextGrantId: () => string,
-  openMinorOf: OpenMinorOf,
+  owedBySubscription: OwedBySubscription,
   now: Date,
 ): readonly DecidedInvoice[] {
   const credit = new Map<string, BillingContext['creditGrants']>();
@@ -36,7 +36,7 @@ export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>
     const added = grantOf(invoice, nextGrantId(), now);
     const shared = added && {
       ...added,
-      remaining: atLeastZero(added.remaining - openMinorOf(invoice)),
+      remaining: atLeastZero(added.remaining - owedBySubscription(invoice)),
     };
     credit.set(request.customerId, creditAfter(creditGrants, invoice.credits, shared));
     return { invoice, added };

@@ -37,7 +37,7 @@ export function mostCredited(
 }
 
 /** Returns how much of an invoice's payments may be refunded in all; null: all that was paid. */
-export function mostRefunded({
+export function maxRefundable({
   heldMinor,
   toRefundMinor,
   paidMinor,

@@ -11,7 +11,7 @@ import { lateUsageLine } from './decide-usage-lines';
 import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { BillingRequest } from './billing-request';
-import { isOf, type UsageToRebill } from './usage-to-rebill';
+import { billsSameUsage, type UsageToRebill } from './usage-to-rebill';
 
 /** Present state of the charges that a void invoice billed. */
 export interface ChargeState {
@@ -69,7 +69,7 @@ export function regeneratedFrom(
   const limit = limitCredits(context.creditable);
   const corrections = correctionTerms(context);
   const same = voided.lines.flatMap((line): InvoiceLine[] => {
-    if ([...first, ...late].some((one) => isOf(line, one))) return [];
+    if ([...first, ...late].some((one) => billsSameUsage(line, one))) return [];
     const id = ids.nextLineId();
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
@@ -78,7 +78,7 @@ export function regeneratedFrom(
     return credit === null ? [] : [{ ...line, ...credit }];
   });
   const corrected = late.flatMap((one): InvoiceLine[] => {
-    const like = voided.lines.find((line) => isOf(line, one));
+    const like = voided.lines.find((line) => billsSameUsage(line, one));
     const line = lateUsageLine(one, corrections, limit, ids.nextLineId);
     return like === undefined || line === null ? [] : [{ ...like, ...line }];
   });

@@ -26,7 +26,7 @@ export function usageToRebill(
   const first: CountedUsage[] = [];
   const late: CountedUsage[] = [];
   for (const counted of usage) {
-    const before = lines.filter((line) => isOf(line, counted));
+    const before = lines.filter((line) => billsSameUsage(line, counted));
     const { billed } = counted;
     if (!before.every(isFirst)) late.push(counted);
     else if (before.reduce((sum, line) => sum + listedAmount(line), 0n) !== leftMinor(counted)) {
@@ -51,7 +51,7 @@ export function usageOf({
 }
 
 /** Returns true for a line that bills this usage, or a true-up of the same item and period. */
-export function isOf(
+export function billsSameUsage(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
   { request }: CountedUsage,
 ): boolean {
