@@ -232,6 +232,20 @@ describe('a provider that contradicts a final outcome', () => {
     ]);
   });
 
+  it('is applied to a refund whose failure covered a part of a lost dispute', async () => {
+    const payment = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+    const refund = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 2_500 }));
+    await lose(payment);
+    await report(refund, DECLINED);
+    await report(refund, PAID);
+    await apply((await discrepancyOf(refund)).id).expect(200);
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'succeeded' });
+    expect(await postingsOf(engine, refund)).toEqual([
+      ['dispute_lost', { customer_credit: 2_500, dispute_losses: -2_500 }],
+      ['refund', { refunds: 2_500, 'cash_clearing:sandbox': -2_500 }],
+    ]);
+  });
+
   it('is applied to a refund: its amount counts as refunded', async () => {
     const { payment, refund } = await failedRefund(2_500);
     await report(refund, PAID);

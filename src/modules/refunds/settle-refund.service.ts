@@ -55,7 +55,9 @@ export class SettleRefundService {
     const locked = await this.payments.lock(paymentId);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    if ((await this.ledger.transactionsOf(id)).length > 0) {
+    // A failure may have posted too: the credit that it released and that covered a lost dispute.
+    const posted = await this.ledger.transactionsOf(id);
+    if (posted.some(({ kind }) => kind === 'refund')) {
       throw discrepancyNotApplicable(discrepancy);
     }
     // The failure released the reserved amount, so it is reserved again.
