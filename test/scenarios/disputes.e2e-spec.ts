@@ -147,6 +147,49 @@ describe('a dispute', () => {
     });
   });
 
+  it('that is won after a loss gives no credit back that covers another lost dispute', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const payment = await story.pay(customer);
+    await story.invoice(customer, 600);
+    const lost: string[] = [];
+    for (let number = 0; number < 2; number += 1) {
+      const opened = story.stripe.openDispute(story.intentOf(payment.id), 'fraudulent', 500);
+      story.stripe.closeDispute(opened.id, 'lost');
+      await story.notified();
+      lost.push(opened.id);
+    }
+    const win = async (providerReference: string) => {
+      await story.engine.app.get(DisputesService).record(payment.id, {
+        providerReference,
+        status: 'won',
+        reason: 'fraudulent',
+        amount: 500n,
+        amountWithdrawn: 500n,
+        amountReinstated: 500n,
+        isRefundable: false,
+        evidenceDueAt: null,
+      });
+      const { data } = await story.get<{ data: { id: string; provider_reference: string }[] }>(
+        `/v1/disputes?payment_id=${payment.id}`,
+      );
+      const won = data.find((one) => one.provider_reference === providerReference);
+      const { balance } = await story.get<{ balance: number }>(`/v1/customers/${customer}/balance`);
+      return [(await postingsOf(story.engine, won?.id ?? '')).at(-1), balance];
+    };
+    const [first = '', second = ''] = lost;
+    expect(await win(second)).toEqual([
+      ['dispute_reinstated', { 'cash_clearing:stripe': 500, dispute_losses: -500 }],
+      0,
+    ]);
+    expect(await win(first)).toEqual([
+      [
+        'dispute_reinstated',
+        { 'cash_clearing:stripe': 500, customer_credit: -400, dispute_losses: -100 },
+      ],
+      400,
+    ]);
+  });
+
   describe('that is lost takes credit that becomes available later', () => {
     const balanceOf = async (customer: string) =>
       (await story.get<{ balance: number }>(`/v1/customers/${customer}/balance`)).balance;

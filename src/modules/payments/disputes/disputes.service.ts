@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { postDisputeLost, postDisputeReinstated, postDisputeWithdrawn } from '../../../core/ledger';
+import { lesser } from '../../../core/money';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { raise } from '../../../platform/errors';
 import { newId } from '../../../platform/ids';
@@ -60,8 +61,9 @@ export class DisputesService {
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
       await this.recordEvents(found, after);
-      await this.post(after, money);
-      await this.payments.recordDisputes(payment, await this.disputes.totalsOf(paymentId), now);
+      const totals = await this.disputes.totalsOf(paymentId);
+      await this.post(after, money, totals.amountLost);
+      await this.payments.recordDisputes(payment, totals, now);
     });
   }
 
@@ -76,14 +78,15 @@ export class DisputesService {
     }
   }
 
-  private async post(dispute: Dispute, money: DisputeMoney): Promise<void> {
+  /** @param amountLost by all disputes of the payment after this report */
+  private async post(dispute: Dispute, money: DisputeMoney, amountLost: bigint): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
     const { withdrawnMinor, reinstatedMinor, recoveredMinor, lostMinor } = money;
     const withdrawn = { currency, provider, amountMinor: withdrawnMinor };
     await this.ledger.post(postDisputeWithdrawn(withdrawn), source);
     if (reinstatedMinor > 0n) {
-      const toCreditMinor = -(await this.credit.takeLost(paymentId, -recoveredMinor));
+      const toCreditMinor = await this.returnCredit(paymentId, recoveredMinor, amountLost);
       const fromLossesMinor = recoveredMinor - toCreditMinor;
       const parts = { amountMinor: reinstatedMinor, fromLossesMinor, toCreditMinor };
       await this.ledger.post(postDisputeReinstated({ currency, provider, ...parts }), source);
@@ -93,5 +96,19 @@ export class DisputesService {
       const lost = { currency, amountMinor: lostMinor, fromCreditMinor };
       await this.ledger.post(postDisputeLost(lost), source);
     }
+  }
+
+  /**
+   * Makes credit of a payment available again after lost money came back, up to that amount. Credit that covers what is still lost
+   * stays taken. Returns the amount.
+   */
+  private async returnCredit(
+    paymentId: string,
+    recoveredMinor: bigint,
+    amountLost: bigint,
+  ): Promise<bigint> {
+    const { lost } = await this.credit.lockOf(paymentId);
+    const returned = lesser(recoveredMinor, lost - amountLost);
+    return returned > 0n ? -(await this.credit.takeLost(paymentId, -returned)) : 0n;
   }
 }
