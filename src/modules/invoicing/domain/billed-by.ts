@@ -45,7 +45,7 @@ export interface BilledBy {
   readonly coupons: readonly BilledByCoupon[];
 }
 
-/** Returns the discounts of an amount that is added to a bill; none if the amount is negative. */
+/** Returns the discounts of an amount that is added to a bill; none if the amount is 0 or negative. */
 export function addedDiscounts(
   amountMinor: bigint,
   { coupons }: Pick<BilledBy, 'coupons'>,

@@ -49,7 +49,10 @@ export function isPercentOnce({
   return duration === 'once' && percentOff !== null;
 }
 
-/** Returns true for a coupon that lasts `once` and has taken nothing off. */
+/**
+ * Returns true for a coupon that has no remaining amount and is not used up. Of the coupons that last `once`, these are the ones that
+ * have taken nothing off.
+ */
 export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean {
   return remainingMinor === null && !isUsedUp;
 }

@@ -13,7 +13,10 @@ export interface StoredCreditGrant {
   readonly reserved: bigint;
   /** Paid out by refunds. */
   readonly refunded: bigint;
-  /** Taken by lost disputes about the payment that the credit came from. */
+  /**
+   * Taken by lost disputes about the payment that the credit came from. Contains also what they took from credit notes that
+   * gave used credit of the payment back.
+   */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. Each source has one grant. */
   readonly sourceId: string;
