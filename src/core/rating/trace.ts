@@ -26,7 +26,7 @@ export function amountOfSteps(steps: readonly TraceStep[]): Rational {
   );
 }
 
-/** Makes a step of units at a unit amount. The flat amount is zero by default. */
+/** Makes a step: quantity times unit amount, plus a flat amount (0 by default). */
 export function step(
   kind: TraceStep['kind'],
   quantity: Rational,

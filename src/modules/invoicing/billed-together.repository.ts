@@ -26,7 +26,7 @@ const CORRECTED_SINCE = `
     JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
   WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
 
-/** Reads the lines of several invoices that bill the same price for the same period, as late usage does. */
+/** Reads what other invoices billed or corrected for the same price and period as the lines of an invoice, for example late usage. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}

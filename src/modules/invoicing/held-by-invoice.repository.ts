@@ -91,7 +91,7 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the ids of the lines of later invoices in effect that credit lines of this invoice. */
+  /** Returns the ids of credit lines, on later invoices in effect, that take back lines of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }

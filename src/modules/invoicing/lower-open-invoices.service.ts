@@ -57,8 +57,9 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Reads how much the subscriptions of customers with several of the requests owe: only the invoices of such a customer can use
-   * credit from one another. The function that it returns answers 0 for the other subscriptions.
+   * Returns a function that gives the amount that a subscription owes on earlier invoices. The amounts are read only for customers
+   * with several of these requests, because only then can one new invoice use the credit of another. For other subscriptions the
+   * function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

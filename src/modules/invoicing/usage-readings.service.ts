@@ -188,7 +188,10 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
   return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
-/** Returns the usage to read for each request. Requests with neither lines nor `lateUsage` bill no late usage and are absent. */
+/**
+ * Returns, by request, the usage to read: that of its lines, and late usage of its subscription. Leaves out requests without lines,
+ * unless they set `lateUsage`.
+ */
 function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
   const requesting = requests.filter(
     ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,

@@ -2,7 +2,10 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import { GroupColumn } from './store/usage-columns';
 
-/** A bill: usage of a meter in a period that an invoice billed. Written in the commit of the invoice. */
+/**
+ * One group of the billed usage of a subscription item in a period. A period without usage has one row with quantity 0. Written in
+ * the transaction of the invoice.
+ */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
 @Index('usage_billed_item_index', ['itemId', 'periodStartAt'])

@@ -22,8 +22,9 @@ export interface UsageBill {
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** Instant from which events were counted, as in the reading; likewise the last counted position. */
+  /** Instant from which events were counted; before the period if values carry over into it. */
   readonly countedFrom: Date;
+  /** Position in the stream up to which events and voids were counted. */
   readonly upToPosition: bigint;
   /** Data to bill the period again, as JSON. */
   readonly terms: object;

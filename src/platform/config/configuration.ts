@@ -44,7 +44,8 @@ interface StripeSettings {
 
 /**
  * Reads the settings of Stripe.
- * @throws {ConfigurationError} for a key of the other mode, or live mode with open access, the sandbox or a test double
+ * @throws {ConfigurationError} if the key does not belong to `STRIPE_MODE`, or if live mode is combined with open access, the sandbox
+ *   provider or `STRIPE_API_URL`
  */
 function readStripe(
   settings: SettingsReader,

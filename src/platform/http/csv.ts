@@ -73,8 +73,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Sets the cursor of a request to a list, and the largest page size. All other parameters keep their parsed values, because access
- * was decided for these values.
+ * Sets the cursor and the largest page size in the URL of a list request. All other parameters keep their parsed values, because
+ * access was decided for these values.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);

@@ -172,7 +172,7 @@ export function withoutGrant(
   };
 }
 
-/** Returns the counter of a window that starts, with no usage. */
+/** Returns a counter without usage for a new reset window; null: usage is never reset. */
 export function newCounter(window: ResetWindow | null): UsageCounter {
   return { window, used: ZERO, expiredGrantUsage: ZERO, planUsage: ZERO, notifiedThresholds: [] };
 }

@@ -230,9 +230,9 @@ interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
   /** Coupons of the usage corrections of the invoice, with the discounts that these took and returned. */
   readonly correctedCoupons: readonly InvoiceCoupon[];
-  /** Rates of charges. */
+  /** Ids of the customer's tax rates, which apply to the charges. */
   readonly taxRateIds: readonly string[];
-  /** Rates of charges, and rates that credited lines were billed with. */
+  /** Tax rates of the charges, and those of earlier bills that credits and usage corrections keep. */
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];

@@ -82,8 +82,8 @@ export function isFirst({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
 }
 
 /**
- * Returns the amounts that the coupons of an invoice discount.
- * @param history lines of all invoices for the usage that this invoice billed first, oldest first
+ * Returns the amounts before discounts to which the coupons of an invoice apply, each with its later corrections.
+ * @param history lines of all invoices, oldest first, for the usage whose first bill is on this invoice
  */
 export function billedAmounts(
   { lines }: Pick<Invoice, 'lines'>,

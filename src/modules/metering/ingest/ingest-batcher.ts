@@ -129,9 +129,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a request on the fast path after its stream was locked. Another process holds the lock for one commit only, so the
-   * next attempt usually succeeds. After the last retry the request waits in the queue of its stream. An outdated stream takes
-   * the slow path.
+   * Retries a request that the fast path could not store. If its stream was locked, tries the fast path again, because another
+   * process holds the lock for one commit only; after `MAX_RETRIES` the request waits in the queue of its stream. If the cached
+   * stream was outdated, the request takes the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;

@@ -49,7 +49,7 @@ export function withFinalDecline(
   return { ...method, unusableSince: now, unusableReason: failureCode, version, updatedAt: now };
 }
 
-/** Payment method to charge. */
+/** What a payment charges: a stored method, a token of the sandbox (in both fields), or a provider without methods (both null). */
 export interface ChosenMethod {
   readonly provider: ProviderName;
   readonly paymentMethodId: string | null;

@@ -33,7 +33,7 @@ export function toStripeAmount(amountMinor: bigint, currency: string): number | 
   return amount > MOST ? null : Number(amount);
 }
 
-/** Returns the minor units of ISO 4217 of an amount at Stripe, rounded down. */
+/** Converts an amount of Stripe to ISO 4217 minor units, rounded down. */
 export function fromStripeAmount(amount: number, currency: string): bigint {
   const digits = minorDigits(currency);
   const given = stripeDigits(currency);
