@@ -49,7 +49,10 @@ export function withFinalDecline(
   return { ...method, unusableSince: now, unusableReason: failureCode, version, updatedAt: now };
 }
 
-/** What a payment charges: a stored method, a token of the sandbox (in both fields), or a provider without methods (both null). */
+/**
+ * Method that a payment charges: a stored one, or a token of the sandbox, which is in both fields. Both are null for a provider
+ * without methods.
+ */
 export interface ChosenMethod {
   readonly provider: ProviderName;
   readonly paymentMethodId: string | null;
