@@ -34,7 +34,7 @@ const NOTHING = Buffer.alloc(0);
 /** The import cannot continue; the message is for the person at the terminal. */
 class ImportError extends Error {}
 
-function parse() {
+function parseOptions() {
   try {
     return parseArgs({
       allowPositionals: true,
@@ -50,7 +50,7 @@ function parse() {
 }
 
 function readArguments() {
-  const { values, positionals } = parse();
+  const { values, positionals } = parseOptions();
   const lines = Number(values.lines);
   const isUsable = positionals.length === 1 && lines >= 1 && lines <= MAX_LINES;
   if (!isUsable || !Number.isInteger(lines)) throw new ImportError(USAGE);
@@ -180,7 +180,7 @@ async function sendOnce(url, portion) {
     const text = await response.text();
     if (response.ok) return { answer: JSON.parse(text) };
     if (response.status >= 500 || RETRIED.has(response.status)) {
-      const retryAfterMs = Number(response.headers.get('Retry-After') ?? 0) * 1_000;
+      const retryAfterMs = (Number(response.headers.get('Retry-After')) || 0) * 1_000;
       return { reason: `status ${response.status}`, retryAfterMs };
     }
     throw new ImportError(`The service answered ${response.status}: ${text}`);

@@ -226,12 +226,12 @@ export const outcomeUnknown = defineProblem({
   meaning:
     'The answer of the database to a commit was lost, or the database failed between two commits: the request was executed ' +
     'completely, in part or not at all. Repeat a request with a key unchanged: it is executed once, and answered. The key is ' +
-    'the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a usage event or a consumption. For a request without a key, check for its effect before repeating it: it may be ' +
-    'executed twice.',
+    'the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a usage event or a consumption. For ' +
+    'a request without a key, check for its effect before repeating it: it may be executed twice.',
   detail: () =>
-    'The database failed during a commit or between two, so this request may have been executed, or a part of it. If it has a key (the ' +
-    'Idempotency-Key header, idempotencyKey of a refund, idempotency_key of a usage event or a consumption), send it again ' +
-    'unchanged: it is executed once. Otherwise check for its effect before repeating it.',
+    'The database failed during a commit or between two, so this request may have been executed, or a part of it. If it has ' +
+    'a key (the Idempotency-Key header, idempotencyKey of a refund, idempotency_key of a usage event or a consumption), ' +
+    'send it again unchanged: it is executed once. Otherwise check for its effect before repeating it.',
 });
 
 export const serviceUnavailable = defineProblem({

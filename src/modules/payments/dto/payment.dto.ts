@@ -39,7 +39,7 @@ export class PaymentDto {
   @IntegerProperty('Minor units given back.', 0) readonly amount_refunded!: number;
   @IntegerProperty('Minor units that pending refunds reserve.', 0)
   readonly amount_refund_pending!: number;
-  @IntegerProperty('Minor units that lost disputes took.', 0) readonly amount_lost!: number;
+  @IntegerProperty('Minor units lost in disputes.', 0) readonly amount_lost!: number;
   @BooleanProperty('True while a dispute stands in the way of refunds.', false)
   readonly is_disputed!: boolean;
   @EnumProperty(PROVIDER_NAMES, 'Who moves the money.', 'sandbox') readonly provider!: ProviderName;
