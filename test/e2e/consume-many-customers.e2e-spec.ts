@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { Allowances, createEntitlement } from '../support/allowances';
 import { checkedClient } from '../support/checked-client';
+import { untilSessionsWait } from '../support/lock-waits';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -230,12 +231,7 @@ describe('entitlements of many customers, consumed at once', () => {
       const locked = all.slice(0, 2).map((one) => consume(one, 'second'));
       const others = await Promise.all(all.slice(2).map((one) => consume(one, 'second')));
       expect(allowedOf(others)).toBe(4);
-      await until('the others wait', async () => {
-        const waiting = await engine.database.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length === 2;
-      });
+      await untilSessionsWait(engine.database, 2);
       await client.query('COMMIT');
       expect(allowedOf(await Promise.all(locked))).toBe(2);
     } finally {

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Subscription, type TestApp } from '../support/story';
-import { until } from '../support/until';
 
 const on = (day: string): string => `2026-${day}T00:00:00.000Z`;
 
@@ -272,13 +272,7 @@ describe('credit for charges that were refunded', () => {
       const running: Promise<unknown>[] = [];
       for (const [index, name] of order.entries()) {
         running.push(works[name as keyof typeof works]());
-        await until(`${index + 1} wait`, async () => {
-          // Not in the transaction of the holder, which sees only sessions that existed when it first looked.
-          const waiting = await engine.database.query(
-            `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-          );
-          return waiting.length === index + 1;
-        });
+        await untilSessionsWait(engine.database, index + 1);
       }
       await holder.query('ROLLBACK');
       await Promise.all(running);

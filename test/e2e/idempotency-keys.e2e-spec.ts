@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { createCustomer } from '../support/billing';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -91,13 +92,7 @@ describe('a refusal', () => {
     const clients = [0, 1].map(() => new Client({ connectionString: engine.databaseUrl }));
     const [row, key] = clients as [Client, Client];
     for (const client of clients) await client.connect();
-    const waiting = (count: number) =>
-      until(`${count} wait`, async () => {
-        const rows = await engine.database.query(
-          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return rows.length === count;
-      });
+    const waiting = (count: number) => untilSessionsWait(engine.database, count);
     try {
       const customer = await createCustomer(engine);
       const lines = [{ description: 'Work', amount: 1_000 }];

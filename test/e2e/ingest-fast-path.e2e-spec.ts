@@ -3,6 +3,7 @@ import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { FastPathAppend } from '../../src/modules/metering/ingest/fast-path-append';
 import { FastPathRequest } from '../../src/modules/metering/ingest/fast-path-request';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
+import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
 import {
   bucketsOf,
   createCustomer,
@@ -368,12 +369,7 @@ describe('events of a stream in the cache', () => {
     await holder.query('BEGIN');
     await touch(hours.at(-1));
     const sent = send(list);
-    await until('it waits for the first hour', async () => {
-      const waits = await engine.database.query(
-        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      );
-      return waits.length > 0;
-    });
+    await untilSessionsWait(engine.database);
     for (const hour of hours) await touch(hour);
     await holder.query('COMMIT');
     await holder.end();
@@ -402,13 +398,7 @@ describe('events of a stream in the cache', () => {
         [customer, hour],
       );
 
-    const someoneWaits = () =>
-      until('someone waits', async () => {
-        const waits = await engine.database.query(
-          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
-        return waits.length > 0;
-      });
+    const someoneWaits = (): Promise<void> => untilSessionsWait(engine.database);
 
     it('are stored after it is resolved', async () => {
       await insertMeter(engine, { eventName: NAME, aggregation: 'count' });
@@ -494,13 +484,7 @@ describe('events of a stream in the cache', () => {
     expect(await done).toEqual([accepted(1), accepted(2)]);
   });
 
-  /** Returns the number of sessions that wait for a lock. */
-  const waits = async (): Promise<number> => {
-    const rows = await other.database.query(
-      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    );
-    return rows.length;
-  };
+  const waits = (): Promise<number> => countLockWaits(other.database);
 
   it('leave connections to other requests, however many lists wait for a stream', async () => {
     const holder = new Client({ connectionString: engine.databaseUrl });

@@ -2,9 +2,9 @@ import { Client } from 'pg';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
 import { UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { MetersService } from '../../src/modules/meters';
+import { untilSessionsWait } from '../support/lock-waits';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 
 const NAME = 'api_request';
 
@@ -71,12 +71,7 @@ describe('events in registered windows', () => {
       [meter],
     );
     const sent = send({ events: [event(), event()] });
-    await until('it waits for the stream', async () => {
-      const waits = await engine.database.query(
-        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      );
-      return waits.length > 0;
-    });
+    await untilSessionsWait(engine.database);
     await closer.query('COMMIT');
     await closer.end();
     expect(await sent).toEqual(accepted(2));

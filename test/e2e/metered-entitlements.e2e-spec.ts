@@ -7,6 +7,7 @@ import { ConsumeService } from '../../src/modules/entitlements/consume.service';
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
 import { checkedClient } from '../support/checked-client';
+import { countLockWaits } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 import { EVENTS } from '../support/stored-events';
@@ -311,13 +312,8 @@ describe('metered usage of an entitlement', () => {
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });
     const client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
-    // Not in the transaction of the client, which sees only sessions that existed when it first looked.
-    const areWaiting = async (count: number): Promise<boolean> => {
-      const rows = await engine.database.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length === count;
-    };
+    const areWaiting = async (count: number): Promise<boolean> =>
+      (await countLockWaits(engine.database)) === count;
     try {
       // A refusal takes no lock, but cannot commit while the referenced customer row is locked.
       await client.query('BEGIN');

@@ -1,4 +1,5 @@
 import { CatalogService } from '../../src/modules/catalog';
+import { untilSessionsWait } from '../support/lock-waits';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('plans', () => {
@@ -463,23 +464,12 @@ describe('plans', () => {
         const answer = await newVersion(id, { prices: [] });
         expect(answer.status).toBe(201);
         const archived = engine.http.delete(`/v1/plans/${id}`).then(({ status }) => status);
-        const first = await Promise.race([archived, waits()]);
-        expect(first).toBe('waits');
+        const waits = untilSessionsWait(engine.database).then(() => 'waits');
+        expect(await Promise.race([archived, waits])).toBe('waits');
         return { archived };
       });
       expect(await archiving.archived).toBe(204);
     });
-
-    /** Returns true when a session waits for a lock of this database. */
-    async function waits(): Promise<string> {
-      for (;;) {
-        const rows = await engine.database.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        if (rows.length > 0) return 'waits';
-      }
-    }
-
     it('with an unknown id are an error of the referring field', async () => {
       const unknown = 'plan_01h455vb4pex5vsknk084sn02q';
       const referring = engine.database.transaction(() =>

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { PreviousRelease } from '../../src/platform/processes';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
-import { until } from '../support/until';
 
 interface Identified {
   readonly id: string;
@@ -200,9 +200,7 @@ describe('a refund of a payment whose money is credit of the customer', () => {
       await other.query('BEGIN');
       await lock(first);
       const refunded = refund(second, 100);
-      const waiting = `SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await until('it waits', async () => (await engine.database.query(waiting)).length > 0);
+      await untilSessionsWait(engine.database);
       await lock(second);
       await other.query('COMMIT');
       expect(await refunded).toMatchObject({ status: 'succeeded', amount: 100 });
@@ -246,9 +244,7 @@ describe('a refund of a payment whose money is credit of the customer', () => {
         made === null
           ? refund(payment, 400)
           : settle(made, outcome).then(({ body }) => body as object);
-      const waiting = `SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await until('it waits', async () => (await engine.database.query(waiting)).length > 0);
+      await untilSessionsWait(engine.database);
       await lock(newer);
       await other.query('COMMIT');
       await answer;

@@ -4,6 +4,7 @@ import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispa
 import { createEntitlement } from '../support/allowances';
 import { createCustomer, createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
+import { countLockWaits } from '../support/lock-waits';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
@@ -218,12 +219,7 @@ describe('deleting a test clock', () => {
     const first = event('reported', 'first');
     expect((await send(first)).body).toMatchObject({ accepted: 1 });
     expect((await send(first)).body).toMatchObject({ duplicates: 1 });
-    const waiting = async (): Promise<number> => {
-      const waits = await engine.database.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      );
-      return waits.length;
-    };
+    const waiting = (): Promise<number> => countLockWaits(engine.database);
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN');

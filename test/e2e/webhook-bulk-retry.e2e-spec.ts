@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
 
 const RETRY = '/v1/webhooks/deliveries/retry';
@@ -81,13 +81,7 @@ describe('many webhook deliveries are retried together', () => {
     await deleting.query('DELETE FROM event WHERE id = $1', [gone?.event_id]);
     const single = engine.http.post(`/v1/webhooks/deliveries/${gone?.id}/retry`).send({});
     const answers = Promise.all([single, retry({ status: ['failed'] })]);
-    await until('both wait', async () => {
-      const [row] = await engine.database.query<{ n: number }>(
-        `SELECT count(*)::int AS n FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return row?.n === 2;
-    });
+    await untilSessionsWait(engine.database, 2);
     await deleting.query('COMMIT');
     await deleting.end();
     const [one, many] = await answers;

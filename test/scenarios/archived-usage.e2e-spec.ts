@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import { untilSessionsWait } from '../support/lock-waits';
 import type { Invoice } from '../support/story';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 
 /** Not at an hour, so that billing periods have edges within hours. */
 const START = '2026-02-10T10:20:00.000Z';
@@ -129,12 +129,7 @@ describe('bills of archived usage', () => {
       expect((await holder.query(stream, [customerId])).rowCount).toBe(1);
       for (const [index, work] of works.entries()) {
         running.push(work());
-        await until(`${index + 1} wait`, async () => {
-          const waiting = await engine.database.query(
-            `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-          );
-          return waiting.length === index + 1;
-        });
+        await untilSessionsWait(engine.database, index + 1);
       }
       await holder.query('ROLLBACK');
     } finally {

@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { verifyLedger } from '../support/ledger';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
-import { until } from '../support/until';
 
 const DAY_MS = 86_400_000;
 
@@ -154,12 +154,7 @@ describe('a subscription that starts far in the past', () => {
       await holder.query('BEGIN');
       await holder.query('LOCK TABLE subscription IN ACCESS EXCLUSIVE MODE');
       const run = engine.app.get(DueSubscriptions).runDue();
-      await until('the claim waits', async () => {
-        const { rows } = await holder.query(
-          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return rows.length > 0;
-      });
+      await untilSessionsWait(engine.database);
       engine.clock.advanceMs(80);
       await holder.query('ROLLBACK');
       await run;

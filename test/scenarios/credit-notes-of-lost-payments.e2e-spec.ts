@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
 import { verifyLedger } from '../support/ledger';
+import { untilSessionsWait } from '../support/lock-waits';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
-import { until } from '../support/until';
 
 interface Paid {
   readonly customer: string;
@@ -318,12 +318,7 @@ describe('a credit note that is settled as a refund', () => {
           ? (['note', 'loss'] as const)
           : (['loss', 'note'] as const)) {
           running.push(works[name]());
-          await until(`${running.length} wait`, async () => {
-            const waiting = await story.engine.database.query(
-              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-            );
-            return waiting.length === running.length;
-          });
+          await untilSessionsWait(story.engine.database, running.length);
         }
         await holder.query('ROLLBACK');
       } finally {

@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createEntitlement } from '../support/allowances';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const IN_MARCH = '2026-03-16T00:00:00.000Z';
@@ -100,15 +100,7 @@ describe('work that creates invoices', () => {
     const payment = { customer_id, amount: 90_000, currency: 'USD', provider: 'sandbox' };
     await engine.http.post('/v1/payments').send(payment).expect(201);
   };
-  const waits = async (queries: number): Promise<void> => {
-    await until(`${queries} wait`, async () => {
-      // Not in the transaction of the holder, which sees only sessions that existed when it first looked.
-      const waiting = await engine.database.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      );
-      return waiting.length === queries;
-    });
-  };
+  const waits = (queries: number): Promise<void> => untilSessionsWait(engine.database, queries);
 
   /** Locks rows of a customer while the work runs. */
   async function withRowsLocked(

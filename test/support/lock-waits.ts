@@ -1,0 +1,21 @@
+import type { Database } from '../../src/platform/database';
+import { until } from './until';
+
+/**
+ * Returns how many sessions of a database wait for a lock. Never query `pg_stat_activity` on a connection with an open
+ * transaction: it lists only the sessions that existed at the first look of the transaction.
+ */
+export async function countLockWaits(database: Database): Promise<number> {
+  const rows = await database.query(
+    `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  );
+  return rows.length;
+}
+
+/** Waits until this many sessions of a database wait for a lock. */
+export async function untilSessionsWait(database: Database, sessions = 1): Promise<void> {
+  await until(
+    `${sessions} sessions wait for a lock`,
+    async () => (await countLockWaits(database)) >= sessions,
+  );
+}
