@@ -80,10 +80,10 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests in their order. Requests of {@link KnownBalances} share a commit, which is one statement; the others share a
-   * second commit.
-   * @returns undefined for a request that must be answered in a commit of its balance alone: the balance is locked, outdated, on
-   *   a test clock, or its request may be refused with an error
+   * Answers requests with at most two commits: one, a single statement, for all balances in {@link KnownBalances}, and one for all
+   * others.
+   * @returns an outcome for each request, in their order. It is undefined if the balance needs a commit of its own, because it is
+   *   locked, outdated or on a test clock, or because the request may be refused with an error.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],

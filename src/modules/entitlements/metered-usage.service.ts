@@ -89,8 +89,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement whose meter cannot count any quantity. A meter that cannot count 1 cannot count any
-   * other quantity.
+   * Refuses consumption of an entitlement if no usage event makes its meter count the consumed quantity. It is enough to test the
+   * quantity 1: a meter that cannot count 1 cannot count any other.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {

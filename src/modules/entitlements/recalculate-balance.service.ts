@@ -43,7 +43,7 @@ interface RecalculationRequest {
   readonly now: Date;
 }
 
-/** Allowance and rule for windows that applied until now. */
+/** The allowance and the window rule of a balance before its recalculation. */
 interface FormerTerms {
   readonly allowance: Rational | null;
   readonly windowRule: WindowRule | null;

@@ -75,8 +75,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns the coupons that ran when drafts were made, with the amounts that other invoices have left unused, and those that
-   * discounted the lines that the drafts may correct.
+   * Returns a function that gives the coupons for a request's draft: those that were active when the draft was made, with the
+   * amounts that other invoices have not used, and those that discounted the earlier lines that the draft may correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Request>[],

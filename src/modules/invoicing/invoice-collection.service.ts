@@ -78,8 +78,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice that pending payments reserve
-   * wholly is charged once they have ended, if an amount is then left. Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. If pending payments
+   * reserve all that is unpaid of an invoice, it is charged when they have ended, if an amount is still unpaid then. Records
+   * `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
     const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));

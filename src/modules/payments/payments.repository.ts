@@ -15,7 +15,10 @@ import { PaymentEntity } from './payment.entity';
 const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
-/** The condition and the check constraint enforce the limit together, independent of what the caller read before. */
+/**
+ * Reserves a part of a payment for a refund. This condition and a check constraint limit what is refunded, pending and lost to the
+ * amount of the payment, whatever the caller read before.
+ */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed

@@ -88,8 +88,8 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider about a refund and stores the outcome. Sends the refund again once the provider has not listed it for an
-   * hour. Returns true if the provider answered, or a poll will ask it again.
+   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if the provider has not known it
+   * for an hour. Returns false if the provider gave no answer and is not going to be asked again.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);

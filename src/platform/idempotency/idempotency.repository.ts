@@ -82,7 +82,7 @@ export class IdempotencyRepository {
     await this.database.query(COMPLETE_KEY, [key, ...columnsOf(answer)]);
   }
 
-  /** Stores the answer for the key that was claimed for this resource. Returns false if there is no such key without an answer. */
+  /** Stores the answer for the key that was claimed for this resource. Returns false if no key was, or if it has an answer. */
   async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
     const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
     return rows.length > 0;

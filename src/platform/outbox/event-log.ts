@@ -244,7 +244,7 @@ export class EventLog {
     });
   }
 
-  /** Deletes the packs of deleted events that have no other events, and the data of the deleted events in the others. */
+  /** Removes the data of deleted events from their packs. Deletes a pack if none of its events is left. */
   private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
     const packed = deleted.filter(({ pack_id: id }) => id !== null);
     if (packed.length === 0) return;

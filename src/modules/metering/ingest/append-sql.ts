@@ -12,8 +12,8 @@ import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/count
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
- * Condition: the key is not that of an archived event. Costs nothing while no event is archived. OFFSET 0 keeps one index lookup
- * per key, because the table is larger than any request.
+ * Condition: the key is not that of an archived event. Costs nothing while no event is archived. OFFSET 0 makes PostgreSQL look up
+ * each key in the index. As a join, it could scan the table, which is far larger than a request.
  */
 const isUnarchived = (key: string): string => `
     (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))

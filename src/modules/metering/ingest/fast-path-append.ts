@@ -21,7 +21,10 @@ const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 /** Result of {@link fastPathAppend}. */
 interface FastPathResult {
   readonly accepted: number;
-  /** Last position of each stream before the append, null if the stream was not tried. Null if all events were stored. */
+  /**
+   * Null if all events were stored. Otherwise, for each stream, its last position before the append, or null if the append did not
+   * try to store its events.
+   */
   readonly positions: readonly (string | null)[] | null;
   /** If a stream was not tried: numbers of the streams whose cached version is current. */
   readonly current: readonly number[] | null;

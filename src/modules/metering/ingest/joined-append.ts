@@ -63,9 +63,9 @@ export const nextWindowChange = (instant: string): string => `
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window, or null. It is not null only if no other meter counts the events of the locked `stream`,
- * and if the amount that each event adds to the totals of its hour and of the window is known beforehand. The result holds as
- * long as the version of the stream is the same.
+ * Aggregation of the meter of a window, `count` or `sum`, if the caller can compute the totals that events add. Null if another
+ * meter also counts the events of the locked `stream`, if the meter has groups or another aggregation, or if the window is a
+ * clock hour, whose total is also that of the hour. Holds as long as the version of the stream is the same.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

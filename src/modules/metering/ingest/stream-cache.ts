@@ -45,10 +45,10 @@ const READ = `
 const MAX_ENTRIES = 150_000;
 
 /**
- * Cache of stream state in this process. It decides which events can be stored without a transaction. Streams of deleted
- * customers, and of customers on test clocks, are cached as never open, so their events take the slow path. An outdated entry is
- * harmless: the statement that uses it compares the version with the locked row. If the session of this process ends, the cache
- * is emptied: a standby that takes over may lack the last commits, and use the same ids and versions for other streams.
+ * Cache of stream state in this process. It decides which events can be stored without a transaction. Entries of deleted
+ * customers, and of customers on test clocks, say that their events always need one. An outdated entry is harmless: the statement
+ * that uses it compares the version with the locked row. The cache is emptied when the database session of this process ends,
+ * because a standby database may then have taken over. It can lack the last commits, and assign their ids and versions again.
  */
 @Injectable()
 export class StreamCache {

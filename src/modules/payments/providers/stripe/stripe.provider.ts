@@ -31,7 +31,7 @@ import {
 } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
-/** Time for which a repeated key is sent. Stripe stores idempotency keys for at least 24 hours. */
+/** How long a request may be sent again with its idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
 /** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
