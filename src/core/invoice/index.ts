@@ -12,7 +12,7 @@ export {
 export type { AppliedCredit, AssembledInvoice, DiscountShare, LineAmount, LineKind } from './line';
 export { creditForUnused, forFullPeriod, unusedShare, type PrepaidLine } from './plan-change';
 export {
-  mostWithTax,
+  maxWithTax,
   partWithin,
   takeBack,
   taxOfPart,

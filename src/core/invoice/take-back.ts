@@ -91,19 +91,19 @@ export function taxOfPart(
  * Returns the largest total, with exclusive tax, of a part of what is left of lines. Rounds the tax of each rate up,
  * because the invoice that gives the part back may round it up.
  */
-export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
+export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);
   return held.taxes
     .filter(({ inclusive }) => !inclusive)
     .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
 }
 
-/** Returns the largest part, up to `amountMinor`, whose {@link mostWithTax} is at most `limitMinor`. */
+/** Returns the largest part, up to `amountMinor`, whose {@link maxWithTax} is at most `limitMinor`. */
 export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
   let [fits, exceeds] = [0n, amountMinor + 1n];
   while (exceeds - fits > 1n) {
     const middle = (fits + exceeds) / 2n;
-    if (mostWithTax(held, middle) <= limitMinor) fits = middle;
+    if (maxWithTax(held, middle) <= limitMinor) fits = middle;
     else exceeds = middle;
   }
   return fits;

@@ -1,5 +1,5 @@
 /** Range of amounts, both ends inclusive, in minor units of one currency. Null: no limit. */
 export interface AmountRange {
-  readonly least: bigint | null;
-  readonly most: bigint | null;
+  readonly min: bigint | null;
+  readonly max: bigint | null;
 }

@@ -86,15 +86,15 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started at an instant, at most `most`. Computes no period after the one that contains the
+ * Returns how many periods have started at an instant, at most `max`. Computes no period after the one that contains the
  * instant, because the next long interval may end after the year 9999.
  * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
-export function periodsBegunBy(anchor: BillingAnchor, instant: Date, most: number): number {
+export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
-  if (instant.getTime() - anchor.startAt.getTime() > most * longestMs) return most;
+  if (instant.getTime() - anchor.startAt.getTime() > max * longestMs) return max;
   const current = periodContaining(anchor, instant);
-  return current === undefined ? 0 : Math.min(current.index + 1, most);
+  return current === undefined ? 0 : Math.min(current.index + 1, max);
 }
 
 /** Returns an index at or shortly before that of the period that contains `instant`. */

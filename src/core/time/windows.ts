@@ -5,7 +5,7 @@ import { localHourAfter } from './zone';
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
 /**
- * Longest possible window, clock changes included. A period longer than `most` of these has more than `most` windows, so they
+ * Longest possible window, clock changes included. A period longer than `max` of these has more than `max` windows, so they
  * need not be counted.
  */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
@@ -17,23 +17,23 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 
 /**
  * Returns the local hours, days, weeks or months of a period, the first and the last cut at its ends; null if there are more
- * than `most`. Days and longer windows follow the calendar of the time zone; a day that the zone skipped has no window.
+ * than `max`. Days and longer windows follow the calendar of the time zone; a day that the zone skipped has no window.
  */
 export function windowsOf(
   period: Period,
   timeZone: string,
   interval: WindowInterval,
-  most: number,
+  max: number,
 ): readonly Period[] | null {
   const lengthMs = period.endAt.getTime() - period.startAt.getTime();
-  if (lengthMs > most * LONGEST_MS[interval]) return null;
+  if (lengthMs > max * LONGEST_MS[interval]) return null;
   const windows: Period[] = [];
   const endAfter =
     interval === 'hour'
       ? (startAt: Date) => localHourAfter(startAt, timeZone)
       : calendarEnds(period.startAt, timeZone, interval);
   for (let { startAt } = period; startAt < period.endAt;) {
-    if (windows.length === most) return null;
+    if (windows.length === max) return null;
     const next = endAfter(startAt);
     const endAt = next < period.endAt ? next : period.endAt;
     windows.push({ startAt, endAt });

@@ -57,8 +57,8 @@ export class CustomerTokensRepository {
     return row ?? null;
   }
 
-  /** Deletes at most `most` expired tokens and returns their number. */
-  async removeExpired(now: Date, most: number): Promise<number> {
-    return (await this.database.query(REMOVE_EXPIRED, [now, most])).length;
+  /** Deletes at most `limit` expired tokens and returns their number. */
+  async removeExpired(now: Date, limit: number): Promise<number> {
+    return (await this.database.query(REMOVE_EXPIRED, [now, limit])).length;
   }
 }

@@ -38,12 +38,12 @@ export class BooksController {
     @Caller() { scopes }: Principal,
   ): Promise<RevenueDto> {
     const group = query.group_by ?? null;
-    const most = query.limit ?? MAX_GROUPS;
+    const limit = query.limit ?? MAX_GROUPS;
     const report = await this.books.revenue(
       toReportRange(query),
       query.currency ?? null,
       group,
-      most,
+      limit,
     );
     return toRevenueDto(report, group, scopes.has('customers:read'));
   }

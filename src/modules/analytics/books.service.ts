@@ -26,11 +26,11 @@ export class BooksService {
     range: ReportRange,
     currency: string | null,
     group: RevenueGroup | null,
-    most: number,
+    limit: number,
   ): Promise<Report<RevenueRow>> {
-    const mostWindows = group === null ? undefined : Math.floor(MAX_ROWS / most);
+    const mostWindows = group === null ? undefined : Math.floor(MAX_ROWS / limit);
     const { period, windows } = reportOf(range, this.clock.now(), mostWindows);
-    return { period, rows: await this.revenues.within(windows, currency, group, most) };
+    return { period, rows: await this.revenues.within(windows, currency, group, limit) };
   }
 
   /**

@@ -144,14 +144,14 @@ const inTotal = (open: string): string => `
   SELECT currency, NULL AS "customerId", NULL AS "customerName", NULL AS "isDeleted", ${SUMS}
   FROM open GROUP BY currency ORDER BY currency`;
 
-const byCustomer = (open: string, most: string): string => `
+const byCustomer = (open: string, limit: string): string => `
   ${open}, owing AS (
     SELECT currency, customer_id, ${SUMS},
       row_number() OVER (PARTITION BY currency ORDER BY sum(owed) DESC, customer_id) AS place
     FROM open GROUP BY currency, customer_id)
   SELECT owing.*, customer_id AS "customerId", customer.name AS "customerName",
     customer.deleted_at IS NOT NULL AS "isDeleted"
-  FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${most}
+  FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${limit}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
 /** Instant of a report, and how its amounts are computed. */
@@ -189,14 +189,14 @@ export class ReceivablesRepository {
   }
 
   /** Returns the customers who owe most in each currency. */
-  byCustomer({ at, isNow }: ReceivablesQuery, most: number): Promise<readonly Receivables[]> {
+  byCustomer({ at, isNow }: ReceivablesQuery, limit: number): Promise<readonly Receivables[]> {
     return this.reports.run('analytics', async () =>
       isNow
-        ? this.database.query<Receivables>(byCustomer(OPEN_NOW, '$2'), [at, most])
+        ? this.database.query<Receivables>(byCustomer(OPEN_NOW, '$2'), [at, limit])
         : this.database.query<Receivables>(byCustomer(OPEN_AT, '$4'), [
             at,
             ...(await this.loweredSince(at)),
-            most,
+            limit,
           ]),
     );
   }

@@ -17,11 +17,11 @@ export class ReceivablesService {
   async read(
     instant: Date | null,
     isByCustomer: boolean,
-    most: number,
+    limit: number,
   ): Promise<{ readonly at: Date; readonly rows: readonly Receivables[] }> {
     const query = { at: instant ?? this.clock.now(), isNow: instant === null };
     const rows = isByCustomer
-      ? await this.receivables.byCustomer(query, most)
+      ? await this.receivables.byCustomer(query, limit)
       : await this.receivables.inTotal(query);
     return { at: query.at, rows };
   }

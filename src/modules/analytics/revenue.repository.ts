@@ -73,13 +73,13 @@ export class RevenueRepository {
     windows: readonly Period[],
     currency: string | null,
     group: RevenueGroup | null,
-    most: number,
+    limit: number,
   ): Promise<readonly RevenueRow[]> {
     const starts = windows.map(({ startAt }) => startAt);
     const rows = await this.reports.query<Omit<RevenueRow, 'period'> & { readonly number: number }>(
       'analytics',
       revenueBy(group === null ? 'NULL::varchar' : KEYS[group]),
-      [starts, starts[0], windows.at(-1)?.endAt, currency, most],
+      [starts, starts[0], windows.at(-1)?.endAt, currency, limit],
     );
     return rows.flatMap(({ number, ...row }) => {
       const period = windows[number - 1];

@@ -111,9 +111,9 @@ export class AuditLogRepository {
   async changesAfter(
     position: bigint,
     filter: AuditFilter,
-    most: number,
+    limit: number,
   ): Promise<readonly ExportedChange[]> {
-    const parameters = [...parametersOf(filter), position, most];
+    const parameters = [...parametersOf(filter), position, limit];
     const rows = await this.changes<HeadRow & ChangeRow>(
       changesAfter,
       'ORDER BY position',

@@ -84,14 +84,14 @@ export class SealsRepository {
   }
 
   /** Returns seals up to a number that do not continue the seal before them. */
-  breaksUpTo(number: bigint, most: number): Promise<readonly Seal[]> {
-    return this.database.select(AuditSealEntity, BREAKS, [number, most]);
+  breaksUpTo(number: bigint, limit: number): Promise<readonly Seal[]> {
+    return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /** Returns seals after the given number, in their order. */
-  after(number: bigint, most: number): Promise<readonly Seal[]> {
+  after(number: bigint, limit: number): Promise<readonly Seal[]> {
     const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
-    return this.database.select(AuditSealEntity, tail, [number, most]);
+    return this.database.select(AuditSealEntity, tail, [number, limit]);
   }
 
   async insert(seal: Seal): Promise<void> {
@@ -121,7 +121,7 @@ export class SealsRepository {
   }
 
   /** Returns ids of entries without a change. The engine writes none. */
-  entriesWithoutChange(most: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(WITHOUT_CHANGE, [most]);
+  entriesWithoutChange(limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
   }
 }

@@ -13,7 +13,7 @@ export class CustomersPurge implements OnModuleInit {
   onModuleInit(): void {
     this.testClocks.registerCustomers({
       count: (testClockId) => this.customers.countOn(testClockId),
-      lock: (testClockId, most) => this.customers.lockOn(testClockId, most),
+      lock: (testClockId, limit) => this.customers.lockOn(testClockId, limit),
       purge: (ids) => this.customers.remove(ids),
     });
   }

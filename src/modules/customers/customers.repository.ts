@@ -155,13 +155,13 @@ export class CustomersRepository {
     );
   }
 
-  /** Locks up to `most` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
-  async lockOn(testClockId: string, most: number): Promise<readonly string[]> {
+  /** Locks up to `limit` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
+  async lockOn(testClockId: string, limit: number): Promise<readonly string[]> {
     const found = await this.customers.find({
       select: { id: true },
       where: { testClockId },
       order: { id: 'ASC' },
-      take: most,
+      take: limit,
       lock: { mode: 'pessimistic_write' },
     });
     return found.map(({ id }) => id);

@@ -28,7 +28,7 @@ export class ConsumeService {
       const outcomes = await this.consumeShared.answerAll(requested);
       return outcomes.map((outcome) => outcome ?? { answer: null });
     },
-    { most: MAX_SHARED_BATCH_SIZE, longestWaitMs: LONGEST_WAIT_MS },
+    { maxItems: MAX_SHARED_BATCH_SIZE, longestWaitMs: LONGEST_WAIT_MS },
   );
   /** Requests that {@link ConsumeSharedService} leaves out, by balance. */
   private readonly alone = new Batcher(
@@ -40,7 +40,7 @@ export class ConsumeService {
         requested.map(({ request }) => request),
       );
     },
-    { most: MAX_BATCH_SIZE, retriesEach: (error) => !isDatabaseUnavailable(error) },
+    { maxItems: MAX_BATCH_SIZE, retriesEach: (error) => !isDatabaseUnavailable(error) },
   );
 
   constructor(

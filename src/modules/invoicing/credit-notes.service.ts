@@ -20,7 +20,7 @@ import {
   type CreditNoteRequest,
   type GivenBack,
   isOnlyTaxCreditable,
-  mostToRefund,
+  maxRefundableByNote,
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
@@ -117,7 +117,7 @@ export class CreditNotesService {
     const issued = await this.issueOf(invoice, credited, request, now, given);
     return {
       ...issued,
-      leftToRefund: mostToRefund(invoice, given) - issued.note.toRefund,
+      leftToRefund: maxRefundableByNote(invoice, given) - issued.note.toRefund,
       leftToGiveBack: limit.creditableTotalMinor - credited.totalMinor,
     };
   }

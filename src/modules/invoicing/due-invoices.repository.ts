@@ -99,21 +99,25 @@ export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
   /** Locks, until the transaction ends, open invoices whose automatic charge is due. Skips those that others have locked. */
-  lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+  lockCollectable(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
-    return this.database.queryValues<string>(sql, [scope, now, most]);
+    return this.database.queryValues<string>(sql, [scope, now, limit]);
   }
 
   /** Returns ids of invoices that are no longer open although the instant of their planned charge has come. */
-  findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
+  findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
+      scope,
+      now,
+      limit,
+    ]);
   }
 
   /** Locks, until the transaction ends, invoices that are due, not paid, and not yet reported as overdue. Skips locked ones. */
-  lockOverdue(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+  lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
-    return this.database.queryValues<string>(OVERDUE(scope), [scope, now, most]);
+    return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
   }
 
   async updateOverdue(invoices: readonly Invoice[]): Promise<void> {

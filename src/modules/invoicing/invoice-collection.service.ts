@@ -28,16 +28,16 @@ export class InvoiceCollectionService {
    * Returns open invoices whose automatic charge is due, locked until the caller's transaction ends. The caller must start the
    * charge of each, postpone it or stop it, because the charge stays due otherwise. Skips invoices that others have locked.
    */
-  async lockDue(scope: TimeScope, now: Date, most: number): Promise<readonly Invoice[]> {
-    return this.invoices.findAll(await this.due.lockCollectable(scope, now, most));
+  async lockDue(scope: TimeScope, now: Date, limit: number): Promise<readonly Invoice[]> {
+    return this.invoices.findAll(await this.due.lockCollectable(scope, now, limit));
   }
 
   /**
    * Returns ids of invoices that became void, written off or wholly credited before they were collected. If the subscription of
    * such an invoice has no other open invoice, the caller makes the subscription active again.
    */
-  findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
-    return this.due.findClosed(scope, now, most);
+  findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
+    return this.due.findClosed(scope, now, limit);
   }
 
   /**

@@ -40,8 +40,8 @@ export class SimulationRepository {
   }
 
   /** Returns the next customers with invoices of subscriptions, by ascending id. */
-  customersAfter(id: string, most: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, most]);
+  customersAfter(id: string, limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, limit]);
   }
 
   /** Returns the lines that billed these prices for full periods that start in `[from, to)`, in the order of their creation. */

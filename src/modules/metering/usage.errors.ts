@@ -76,8 +76,8 @@ export const tooManyWindows = defineProblem({
   kind: 'rule_broken',
   title: 'The period has too many windows',
   meaning: 'An answer has at most 2,000 windows. Request a shorter period or longer windows.',
-  detail: (most: number) =>
-    `The period has more than ${most} windows of this length. Request a shorter period or longer windows.`,
+  detail: (max: number) =>
+    `The period has more than ${max} windows of this length. Request a shorter period or longer windows.`,
 });
 
 export const unknownGroup = defineProblem({
@@ -115,6 +115,6 @@ export const tooMuchUsageToTotal = defineProblem({
   title: 'The period has too much usage to add up at once',
   meaning:
     'The totals of a meter read the running totals of each customer, hour and group, at most 2,000,000. Request shorter periods.',
-  detail: (most: number) =>
-    `The period has more than ${most} running totals of customers, hours and groups. Request a shorter period.`,
+  detail: (max: number) =>
+    `The period has more than ${max} running totals of customers, hours and groups. Request a shorter period.`,
 });

@@ -198,13 +198,13 @@ export class PaymentRefundsService {
    * the amount that can still be refunded. The caller has locked the payments of the invoice.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
-    const most =
+    const maxRefundable =
       invoiceId === null || amountApplied === 0n
         ? null
         : await this.invoices.maxRefundable(invoiceId);
-    if (invoiceId === null || most === null) return -amountApplied;
+    if (invoiceId === null || maxRefundable === null) return -amountApplied;
     const refunded = await this.returns.lockRefunded([invoiceId]);
-    return (refunded.get(invoiceId) ?? 0n) - most;
+    return (refunded.get(invoiceId) ?? 0n) - maxRefundable;
   }
 
   private async settleReserve(

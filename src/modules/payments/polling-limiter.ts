@@ -3,8 +3,8 @@ const MAX_AT_ONCE = 5;
 
 /** Callbacks with which a module polls its own objects, such as payments or refunds. */
 export interface DuePolls<Claimed> {
-  /** Returns up to `most` objects, leased to the caller. */
-  readonly claim: (most: number) => Promise<readonly Claimed[]>;
+  /** Returns up to `limit` objects, leased to the caller. */
+  readonly claim: (limit: number) => Promise<readonly Claimed[]>;
   /** Asks the provider about one object and stores the result. Never throws. */
   readonly poll: (claimed: Claimed) => Promise<void>;
   /** Called when a poll has ended, so that another object can be polled. */

@@ -24,10 +24,10 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Claims up to `most` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt then keeps
+   * Claims up to `limit` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt then keeps
    * its lease until the next one. If this method is absent, rows are claimed by `due_at`, and a failed attempt ends the lease.
    */
-  readonly claimDue?: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
+  readonly claimDue?: (now: Date, lease: Lease, limit: number) => Promise<readonly string[]>;
 }
 
 /** Id of an object, with the end of its lease. */
@@ -49,7 +49,7 @@ export abstract class ProviderPoller
   @Inject() private readonly abandoned!: AbandonedWork;
   private readonly logger: Logger;
   private readonly limiter = new PollingLimiter<Claimed>({
-    claim: (most) => this.claim(most),
+    claim: (limit) => this.claim(limit),
     poll: (claimed) => this.finish(claimed),
     onFree: () => {
       this.jobs.wake(this.name);
@@ -94,13 +94,13 @@ export abstract class ProviderPoller
     return this.limiter.idle();
   }
 
-  private async claim(most: number): Promise<readonly Claimed[]> {
+  private async claim(limit: number): Promise<readonly Claimed[]> {
     const owner = await this.session.requireNumber();
     const now = this.clock.now();
     const lease = pollLease(now, owner);
     const { repository } = this;
-    const ids = await (repository.claimDue?.(now, lease, most) ??
-      this.leases.claim(repository.table, lease, most));
+    const ids = await (repository.claimDue?.(now, lease, limit) ??
+      this.leases.claim(repository.table, lease, limit));
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 

@@ -47,8 +47,8 @@ export class ListedMovementsRepository {
     return new Set(await this.database.queryValues<string>(LISTED, parameters));
   }
 
-  /** Deletes up to `most` rows of a run; returns how many. */
-  async remove(reconciliationId: string, most: number): Promise<number> {
-    return (await this.database.query(REMOVE, [reconciliationId, most])).length;
+  /** Deletes up to `limit` rows of a run; returns how many. */
+  async remove(reconciliationId: string, limit: number): Promise<number> {
+    return (await this.database.query(REMOVE, [reconciliationId, limit])).length;
   }
 }

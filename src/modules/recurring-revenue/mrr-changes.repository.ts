@@ -60,8 +60,8 @@ export class MrrChangesRepository {
   }
 
   /** Returns ids of subscriptions whose revenue is not recorded yet, ascending. */
-  async pending(most: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(PENDING, [most]);
+  async pending(limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(PENDING, [limit]);
   }
 
   /** Returns those of the given ids whose revenue is not recorded yet. */
@@ -101,7 +101,7 @@ export class MrrChangesRepository {
       .page(this.database, MrrChangeEntity, request);
   }
 
-  earningAfterEnd(most: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(EARNING_AFTER_END, [most]);
+  earningAfterEnd(limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(EARNING_AFTER_END, [limit]);
   }
 }

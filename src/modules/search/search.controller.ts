@@ -22,11 +22,10 @@ export class SearchController {
     answer: SearchResultsDto,
   })
   async search(
-    @Query() { q, types, limit }: SearchQueryDto,
+    @Query() { q, types, limit = DEFAULT_RESULTS }: SearchQueryDto,
     @Caller() { scopes }: Principal,
   ): Promise<SearchResultsDto> {
-    const most = limit ?? DEFAULT_RESULTS;
-    const found = await this.searching.search(q, types ?? null, scopes, most);
+    const found = await this.searching.search(q, types ?? null, scopes, limit);
     return { data: found.map((one) => toDto(SearchResultDto, one)) };
   }
 }

@@ -150,7 +150,7 @@ export class SearchRepository {
       namesCustomers,
       hidden,
     }: { readonly namesCustomers: boolean; readonly hidden: readonly string[] },
-    most: number,
+    limit: number,
   ): Promise<readonly SearchResult[]> {
     const { from } = SOURCES[type];
     const isOfEvents = type === 'event';
@@ -161,7 +161,7 @@ export class SearchRepository {
       `SELECT ${columnsOf(type, namesCustomers)} FROM ${from}
        WHERE one.id >= $1 AND one.id < $1 || '~' ${where === undefined ? '' : `AND ${where}`}
        ORDER BY one.id DESC LIMIT $2`,
-      [start, most, ...(isOfEvents ? [hidden] : [])],
+      [start, limit, ...(isOfEvents ? [hidden] : [])],
     );
   }
 
@@ -176,7 +176,7 @@ export class SearchRepository {
     types: readonly SearchType[],
     { text, parts }: { readonly text: string; readonly parts: readonly string[] },
     namesCustomers: boolean,
-    most: number,
+    limit: number,
   ): Promise<readonly SearchResult[]> {
     const sources = types.flatMap((type) => {
       const { text: searched, from, where = 'true', names = [], exact = [] } = SOURCES[type];
@@ -195,7 +195,7 @@ export class SearchRepository {
     return this.database.query<SearchResult>(
       `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ')}) AS found
        ORDER BY rank, lower(title), id LIMIT $2`,
-      [text, most, ...parts],
+      [text, limit, ...parts],
     );
   }
 }

@@ -23,19 +23,19 @@ export class SearchService {
     text: string,
     types: readonly SearchType[] | null,
     scopes: ReadonlySet<GrantedScope>,
-    most: number,
+    limit: number,
   ): Promise<readonly SearchResult[]> {
     const query = readQuery(text);
     const searched = searchedTypes(types, scopes);
     if (query.kind === 'nothing') return [];
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
-    if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, most);
+    if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, limit);
     const named = { text: query.start, parts: [] };
-    const exact = await this.found.byWords(searched, named, namesCustomers, most);
+    const exact = await this.found.byWords(searched, named, namesCustomers, limit);
     if (!searched.includes(query.type)) return exact;
     const hidden = hiddenResources(scopes);
     const shown = { namesCustomers, hidden };
-    const byId = await this.found.byId(query.type, query.start, shown, most);
-    return [...exact, ...byId].slice(0, most);
+    const byId = await this.found.byId(query.type, query.start, shown, limit);
+    return [...exact, ...byId].slice(0, limit);
   }
 }

@@ -53,8 +53,8 @@ export class SessionsRepository {
     await this.database.update(SessionEntity, id, { endedAt, version });
   }
 
-  /** Deletes up to `most` sessions that expired before an instant. Returns how many were deleted. */
-  async deleteExpired(before: Date, most: number): Promise<number> {
-    return (await this.database.query(DELETE_EXPIRED, [before, most])).length;
+  /** Deletes up to `limit` sessions that expired before an instant. Returns how many were deleted. */
+  async deleteExpired(before: Date, limit: number): Promise<number> {
+    return (await this.database.query(DELETE_EXPIRED, [before, limit])).length;
   }
 }

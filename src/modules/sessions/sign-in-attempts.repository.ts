@@ -60,8 +60,8 @@ export class SignInAttemptsRepository {
   }
 
   /** Deletes the rows of keys without an attempt in the window. Returns how many. */
-  async deleteOld(now: Date, most: number): Promise<number> {
+  async deleteOld(now: Date, limit: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
-    return (await this.database.query(DELETE_OLD, [windowStart, most])).length;
+    return (await this.database.query(DELETE_OLD, [windowStart, limit])).length;
   }
 }

@@ -202,12 +202,12 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns subscriptions in real time that have not ended and whose ids follow the given one, by ascending id, at most `most`.
+   * Returns subscriptions in real time that have not ended and whose ids follow the given one, by ascending id, at most `limit`.
    */
-  runningAfter(id: string, most: number): Promise<readonly Subscription[]> {
+  runningAfter(id: string, limit: number): Promise<readonly Subscription[]> {
     const tail = `WHERE id > $1 AND test_clock_id IS NULL
       AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;
-    return this.database.select(SubscriptionEntity, tail, [id, most]);
+    return this.database.select(SubscriptionEntity, tail, [id, limit]);
   }
 
   /** Locks subscriptions until the transaction ends, and returns them by ascending id. */

@@ -59,24 +59,24 @@ const postponeSql = ({ table }: DueTable<DueRow>): string =>
 export class DueRowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Leases to the caller up to `most` rows that are due by the real clock. Returns them in due order. */
+  /** Leases to the caller up to `limit` rows that are due by the real clock. Returns them in due order. */
   claim<Row extends DueRow>(
     rows: DueTable<Row>,
     now: Date,
     leaseEndsAt: Date,
-    most: number,
+    limit: number,
   ): Promise<readonly Row[]> {
-    return this.database.query<Row>(claimSql(rows), [leaseEndsAt, now, most]);
+    return this.database.query<Row>(claimSql(rows), [leaseEndsAt, now, limit]);
   }
 
-  /** Returns up to `most` rows that are due on a test clock, in due order. */
+  /** Returns up to `limit` rows that are due on a test clock, in due order. */
   dueOn<Row extends DueRow>(
     rows: DueTable<Row>,
     testClockId: string,
     now: Date,
-    most: number,
+    limit: number,
   ): Promise<readonly Row[]> {
-    return this.database.query<Row>(dueOnSql(rows), [testClockId, now, most]);
+    return this.database.query<Row>(dueOnSql(rows), [testClockId, now, limit]);
   }
 
   /**

@@ -39,10 +39,10 @@ export interface TestClockPurge {
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**
-   * Locks up to `most` customers, deleted ones too, until the transaction ends, so that no new row refers to them.
+   * Locks up to `limit` customers, deleted ones too, until the transaction ends, so that no new row refers to them.
    * Returns their ids.
    */
-  readonly lock: (testClockId: string, most: number) => Promise<readonly string[]>;
+  readonly lock: (testClockId: string, limit: number) => Promise<readonly string[]>;
   readonly purge: (customerIds: readonly string[]) => Promise<void>;
 }
 
@@ -91,9 +91,9 @@ export class TestClockParticipants {
     return this.registeredCustomers.count(testClockId);
   }
 
-  /** Returns the ids of up to `most` customers on the clock, locked until the transaction ends. */
-  lockCustomers(testClockId: string, most: number): Promise<readonly string[]> {
-    return this.registeredCustomers.lock(testClockId, most);
+  /** Returns the ids of up to `limit` customers on the clock, locked until the transaction ends. */
+  lockCustomers(testClockId: string, limit: number): Promise<readonly string[]> {
+    return this.registeredCustomers.lock(testClockId, limit);
   }
 
   /**

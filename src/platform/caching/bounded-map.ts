@@ -6,11 +6,11 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;
 
   /**
-   * @param most greatest sum of the weights of all values
-   * @param weightOf returns the weight of a value; by default the map holds up to `most` entries
+   * @param maxWeight greatest sum of the weights of all values
+   * @param weightOf returns the weight of a value; by default the map holds up to `maxWeight` entries
    */
   constructor(
-    private readonly most: number,
+    private readonly maxWeight: number,
     private readonly weightOf: (value: Value) => number = () => 1,
   ) {
     super();
@@ -21,7 +21,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     super.set(key, value);
     this.weight += this.weightOf(value);
     for (const oldest of this.keys()) {
-      if (this.weight <= this.most) break;
+      if (this.weight <= this.maxWeight) break;
       this.delete(oldest);
     }
     return this;

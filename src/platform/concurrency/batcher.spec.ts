@@ -32,7 +32,7 @@ describe('a batcher', () => {
   };
 
   it('answers items that arrive during a batch in the next one, in their order', async () => {
-    const batcher = new Batcher(answerAll, { most: 2 });
+    const batcher = new Batcher(answerAll, { maxItems: 2 });
     const all = ['a', 'b', 'c', 'd'].map((item) => batcher.add(item));
     expect(await results(all)).toEqual(['a!', 'b!', 'c!', 'd!']);
     expect(batches).toEqual([['a'], ['b', 'c'], ['d']]);
@@ -40,7 +40,7 @@ describe('a batcher', () => {
   });
 
   it('waits shortly for about half of the callers that were just answered', async () => {
-    const batcher = new Batcher(answerAll, { most: 9, longestWaitMs: 20 });
+    const batcher = new Batcher(answerAll, { maxItems: 9, longestWaitMs: 20 });
     const first = ['a', 'b', 'c', 'd'].map((item) => batcher.add(item));
     expect(await results(first)).toEqual(['a!', 'b!', 'c!', 'd!']);
     const second = ['e', 'f', 'g'].map((item) => batcher.add(item));
@@ -49,26 +49,26 @@ describe('a batcher', () => {
   });
 
   it('refuses one item without the others', async () => {
-    const batcher = new Batcher(answerAll, { most: 9 });
+    const batcher = new Batcher(answerAll, { maxItems: 9 });
     const all = ['a', 'refused', 'c'].map((item) => batcher.add(item));
     expect(await results(all)).toEqual(['a!', 'refused', 'c!']);
   });
 
   it('fails all items of a batch that fails', async () => {
-    const batcher = new Batcher(answerAll, { most: 9 });
+    const batcher = new Batcher(answerAll, { maxItems: 9 });
     const all = ['a', 'poison', 'c'].map((item) => batcher.add(item));
     expect(await results(all)).toEqual(['a!', 'poisoned', 'poisoned']);
   });
 
   it('answers the items of a failed batch one by one where that may help', async () => {
-    const batcher = new Batcher(answerAll, { most: 9, retriesEach: () => true });
+    const batcher = new Batcher(answerAll, { maxItems: 9, retriesEach: () => true });
     const all = ['a', 'poison', 'c'].map((item) => batcher.add(item));
     expect(await results(all)).toEqual(['a!', 'poisoned', 'c!']);
     expect(batches).toEqual([['a'], ['poison', 'c'], ['poison'], ['c']]);
   });
 
   it('does not let items of different keys wait for each other', async () => {
-    const batcher = new Batcher(answerAll, { most: 9 });
+    const batcher = new Batcher(answerAll, { maxItems: 9 });
     const all = [batcher.add('a', 'x'), batcher.add('b', 'y'), batcher.add('c', 'x')];
     expect(await results(all)).toEqual(['a!', 'b!', 'c!']);
     expect(batches).toEqual([['a'], ['b'], ['c']]);

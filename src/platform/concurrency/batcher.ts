@@ -6,7 +6,7 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 
 interface BatchOptions {
   /** Largest number of items in a batch. */
-  readonly most: number;
+  readonly maxItems: number;
   /** Waits one turn of the event loop before the first batch, for items that arrive at the same time. */
   readonly waitsForOthers?: true;
   /**
@@ -68,7 +68,7 @@ export class Batcher<Item, Answer> {
     const { items } = queue;
     if (this.options.waitsForOthers === true) await new Promise((resolve) => setImmediate(resolve));
     while (items.length > 0) {
-      const batch = items.splice(0, this.options.most);
+      const batch = items.splice(0, this.options.maxItems);
       await this.answerBatch(batch);
       await this.waitFor(queue, Math.floor((batch.length + items.length) / 2));
     }

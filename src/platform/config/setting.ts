@@ -13,10 +13,10 @@ export function setting<Value>(definition: Setting<Value>): Setting<Value> {
   return definition;
 }
 
-export function integerBetween(least: number, most: number): (text: string) => number | undefined {
+export function integerBetween(min: number, max: number): (text: string) => number | undefined {
   return (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
+    return value >= min && value <= max ? value : undefined;
   };
 }
 

@@ -110,10 +110,10 @@ export class ListQuery {
   }
 
   /** Filters by a range of amounts, and sorts by them, largest first, unless another order is set. Does nothing without bounds. */
-  amounts(column: string, { least, most }: AmountRange): this {
-    if (least === null && most === null) return this;
+  amounts(column: string, { min, max }: AmountRange): this {
+    if (min === null && max === null) return this;
     this.order ??= { column, isAscending: false };
-    return this.where(`${column} >= $`, least).where(`${column} <= $`, most);
+    return this.where(`${column} >= $`, min).where(`${column} <= $`, max);
   }
 
   /** Replaces the order; null keeps it. */
@@ -206,12 +206,12 @@ export class ListQuery {
   }
 
   /** Returns the SQL after FROM and the table. */
-  private tailOf(order: ListOrder, after: string | null, most: number): string {
+  private tailOf(order: ListOrder, after: string | null, maxRows: number): string {
     const { column, isAscending } = order;
     const direction = isAscending ? 'ASC' : 'DESC';
     const ordered = [...(column === 'id' ? [] : [column]), ...this.endOf(order)];
     const by = `ORDER BY ${ordered.map((one) => `${one} ${direction}`).join(', ')}`;
-    const limit = `LIMIT ${this.bind(most)}`;
+    const limit = `LIMIT ${this.bind(maxRows)}`;
     if (isSameOrder(order, this.usualOrder)) {
       if (this.referring !== null) {
         this.addSeveral();

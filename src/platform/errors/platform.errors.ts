@@ -139,7 +139,7 @@ export const requestHeadTooLarge = defineProblem({
   meaning:
     'The request line and the headers hold more than 16 KiB together. The connection is closed. Send a shorter query, or fewer or ' +
     'shorter headers.',
-  detail: (most: number) => `The request line and the headers may hold ${most} bytes together.`,
+  detail: (max: number) => `The request line and the headers may hold ${max} bytes together.`,
 });
 
 export const requestTimeout = defineProblem({

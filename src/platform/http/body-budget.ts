@@ -12,10 +12,10 @@ const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 class Budget {
   private used = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly maxBytes: number) {}
 
   take(bytes: number): boolean {
-    if (this.used + bytes > this.most) return false;
+    if (this.used + bytes > this.maxBytes) return false;
     this.used += bytes;
     return true;
   }

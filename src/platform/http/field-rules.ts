@@ -40,29 +40,29 @@ function rule(
 }
 
 /**
- * Text of `least` to `most` characters. Counts code points, as PostgreSQL does. class-validator's `Length` ignores
+ * Text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length` ignores
  * variation selectors, and would accept text that is too long for its column.
  */
 export function IsText(
-  least: number,
-  most: number,
+  min: number,
+  max: number,
   options: { readonly each?: true } = {},
 ): PropertyDecorator {
   return rule(
     'isText',
-    (value) => isText(value, least, most),
-    `must be text of ${least} to ${most} characters`,
+    (value) => isText(value, min, max),
+    `must be text of ${min} to ${max} characters`,
     options,
   );
 }
 
 /** Test of {@link IsText}. */
-export function isText(value: unknown, least: number, most: number): value is string {
-  if (typeof value !== 'string' || value.length < least) return false;
+export function isText(value: unknown, min: number, max: number): value is string {
+  if (typeof value !== 'string' || value.length < min) return false;
   // There are never more code points than code units.
-  if (value.length <= most && least <= 1) return true;
+  if (value.length <= max && min <= 1) return true;
   const { length } = Array.from(value);
-  return length >= least && length <= most;
+  return length >= min && length <= max;
 }
 
 /** Id of a resource, recognised by its prefix. The resource need not exist. */
@@ -88,11 +88,11 @@ export function IsCountry(): PropertyDecorator {
 }
 
 /** A whole number of minor units, as a JSON number. */
-export function IsMinorUnits(least: number): PropertyDecorator {
+export function IsMinorUnits(min: number): PropertyDecorator {
   return rule(
     'isMinorUnits',
-    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= least,
-    `must be a whole number of minor units from ${least} to 9007199254740991`,
+    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= min,
+    `must be a whole number of minor units from ${min} to 9007199254740991`,
   );
 }
 

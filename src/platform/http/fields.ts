@@ -48,14 +48,14 @@ interface FieldOptions {
 
 interface TextLimits {
   /** Default: 1. */
-  readonly least?: number;
-  readonly most: number;
+  readonly min?: number;
+  readonly max: number;
 }
 
 interface ListLimits {
   /** Default: 0. */
-  readonly least?: number;
-  readonly most: number;
+  readonly min?: number;
+  readonly max: number;
 }
 
 /** Composes a field from its schema and its rules. Errors are reported in the order of the rules. */
@@ -92,10 +92,10 @@ function presenceRules(
 
 export function TextField(
   description: string,
-  { least = 1, most, ...options }: TextLimits & FieldOptions,
+  { min = 1, max, ...options }: TextLimits & FieldOptions,
 ): PropertyDecorator {
-  const schema = { type: String, ...(least > 0 && { minLength: least }), maxLength: most };
-  return Field(schema, [IsText(least, most)], description, options);
+  const schema = { type: String, ...(min > 0 && { minLength: min }), maxLength: max };
+  return Field(schema, [IsText(min, max)], description, options);
 }
 
 /** Text that matches a regular expression. The message says what it must be. */
@@ -174,19 +174,19 @@ export function EnumListFilter(values: readonly string[], description: string): 
 export function IdListFilter(
   prefix: IdPrefix,
   description: string,
-  { most }: Pick<ListLimits, 'most'>,
+  { max }: Pick<ListLimits, 'max'>,
 ): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: [String],
-      maxItems: most,
+      maxItems: max,
       ...SEPARATED_BY_COMMAS,
-      description: `${description} Several values are separated by commas, at most ${most}.`,
+      description: `${description} Several values are separated by commas, at most ${max}.`,
       example: [`${prefix}_01h455vb4pex5vsknk084sn02q`],
     }),
     HasNoRepeats(),
     IsIdOf(prefix, { each: true }),
-    ArrayMaxSize(most),
+    ArrayMaxSize(max),
     ...listOfText(),
   );
 }
@@ -198,19 +198,19 @@ export function DecimalField(description: string, options?: FieldOptions): Prope
 
 /** Amount in minor units. */
 export function MinorUnitsField(
-  least: 0 | 1,
+  min: 0 | 1,
   description: string,
   options?: FieldOptions,
 ): PropertyDecorator {
-  return Field({ type: 'integer', minimum: least }, [IsMinorUnits(least)], description, options);
+  return Field({ type: 'integer', minimum: min }, [IsMinorUnits(min)], description, options);
 }
 
 export function IntegerField(
   description: string,
-  { least, most, ...options }: Required<TextLimits> & FieldOptions,
+  { min, max, ...options }: Required<TextLimits> & FieldOptions,
 ): PropertyDecorator {
-  const schema = { type: 'integer', minimum: least, maximum: most } as const;
-  return Field(schema, [IsInt(), Min(least), Max(most)], description, options);
+  const schema = { type: 'integer', minimum: min, maximum: max } as const;
+  return Field(schema, [IsInt(), Min(min), Max(max)], description, options);
 }
 
 export function BooleanField(description: string, options?: FieldOptions): PropertyDecorator {
@@ -257,10 +257,10 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
 
 export function EmailField(
   description: string,
-  { most, ...options }: { readonly most: number } & FieldOptions,
+  { max, ...options }: { readonly max: number } & FieldOptions,
 ): PropertyDecorator {
-  const rules = [IsEmail({}, { message: 'must be an e-mail address' }), IsText(1, most)];
-  return Field({ type: String, format: 'email', maxLength: most }, rules, description, options);
+  const rules = [IsEmail({}, { message: 'must be an e-mail address' }), IsText(1, max)];
+  return Field({ type: String, format: 'email', maxLength: max }, rules, description, options);
 }
 
 /** An object of another DTO. */
@@ -298,11 +298,11 @@ export function ListField(
   type: Type<unknown>,
   rules: readonly PropertyDecorator[],
   description: string,
-  { least, most, ...options }: ListLimits & FieldOptions,
+  { min, max, ...options }: ListLimits & FieldOptions,
 ): PropertyDecorator {
-  const sizes = [...(least === undefined ? [] : [ArrayMinSize(least)]), ArrayMaxSize(most)];
+  const sizes = [...(min === undefined ? [] : [ArrayMinSize(min)]), ArrayMaxSize(max)];
   return Field(
-    { type: [type], ...(least !== undefined && { minItems: least }), maxItems: most },
+    { type: [type], ...(min !== undefined && { minItems: min }), maxItems: max },
     [IsArray(), ...sizes, ...rules],
     description,
     options,

@@ -53,10 +53,10 @@ export { exampleOf } from './example';
 export { ExpandInterceptor, withFields } from './expand.interceptor';
 export { IdPipe } from './id.pipe';
 export {
-  LeastField,
+  MinAmountField,
   LimitField,
   ListQueryDto,
-  MostField,
+  MaxAmountField,
   pageOf,
   possibleStatuses,
   toAmountRange,

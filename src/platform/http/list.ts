@@ -22,11 +22,11 @@ function toInteger({ value }: { value: unknown }): unknown {
 /** Query parameter with the maximum number of results. */
 export function LimitField(
   description: string,
-  options: { readonly most: number; readonly default: number },
+  options: { readonly max: number; readonly default: number },
 ): PropertyDecorator {
   return applyDecorators(
     Transform(toInteger),
-    IntegerField(description, { least: 1, optional: true, ...options }),
+    IntegerField(description, { min: 1, optional: true, ...options }),
   );
 }
 
@@ -40,12 +40,12 @@ function toInstant(text: string | undefined): Date | null {
 }
 
 /** Least amount of a filter, inclusive. */
-export function LeastField(what: string): PropertyDecorator {
+export function MinAmountField(what: string): PropertyDecorator {
   return AmountField(`Least ${what}`);
 }
 
 /** Largest amount of a filter, inclusive. */
-export function MostField(what: string): PropertyDecorator {
+export function MaxAmountField(what: string): PropertyDecorator {
   return AmountField(`Largest ${what}`);
 }
 
@@ -73,18 +73,18 @@ function toMinorUnits({ value }: { value: unknown }): unknown {
 export function toAmountRange(
   name: 'amount' | 'total',
   currency: string | undefined,
-  least: number | undefined,
-  most: number | undefined,
+  min: number | undefined,
+  max: number | undefined,
 ): AmountRange {
-  if (currency === undefined && (least !== undefined || most !== undefined)) {
+  if (currency === undefined && (min !== undefined || max !== undefined)) {
     const message = `is required with \`${name}_min\` and \`${name}_max\``;
     throw validationFailed([{ pointer: '/currency', code: 'missing', message }]);
   }
-  if (least !== undefined && most !== undefined && least > most) {
+  if (min !== undefined && max !== undefined && min > max) {
     const message = `must not be more than \`${name}_max\``;
     throw validationFailed([{ pointer: `/${name}_min`, code: 'contradiction', message }]);
   }
-  return { least: toMinor(least), most: toMinor(most) };
+  return { min: toMinor(min), max: toMinor(max) };
 }
 
 function toMinor(amount: number | undefined): bigint | null {
@@ -108,7 +108,7 @@ export function possibleStatuses<Status extends string>(
 /** Query parameters of every list. */
 export class ListQueryDto {
   @LimitField('Maximum number of items on the page.', {
-    most: LARGEST_PAGE,
+    max: LARGEST_PAGE,
     default: DEFAULT_PAGE,
   })
   readonly limit?: number;

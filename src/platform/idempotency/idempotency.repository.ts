@@ -88,8 +88,8 @@ export class IdempotencyRepository {
     return rows.length > 0;
   }
 
-  async removeExpired(now: Date, most: number): Promise<number> {
-    const rows = await this.database.query(REMOVE_EXPIRED, [now, most]);
+  async removeExpired(now: Date, limit: number): Promise<number> {
+    const rows = await this.database.query(REMOVE_EXPIRED, [now, limit]);
     return rows.length;
   }
 }

@@ -104,9 +104,9 @@ export class Idempotency {
     await this.repository.completeResource(resourceId, answer);
   }
 
-  /** Deletes up to `most` expired keys and returns their number. */
-  deleteExpired(most: number): Promise<number> {
-    return this.repository.removeExpired(this.clock.now(), most);
+  /** Deletes up to `limit` expired keys and returns their number. */
+  deleteExpired(limit: number): Promise<number> {
+    return this.repository.removeExpired(this.clock.now(), limit);
   }
 
   private async claim(

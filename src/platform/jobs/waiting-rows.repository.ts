@@ -20,15 +20,15 @@ interface Waiting {
 export class WaitingRowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Counts rows that are due now by the clock of the database, up to `most`. */
-  async count({ table, dueAt, where = 'TRUE' }: WaitingRows, most: number): Promise<Waiting> {
+  /** Counts rows that are due now by the clock of the database, up to `limit`. */
+  async count({ table, dueAt, where = 'TRUE' }: WaitingRows, limit: number): Promise<Waiting> {
     const [row] = await this.database.query<Waiting>(
       `SELECT count(*)::int AS waiting,
          coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"
        FROM (
          SELECT ${dueAt} AS due_at FROM ${table} WHERE ${dueAt} <= now() AND ${where}
          ORDER BY ${dueAt} LIMIT $1) AS due`,
-      [most],
+      [limit],
     );
     return row ?? { waiting: 0, oldestSeconds: 0 };
   }

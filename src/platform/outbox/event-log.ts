@@ -149,11 +149,11 @@ export class EventLog {
    * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
    * deliveries: if that transaction is rolled back, the events stay in the queue.
    */
-  async takeUndispatched(most: number, now: Date): Promise<readonly EventHead[]> {
+  async takeUndispatched(limit: number, now: Date): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    const rows = [...(await this.database.query<EventHeadRow>(TAKE, [most]))];
-    if (rows.length < most) {
-      const left = most - rows.length;
+    const rows = [...(await this.database.query<EventHeadRow>(TAKE, [limit]))];
+    if (rows.length < limit) {
+      const left = limit - rows.length;
       rows.push(...(await this.database.query<EventHeadRow>(TAKE_MARKED, [left, now])));
     }
     return rows.map(toHead).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -230,11 +230,11 @@ export class EventLog {
    * Deletes the oldest events recorded before an instant, together with their deliveries, in a commit of its own. Keeps events
    * without deliveries yet and those with a pending delivery. Returns how many were deleted.
    */
-  deleteOldest(before: Date, most: number): Promise<number> {
+  deleteOldest(before: Date, limit: number): Promise<number> {
     return this.database.transaction(async () => {
       const found = await this.database.query<{ id: string }>(LOCK_OLDEST, [
         firstIdAt('evt', before),
-        most,
+        limit,
       ]);
       if (found.length === 0) return 0;
       const ids = found.map(({ id }) => id);
@@ -258,8 +258,10 @@ export class EventLog {
    * Returns events that occurred in `[from, to)`, oldest first.
    * @param id last event of the previous page, which occurred at `from`; empty for the first page
    */
-  async headsAfter(from: Date, to: Date, id: string, most: number): Promise<readonly EventHead[]> {
-    return (await this.database.query<EventHeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);
+  async headsAfter(from: Date, to: Date, id: string, limit: number): Promise<readonly EventHead[]> {
+    return (await this.database.query<EventHeadRow>(HEADS_AFTER, [from, to, id, limit])).map(
+      toHead,
+    );
   }
 }
 

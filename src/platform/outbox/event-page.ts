@@ -63,7 +63,7 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 export function eventPage(
   filter: EventLogFilter,
   after: EventLogCursor | null,
-  most: number,
+  limit: number,
 ): EventPageQuery {
   const parameters: unknown[] = [];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
@@ -85,7 +85,7 @@ export function eventPage(
     const place = [...time, ...endOf(filter, `${bind(after.id)}::varchar`)];
     conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
   }
-  const limit = bind(most);
+  const limitParameter = bind(limit);
   const read = (events: string): EventPageQuery => ({
     events,
     order: `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`,
@@ -105,20 +105,24 @@ export function eventPage(
     if (prefix !== null) conditions.push(`starts_with(type, ${prefix})`);
     const asked = `unnest(${bind(customerIds)}::text[]) AS asked (customer_id)`;
     const newest = page('id, occurred_at', `${CUSTOMER_OF_EVENT} = asked.customer_id`, '1');
-    const matching = page(STORED_COLUMNS, `${CUSTOMER_OF_EVENT} = chosen.customer_id`, limit);
+    const matching = page(
+      STORED_COLUMNS,
+      `${CUSTOMER_OF_EVENT} = chosen.customer_id`,
+      limitParameter,
+    );
     const sql = `
       WITH chosen AS MATERIALIZED (
         SELECT customer_id FROM ${asked} CROSS JOIN LATERAL (${newest}) AS newest
-        ORDER BY ${order} LIMIT ${limit})
+        ORDER BY ${order} LIMIT ${limitParameter})
       SELECT matching.* FROM chosen CROSS JOIN LATERAL (${matching}) AS matching
-      ORDER BY ${order} LIMIT ${limit}`;
+      ORDER BY ${order} LIMIT ${limitParameter}`;
     return read(sql);
   }
-  if (prefix === null) return read(page(STORED_COLUMNS, null, limit));
+  if (prefix === null) return read(page(STORED_COLUMNS, null, limitParameter));
   const sql = `
     ${TYPES}
-    SELECT matching.* FROM known CROSS JOIN LATERAL (${page(STORED_COLUMNS, 'type = known.type', limit)}) AS matching
+    SELECT matching.* FROM known CROSS JOIN LATERAL (${page(STORED_COLUMNS, 'type = known.type', limitParameter)}) AS matching
     WHERE starts_with(known.type, ${prefix})
-    ORDER BY ${order} LIMIT ${limit}`;
+    ORDER BY ${order} LIMIT ${limitParameter}`;
   return read(sql);
 }

@@ -39,13 +39,13 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     private readonly session: ProcessSession,
   ) {}
 
-  /** Leases up to `most` due rows of a table to a process, the longest due first. Returns their ids. */
+  /** Leases up to `limit` due rows of a table to a process, the longest due first. Returns their ids. */
   claim(
     table: string,
     { owner, endsAt }: { readonly owner: number; readonly endsAt: Date },
-    most: number,
+    limit: number,
   ): Promise<readonly string[]> {
-    const parameters = [this.clock.now(), endsAt, most, owner];
+    const parameters = [this.clock.now(), endsAt, limit, owner];
     return this.database.queryValues<string>(claimSql(table), parameters);
   }
 

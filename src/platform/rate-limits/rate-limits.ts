@@ -113,8 +113,8 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
     // Half of the buckets are left to callers with a credential, because one host can use many addresses.
-    const most = name.startsWith('address:') ? MAX_BUCKETS / 2 : MAX_BUCKETS;
-    const isFull = this.buckets.size >= most && name !== OTHERS;
+    const maxBuckets = name.startsWith('address:') ? MAX_BUCKETS / 2 : MAX_BUCKETS;
+    const isFull = this.buckets.size >= maxBuckets && name !== OTHERS;
     if (isFull) return this.bucketOf(OTHERS);
     const made: Bucket = { shared: 0, unshared: 0 };
     this.buckets.set(name, made);

@@ -54,7 +54,7 @@ export class KeyRotation {
     let count = 0;
     let after = '';
     for (;;) {
-      const page = await this.texts.page(column, { after, keyId, most: ROWS_PER_BATCH });
+      const page = await this.texts.page(column, { after, keyId, limit: ROWS_PER_BATCH });
       const changes = page.stale.flatMap((former) => {
         const sealed = this.sealedAgain(column, former);
         if (sealed === null) unreadable.push(`${column.table} ${former.key}`);

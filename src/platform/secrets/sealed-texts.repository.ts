@@ -26,8 +26,8 @@ export class SealedTextsRepository {
     {
       after,
       keyId,
-      most,
-    }: { readonly after: string; readonly keyId: string; readonly most: number },
+      limit,
+    }: { readonly after: string; readonly keyId: string; readonly limit: number },
   ): Promise<SealedPage> {
     const [row] = await this.database.query<{ last: string | null; stale: SealedText[] }>(
       `WITH page AS (
@@ -37,7 +37,7 @@ export class SealedTextsRepository {
          coalesce(json_agg(json_build_object('key', key, 'sealed', sealed))
            FILTER (WHERE starts_with(sealed, 'v1:') AND NOT starts_with(sealed, $2)), '[]') AS stale
        FROM page`,
-      [after, `v1:${keyId}:`, most],
+      [after, `v1:${keyId}:`, limit],
     );
     return { lastKey: row?.last ?? null, stale: row?.stale ?? [] };
   }

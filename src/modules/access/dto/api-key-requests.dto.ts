@@ -28,7 +28,7 @@ function ExpiryField(): PropertyDecorator {
 const LARGEST_LIMIT = 100_000_000;
 
 function LimitField(description: string, example: number | null): PropertyDecorator {
-  const limits = { least: 1, most: LARGEST_LIMIT };
+  const limits = { min: 1, max: LARGEST_LIMIT };
   return IntegerField(description, { ...limits, nullable: true, example });
 }
 
@@ -47,7 +47,7 @@ function UsageRequestsField(): PropertyDecorator {
 }
 
 export class CreateApiKeyDto {
-  @TextField('For display only.', { most: LONGEST_NAME, example: 'Checkout servers' })
+  @TextField('For display only.', { max: LONGEST_NAME, example: 'Checkout servers' })
   readonly name!: string;
   @ScopesField() readonly scopes!: readonly GrantedScope[];
   @ExpiryField() readonly expires_at?: string | null;
@@ -57,7 +57,7 @@ export class CreateApiKeyDto {
 
 export class UpdateApiKeyDto {
   @TextField('For display only.', {
-    most: LONGEST_NAME,
+    max: LONGEST_NAME,
     optional: true,
     example: 'Checkout servers',
   })
@@ -70,8 +70,8 @@ export class UpdateApiKeyDto {
 
 export class RollApiKeyDto {
   @IntegerField('How long the present secret works beside the new one. 0 ends it at once.', {
-    least: 0,
-    most: LONGEST_OVERLAP_SECONDS,
+    min: 0,
+    max: LONGEST_OVERLAP_SECONDS,
     optional: true,
     default: DEFAULT_OVERLAP_SECONDS,
     example: 3600,

@@ -34,8 +34,8 @@ export class CreateCustomerTokenDto {
   )
   readonly scopes?: readonly CustomerScope[];
   @IntegerField('How long the token works.', {
-    least: SHORTEST_SECONDS,
-    most: LONGEST_SECONDS,
+    min: SHORTEST_SECONDS,
+    max: LONGEST_SECONDS,
     optional: true,
     default: DEFAULT_SECONDS,
     example: 900,

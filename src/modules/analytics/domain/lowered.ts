@@ -39,10 +39,10 @@ export function loweredLater(
     let left = credit.amountMinor;
     for (const invoice of bySubscription.get(credit.subscriptionId) ?? []) {
       if (!wasOpen(invoice, credit)) continue;
-      const most = unassigned.get(invoice.id) ?? 0n;
-      const taken = most < left ? most : left;
+      const unassignedMinor = unassigned.get(invoice.id) ?? 0n;
+      const taken = unassignedMinor < left ? unassignedMinor : left;
       left -= taken;
-      unassigned.set(invoice.id, most - taken);
+      unassigned.set(invoice.id, unassignedMinor - taken);
       if (credit.isLater) later.set(invoice.id, (later.get(invoice.id) ?? 0n) + taken);
     }
   }

@@ -21,7 +21,7 @@ export class RevenueQueryDto extends ReportQueryDto {
   @LimitField(
     'Maximum number of groups of each currency: those that earned most in the period. A period may have 10,000 windows and groups together, multiplied.',
     {
-      most: MAX_GROUPS,
+      max: MAX_GROUPS,
       default: MAX_GROUPS,
     },
   )

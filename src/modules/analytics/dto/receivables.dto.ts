@@ -23,7 +23,7 @@ export class ReceivablesQueryDto {
   })
   readonly group_by?: 'customer';
   @LimitField('Maximum number of rows by customer of each currency: those that owe most.', {
-    most: 100,
+    max: 100,
     default: 100,
   })
   readonly limit?: number;

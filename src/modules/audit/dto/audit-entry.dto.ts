@@ -119,7 +119,7 @@ export function toAuditExportLineDto({ change, ...head }: ExportedChange): Audit
 
 export class ExportAuditLogDto {
   @ReferenceFilter('Only what this caller did: `actor.id`.') readonly actor_id?: string;
-  @TextField('Only this operation, such as `createRefund`.', { most: 80, optional: true })
+  @TextField('Only this operation, such as `createRefund`.', { max: 80, optional: true })
   readonly operation?: string;
   @ReferenceFilter('Only what changed this object.') readonly object_id?: string;
   @InstantField('Start, inclusive.', { optional: true }) readonly from?: string;

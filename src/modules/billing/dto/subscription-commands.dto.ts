@@ -52,11 +52,11 @@ export class CreateSubscriptionDto {
   })
   readonly quantity?: string;
   @NestedListField(AddonInputDto, 'What is sold beside the plan.', {
-    most: MAX_ADDONS,
+    max: MAX_ADDONS,
     optional: true,
   })
   readonly addons?: readonly AddonInputDto[];
-  @TextField('The code of a coupon.', { most: LONGEST_CODE, nullable: true, example: 'WELCOME20' })
+  @TextField('The code of a coupon.', { max: LONGEST_CODE, nullable: true, example: 'WELCOME20' })
   readonly coupon?: string | null;
   @InstantField(
     'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
@@ -71,8 +71,8 @@ export class CreateSubscriptionDto {
   )
   readonly billing_anchor?: BillingAnchorMode;
   @IntegerField('Days that are free at the start; left out: as the plan says.', {
-    least: 0,
-    most: MAX_TRIAL_DAYS,
+    min: 0,
+    max: MAX_TRIAL_DAYS,
     nullable: true,
     example: 14,
   })
@@ -84,8 +84,8 @@ export class CreateSubscriptionDto {
   })
   readonly collection?: 'automatic' | 'send_invoice';
   @IntegerField('Days from an invoice to when it is due.', {
-    least: 0,
-    most: MAX_DAYS_UNTIL_DUE,
+    min: 0,
+    max: MAX_DAYS_UNTIL_DUE,
     optional: true,
     default: 0,
     example: 14,
@@ -120,7 +120,7 @@ export class ChangeSubscriptionDto {
   @DecimalField('Units of the plan; left out: they stay.', { nullable: true, example: '8' })
   readonly quantity?: string | null;
   @NestedListField(AddonInputDto, 'All add-ons afterwards; left out: they stay.', {
-    most: MAX_ADDONS,
+    max: MAX_ADDONS,
     nullable: true,
   })
   readonly addons?: readonly AddonInputDto[] | null;
@@ -152,7 +152,7 @@ export class CancelSubscriptionDto {
 }
 
 export class RedeemCouponDto {
-  @TextField('The code of a coupon.', { most: LONGEST_CODE, example: 'WELCOME20' })
+  @TextField('The code of a coupon.', { max: LONGEST_CODE, example: 'WELCOME20' })
   readonly code!: string;
 }
 

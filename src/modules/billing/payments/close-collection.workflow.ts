@@ -21,9 +21,9 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /** Closes the collection of up to `most` invoices. Returns how many. */
-  async closeSome(scope: TimeScope, now: Date, most: number): Promise<number> {
-    const ids = await this.collection.findClosed(scope, now, most);
+  /** Closes the collection of up to `limit` invoices. Returns how many. */
+  async closeSome(scope: TimeScope, now: Date, limit: number): Promise<number> {
+    const ids = await this.collection.findClosed(scope, now, limit);
     for (const id of ids) await this.close(id, now);
     return ids.length;
   }

@@ -53,9 +53,9 @@ export class CollectInvoicesWorkflow {
   /**
    * Begins attempts at some due invoices, in one commit. `DuePayments` then completes each attempt, even if this process dies.
    * Reads many invoices at once, because most of them may have nothing to charge.
-   * @param most maximum number of attempts; further invoices stay due
+   * @param limit maximum number of attempts; further invoices stay due
    */
-  async begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
+  async begin(scope: TimeScope, now: Date, limit: number): Promise<Begun> {
     const lease = await this.starts.lease();
     return this.database.transaction(async () => {
       const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
@@ -66,7 +66,7 @@ export class CollectInvoicesWorkflow {
       const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
       for (const invoice of ready) {
         const method = methodOf(invoice);
-        if (method === null || payments.length === most) continue;
+        if (method === null || payments.length === limit) continue;
         payments.push(await this.attempt(invoice, method, lease, now));
       }
       return { examined: due.length, payments };

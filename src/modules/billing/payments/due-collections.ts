@@ -24,7 +24,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger(WORK);
   private examined = 0;
   private readonly limiter = new PollingLimiter<Payment>({
-    claim: (most) => this.claim(most),
+    claim: (limit) => this.claim(limit),
     poll: (payment) => this.charge(payment),
     onFree: () => {
       this.jobs.wake(WORK);
@@ -78,8 +78,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return this.limiter.idle();
   }
 
-  private async claim(most: number): Promise<readonly Payment[]> {
-    const { examined, payments } = await this.collecting.begin(null, this.clock.now(), most);
+  private async claim(limit: number): Promise<readonly Payment[]> {
+    const { examined, payments } = await this.collecting.begin(null, this.clock.now(), limit);
     this.examined = examined;
     return payments;
   }

@@ -20,11 +20,11 @@ export class CreateAddonDto {
     { example: 'extra-seats' },
   )
   readonly code!: string;
-  @TextField('For display only.', { most: LONGEST_NAME, example: 'Extra seats' })
+  @TextField('For display only.', { max: LONGEST_NAME, example: 'Extra seats' })
   readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
-  @NestedListField(PriceInputDto, 'Prices; empty for a free add-on.', { most: MAX_PRICES })
+  @NestedListField(PriceInputDto, 'Prices; empty for a free add-on.', { max: MAX_PRICES })
   readonly prices!: readonly PriceInputDto[];
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -52,18 +52,18 @@ class PlanEntitlementInputDto {
 
 /** Request fields that a new plan and a further version share. */
 class PlanTermsInputDto {
-  @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { most: MAX_PRICES })
+  @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { max: MAX_PRICES })
   readonly prices!: readonly PriceInputDto[];
   @IntegerField('Length of a billing period in intervals. Default: 1.', {
-    least: 1,
-    most: MAX_INTERVALS,
+    min: 1,
+    max: MAX_INTERVALS,
     optional: true,
     example: 1,
   })
   readonly interval_count?: number;
   @IntegerField('Trial days before the first period. Default: none.', {
-    least: 0,
-    most: MAX_TRIAL_DAYS,
+    min: 0,
+    max: MAX_TRIAL_DAYS,
     optional: true,
     example: 14,
   })
@@ -75,7 +75,7 @@ class PlanTermsInputDto {
   )
   readonly proration?: PlanProration;
   @NestedListField(PlanEntitlementInputDto, 'Entitlements granted by the plan.', {
-    most: MAX_ENTITLEMENTS,
+    max: MAX_ENTITLEMENTS,
     optional: true,
     example: [],
   })
@@ -96,7 +96,7 @@ export class CreatePlanDto extends PlanTermsInputDto {
     { example: 'team-monthly' },
   )
   readonly code!: string;
-  @TextField('For display only.', { most: LONGEST_NAME, example: 'Team' }) readonly name!: string;
+  @TextField('For display only.', { max: LONGEST_NAME, example: 'Team' }) readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { example: 'month' })

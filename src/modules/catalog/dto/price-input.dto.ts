@@ -37,7 +37,7 @@ export class PriceTierInputDto {
 
 /** A price in a request. The required fields depend on its `model`. */
 export class PriceInputDto {
-  @TextField('Description of the invoice line.', { most: LONGEST_NAME, example: 'Extra seats' })
+  @TextField('Description of the invoice line.', { max: LONGEST_NAME, example: 'Extra seats' })
   readonly name!: string;
   @EnumField(PRICE_MODELS, 'How the amount is computed from the quantity.', { example: 'per_unit' })
   readonly model!: PriceModel;
@@ -53,7 +53,7 @@ export class PriceInputDto {
   })
   readonly unit_amount?: string | null;
   @NestedListField(PriceTierInputDto, 'Strictly rising tiers; for `graduated` and `volume`.', {
-    most: MAX_TIERS,
+    max: MAX_TIERS,
     nullable: true,
     example: null,
   })

@@ -3,7 +3,7 @@ import type { AddonChange } from '../domain/addon';
 import { LONGEST_NAME } from './create-addon.dto';
 
 export class UpdateAddonDto {
-  @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Extra seats' })
+  @TextField('For display only.', { max: LONGEST_NAME, optional: true, example: 'Extra seats' })
   readonly name?: string;
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

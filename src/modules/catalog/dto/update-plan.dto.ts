@@ -3,7 +3,7 @@ import type { PlanDetailsChange } from '../domain/plan';
 import { LONGEST_NAME } from './create-addon.dto';
 
 export class UpdatePlanDto {
-  @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Team' })
+  @TextField('For display only.', { max: LONGEST_NAME, optional: true, example: 'Team' })
   readonly name?: string;
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -28,7 +28,7 @@ export class CreateCouponDto {
     { optional: true, example: 'WELCOME20' },
   )
   readonly code?: string;
-  @TextField('For display only.', { most: 200, nullable: true, example: 'Welcome' })
+  @TextField('For display only.', { max: 200, nullable: true, example: 'Welcome' })
   readonly name?: string | null;
   @EnumField(COUPON_TYPES, 'Kind of discount: a percentage or an amount.', { example: 'percent' })
   readonly type!: CouponType;
@@ -51,12 +51,12 @@ export class CreateCouponDto {
   readonly duration!: CouponDuration;
   @IntegerField(
     'Number of months from the start of the first discounted billing period; for `repeating`.',
-    { least: 1, most: 1_200, nullable: true },
+    { min: 1, max: 1_200, nullable: true },
   )
   readonly duration_in_months?: number | null;
   @IntegerField('Maximum number of redemptions. Default: no limit.', {
-    least: 1,
-    most: LARGEST_COUNT,
+    min: 1,
+    max: LARGEST_COUNT,
     nullable: true,
     example: 100,
   })
@@ -69,7 +69,7 @@ export class CreateCouponDto {
   @IdListField(
     'plan',
     'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
-    { most: MAX_PLANS, optional: true, example: [] },
+    { max: MAX_PLANS, optional: true, example: [] },
   )
   readonly plan_ids?: readonly string[];
   @MetadataField() readonly metadata?: Record<string, unknown>;

@@ -4,7 +4,7 @@ import { toAddress } from './address.dto';
 import { CustomerFieldsDto, DEFAULT_TIMEZONE, LONGEST_NAME } from './customer-fields.dto';
 
 export class CreateCustomerDto extends CustomerFieldsDto {
-  @TextField('Name of the customer.', { most: LONGEST_NAME, example: 'Analytical Engines Ltd' })
+  @TextField('Name of the customer.', { max: LONGEST_NAME, example: 'Analytical Engines Ltd' })
   readonly name!: string;
   @CurrencyField('ISO 4217. If omitted, the first amount fixes it.', {
     nullable: true,

@@ -21,13 +21,13 @@ export const DEFAULT_TIMEZONE = 'UTC';
 /** Request fields that creation and update of a customer share. */
 export class CustomerFieldsDto {
   @EmailField('Contact e-mail address.', {
-    most: LONGEST_EMAIL,
+    max: LONGEST_EMAIL,
     nullable: true,
     example: 'ada@example.com',
   })
   readonly email?: string | null;
   @TextField('Id in your system; unique among customers that are not deleted.', {
-    most: LONGEST_EXTERNAL_ID,
+    max: LONGEST_EXTERNAL_ID,
     nullable: true,
     example: 'crm-1042',
   })
@@ -50,13 +50,13 @@ export class CustomerFieldsDto {
   @IdListField(
     'txr',
     'Ids of active tax rates. An update replaces the whole list; inactive rates that the customer has may stay.',
-    { most: MAX_TAX_RATES, optional: true, example: [] },
+    { max: MAX_TAX_RATES, optional: true, example: [] },
   )
   readonly tax_rate_ids?: readonly string[];
   @IntegerField(
     'Hours after the end of a period for which the renewal invoice stays a draft that still includes late usage; ' +
       'null: the default (`INVOICE_GRACE_HOURS`). Applies to later renewals.',
-    { least: 0, most: MAX_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
+    { min: 0, max: MAX_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
   )
   readonly invoice_grace_hours?: number | null;
   @MetadataField() readonly metadata?: Record<string, unknown>;

@@ -19,23 +19,23 @@ const MAX_IDS = 100;
 
 /** Filter of a list of customers and of its summary. */
 export class CustomerFilterDto {
-  @IdListFilter('cus', 'Only customers with these ids.', { most: MAX_IDS })
+  @IdListFilter('cus', 'Only customers with these ids.', { max: MAX_IDS })
   readonly ids?: readonly string[];
   @TextField('Only the customer with this external id.', {
-    most: LONGEST_EXTERNAL_ID,
+    max: LONGEST_EXTERNAL_ID,
     optional: true,
     example: 'crm-1042',
   })
   readonly external_id?: string;
   @TextField('Only customers with exactly this e-mail address.', {
-    most: LONGEST_EMAIL,
+    max: LONGEST_EMAIL,
     optional: true,
     example: 'ada@example.com',
   })
   readonly email?: string;
   @TextField(
     'Only customers whose name, e-mail address or external id has all these words. Upper and lower case are the same. Words of one or two characters match beginnings of words.',
-    { most: LONGEST_QUERY, optional: true, example: 'ada' },
+    { max: LONGEST_QUERY, optional: true, example: 'ada' },
   )
   readonly q?: string;
   @CurrencyField('Only customers with this currency.', { optional: true, example: 'EUR' })

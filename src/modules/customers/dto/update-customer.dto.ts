@@ -5,7 +5,7 @@ import { CustomerFieldsDto, LONGEST_NAME } from './customer-fields.dto';
 
 export class UpdateCustomerDto extends CustomerFieldsDto {
   @TextField('Name of the customer.', {
-    most: LONGEST_NAME,
+    max: LONGEST_NAME,
     optional: true,
     example: 'Analytical Engines Ltd',
   })

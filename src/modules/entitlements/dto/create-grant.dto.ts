@@ -29,7 +29,7 @@ export class CreateGrantDto {
   readonly value?: string | null;
   @IntegerField(
     'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
-    { least: 0, most: MAX_PRIORITY, optional: true, default: DEFAULT_PRIORITY },
+    { min: 0, max: MAX_PRIORITY, optional: true, default: DEFAULT_PRIORITY },
   )
   readonly priority?: number;
   @InstantField(

@@ -28,7 +28,7 @@ export function ThresholdsField(description: string): PropertyDecorator {
     Max(MAX_THRESHOLD_PERCENT, { each: true }),
     HasNoRepeats(),
   ];
-  const options = { most: MAX_THRESHOLDS, optional: true, example: [80, 100] } as const;
+  const options = { max: MAX_THRESHOLDS, optional: true, example: [80, 100] } as const;
   return ListField(Number, rules, description, options);
 }
 
@@ -40,7 +40,7 @@ export class CreateEntitlementDto {
     { example: 'api_calls' },
   )
   readonly key!: string;
-  @TextField('Display name.', { most: MAX_NAME_LENGTH, example: 'API calls' })
+  @TextField('Display name.', { max: MAX_NAME_LENGTH, example: 'API calls' })
   readonly name!: string;
   @EnumField(
     FEATURE_TYPES,
@@ -49,7 +49,7 @@ export class CreateEntitlementDto {
   )
   readonly type!: FeatureType;
   @TextField('Display name of the unit that the value counts.', {
-    most: MAX_UNIT_LENGTH,
+    max: MAX_UNIT_LENGTH,
     nullable: true,
     example: 'calls',
   })

@@ -8,10 +8,10 @@ import {
 } from './create-entitlement.dto';
 
 export class UpdateEntitlementDto {
-  @TextField('Display name.', { most: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
+  @TextField('Display name.', { max: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
   readonly name?: string;
   @TextField('Display name of the unit that the value counts.', {
-    most: MAX_UNIT_LENGTH,
+    max: MAX_UNIT_LENGTH,
     nullable: true,
     example: 'calls',
   })

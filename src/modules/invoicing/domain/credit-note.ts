@@ -188,12 +188,12 @@ export interface GivenBack extends ReturnedMoney {
  * Returns the largest amount of a further note that refunds may pay out: the amount paid in money, less {@link lostForRefunds}
  * and less the amount of earlier notes that refunds pay out. Never negative.
  */
-export function mostToRefund(
+export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
   given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
 ): bigint {
-  const most = amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor;
-  return most > 0n ? most : 0n;
+  const maxMinor = amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor;
+  return maxMinor > 0n ? maxMinor : 0n;
 }
 
 /** Returns how much of the paid amount was lost in disputes, at most the part that was not refunded. */
@@ -206,7 +206,7 @@ export function lostForRefunds(
 
 /**
  * Splits the total of a note. The note first lowers what is owed. With `settle` `refund`, the rest is to be refunded up to
- * {@link mostToRefund}. What then remains becomes credit, so that the part of the invoice that was paid with credit returns as
+ * {@link maxRefundableByNote}. What then remains becomes credit, so that the part of the invoice that was paid with credit returns as
  * credit.
  */
 export function settlementOf(
@@ -217,7 +217,7 @@ export function settlementOf(
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
   const toReceivable = lesser(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;
-  const toRefund = settle === 'refund' ? lesser(rest, mostToRefund(invoice, given)) : 0n;
+  const toRefund = settle === 'refund' ? lesser(rest, maxRefundableByNote(invoice, given)) : 0n;
   return { toReceivable, toCredit: rest - toRefund, toRefund };
 }
 

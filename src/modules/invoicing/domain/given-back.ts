@@ -1,4 +1,4 @@
-import { mostWithTax, partWithin, type HeldLines } from '../../../core/invoice';
+import { maxWithTax, partWithin, type HeldLines } from '../../../core/invoice';
 import { allocate } from '../../../core/money';
 
 /** Refunded amounts by invoice id, in minor units, pending refunds included. Invoices without refunds are absent. */
@@ -28,7 +28,7 @@ export interface HeldByInvoice {
  * Returns how much of an invoice may still be credited: what is left, less refunds that do not pay out a credit note.
  * @param refundedMinor refunded or reserved by refunds of the invoice's payments
  */
-export function mostCredited(
+export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
   refundedMinor: bigint,
 ): bigint {
@@ -42,8 +42,8 @@ export function maxRefundable({
   toRefundMinor,
   paidMinor,
 }: HeldByInvoice): bigint | null {
-  const most = heldMinor + toRefundMinor;
-  return most < paidMinor ? most : null;
+  const maxMinor = heldMinor + toRefundMinor;
+  return maxMinor < paidMinor ? maxMinor : null;
 }
 
 /**
@@ -116,8 +116,8 @@ export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCred
   return (invoiceId, held, amountMinor) => {
     const leftMinor = left.get(invoiceId);
     if (leftMinor === undefined) return null;
-    const most = partWithin(held, amountMinor, leftMinor);
-    left.set(invoiceId, leftMinor - mostWithTax(held, most));
-    return most < amountMinor ? most : null;
+    const maxMinor = partWithin(held, amountMinor, leftMinor);
+    left.set(invoiceId, leftMinor - maxWithTax(held, maxMinor));
+    return maxMinor < amountMinor ? maxMinor : null;
   };
 }

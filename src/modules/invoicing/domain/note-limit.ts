@@ -30,13 +30,16 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   const loweredMinor = invoice.amountCredited - toReceivableMinor;
   const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
   const left = paidMinor - toCreditMinor - toRefundMinor - withoutNoteMinor;
-  const most = lesser(owedOf(invoice) + greater(left, 0n), held.heldMinor - withoutNoteMinor);
+  const creditableMinor = lesser(
+    owedOf(invoice) + greater(left, 0n),
+    held.heldMinor - withoutNoteMinor,
+  );
   const onInvoiceMinor = creditedBy(invoice.lines);
   const chargedMinor = invoice.total + onInvoiceMinor;
   const creditNotesMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
   const refundedMinor = settle === 'refund' ? 0n : greater(given.refundedMinor - toRefundMinor, 0n);
   return {
-    creditableTotalMinor: greater(most, 0n),
+    creditableTotalMinor: greater(creditableMinor, 0n),
     chargedMinor,
     onInvoiceMinor,
     laterMinor: chargedMinor - creditNotesMinor - held.heldMinor,

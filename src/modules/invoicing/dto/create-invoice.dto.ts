@@ -17,11 +17,11 @@ const LARGEST_AMOUNT = 1_000_000_000_000;
 const MAX_DAYS = 365;
 
 export class OneOffLineDto {
-  @TextField('What it is for.', { most: LONGEST_DESCRIPTION, example: 'Setting up' })
+  @TextField('What it is for.', { max: LONGEST_DESCRIPTION, example: 'Setting up' })
   readonly description!: string;
   @IntegerField('Minor units before tax; negative for a credit.', {
-    least: -LARGEST_AMOUNT,
-    most: LARGEST_AMOUNT,
+    min: -LARGEST_AMOUNT,
+    max: LARGEST_AMOUNT,
     example: 25000,
   })
   readonly amount!: number;
@@ -35,7 +35,7 @@ export class CreateInvoiceDto {
     example: 'EUR',
   })
   readonly currency?: string | null;
-  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { least: 1, most: MAX_LINES })
+  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { min: 1, max: MAX_LINES })
   readonly lines!: readonly OneOffLineDto[];
   @EnumField(COLLECTIONS, 'How it is paid: taken from the customer, or sent to be paid.', {
     optional: true,
@@ -44,8 +44,8 @@ export class CreateInvoiceDto {
   })
   readonly collection?: Collection;
   @IntegerField('Days from finalizing to when it is due.', {
-    least: 0,
-    most: MAX_DAYS,
+    min: 0,
+    max: MAX_DAYS,
     optional: true,
     default: 0,
     example: 14,

@@ -9,9 +9,9 @@ import {
   IdProperty,
   InstantProperty,
   IntegerProperty,
-  LeastField,
+  MinAmountField,
   MinorUnitsField,
-  MostField,
+  MaxAmountField,
   NestedListField,
   NestedListProperty,
   ReferenceFilter,
@@ -54,11 +54,11 @@ export class CreateCreditNoteDto {
   @IdField('inv', 'The invoice.', { example: 'inv_01h455vb4pex5vsknk084sn02q' })
   readonly invoice_id!: string;
   @NestedListField(CreditLineInputDto, 'What is taken back, each line once.', {
-    least: 1,
-    most: MAX_LINES,
+    min: 1,
+    max: MAX_LINES,
   })
   readonly lines!: readonly CreditLineInputDto[];
-  @TextField('For people.', { most: LONGEST_REASON, example: 'Two days without service' })
+  @TextField('For people.', { max: LONGEST_REASON, example: 'Two days without service' })
   readonly reason!: string;
   @EnumField(
     SETTLEMENTS,
@@ -93,8 +93,8 @@ export class CreditNoteFilterDto {
   readonly status?: readonly CreditNoteStatus[];
   @CurrencyField('Only credit notes in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
-  @LeastField('total') readonly total_min?: number;
-  @MostField('total') readonly total_max?: number;
+  @MinAmountField('total') readonly total_min?: number;
+  @MaxAmountField('total') readonly total_max?: number;
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }

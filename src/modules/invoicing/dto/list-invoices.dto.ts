@@ -3,8 +3,8 @@ import {
   EnumField,
   EnumListFilter,
   FromField,
-  LeastField,
-  MostField,
+  MinAmountField,
+  MaxAmountField,
   ReferenceFilter,
   SortField,
   TextField,
@@ -31,7 +31,7 @@ export class InvoiceFilterDto {
   @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
   @EnumListFilter(INVOICE_STATUSES, 'Only invoices with one of these statuses.')
   readonly status?: readonly InvoiceStatus[];
-  @TextField('Only the invoice with this number.', { most: 40, optional: true })
+  @TextField('Only the invoice with this number.', { max: 40, optional: true })
   readonly number?: string;
   @EnumField(INVOICE_REASONS, 'Only invoices that were made for this reason.', { optional: true })
   readonly reason?: InvoiceReason;
@@ -39,8 +39,8 @@ export class InvoiceFilterDto {
   readonly collection?: Collection;
   @CurrencyField('Only invoices in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
-  @LeastField('total') readonly total_min?: number;
-  @MostField('total') readonly total_max?: number;
+  @MinAmountField('total') readonly total_min?: number;
+  @MaxAmountField('total') readonly total_max?: number;
   @EnumField(['true'], 'Only open invoices that were found to be due and not paid.', {
     optional: true,
   })

@@ -21,7 +21,7 @@ export class SimulatePricesDto {
     PriceInputDto,
     'All prices as they would be. Each takes the place of those of its name, with the same meter and `by_group`; what ' +
       'none takes the place of is sold no more.',
-    { least: 1, most: MAX_PRICES },
+    { min: 1, max: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];
   @InstantField('Billing periods that begin then or later.', {
@@ -31,8 +31,8 @@ export class SimulatePricesDto {
   @InstantField('Billing periods that begin before.', { example: '2026-07-01T00:00:00.000Z' })
   readonly to!: string;
   @IdListField('cus', 'Only these customers; left out: all.', {
-    least: 1,
-    most: MAX_CUSTOMERS,
+    min: 1,
+    max: MAX_CUSTOMERS,
     nullable: true,
     example: null,
   })

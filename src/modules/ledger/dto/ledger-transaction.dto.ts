@@ -40,7 +40,7 @@ export class ListLedgerTransactionsDto extends ListQueryDto {
   @ReferenceFilter('Only transactions of this invoice, payment or refund.')
   readonly source_id?: string;
   @TextField('Only transactions that post to this account.', {
-    most: 60,
+    max: 60,
     optional: true,
     example: 'accounts_receivable',
   })

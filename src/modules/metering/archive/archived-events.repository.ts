@@ -58,9 +58,9 @@ export class ArchivedEventsRepository {
    * Locks and returns months that were written until `writtenBy` and whose events are still stored, oldest first. Skips months
    * that another worker has locked.
    */
-  claim(writtenBy: Date, most: number): Promise<readonly StoredMonth[]> {
+  claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();
-    return this.database.query<StoredMonth>(MONTHS, [writtenBy, most]);
+    return this.database.query<StoredMonth>(MONTHS, [writtenBy, limit]);
   }
 
   /** Marks a file as read again and matched. */
@@ -69,17 +69,22 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `most` stored events of these months. Marks the months as removed when no more are left. Returns the number of
+   * Deletes up to `limit` stored events of these months. Marks the months as removed when no more are left. Returns the number of
    * deleted events.
    */
-  async remove(months: readonly StoredMonth[], most: number, now: Date): Promise<number> {
+  async remove(months: readonly StoredMonth[], limit: number, now: Date): Promise<number> {
     this.database.requireTransaction();
     const ids = months.map(({ streamId }) => streamId);
     const starts = months.map(({ startAt }) => startAt);
     const ends = months.map(({ endAt }) => endAt);
-    const [row] = await this.database.query<{ deleted: number }>(DELETE, [ids, starts, ends, most]);
+    const [row] = await this.database.query<{ deleted: number }>(DELETE, [
+      ids,
+      starts,
+      ends,
+      limit,
+    ]);
     const deleted = row?.deleted ?? 0;
-    if (deleted < most) await this.database.query(REMOVED, [ids, starts, now]);
+    if (deleted < limit) await this.database.query(REMOVED, [ids, starts, now]);
     return deleted;
   }
 }

@@ -132,9 +132,9 @@ export class ArchivedMonthsRepository {
     customerId: string,
     eventName: string | null,
     [startAt, stream]: readonly [Date, string],
-    most: number,
+    limit: number,
   ): Promise<readonly MonthRow[]> {
-    return this.database.query<MonthRow>(PAGE, [customerId, eventName, startAt, stream, most]);
+    return this.database.query<MonthRow>(PAGE, [customerId, eventName, startAt, stream, limit]);
   }
 
   /** Returns the end of the archived months of a stream; null if none is archived. */

@@ -6,7 +6,7 @@ const MAX_EVENT_NAME_LENGTH = 100;
 export class ListUsageEventsDto extends ListQueryDto {
   @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-  @TextField('Only events of this name.', { most: MAX_EVENT_NAME_LENGTH, optional: true })
+  @TextField('Only events of this name.', { max: MAX_EVENT_NAME_LENGTH, optional: true })
   readonly event_name?: string;
   @InstantField('Only events with this timestamp or later.', { optional: true })
   readonly from?: string;

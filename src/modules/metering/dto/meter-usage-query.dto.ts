@@ -37,7 +37,7 @@ export class MeterPeriodDto extends UsagePeriodDto {
 }
 
 export class TopCustomersQueryDto extends UsagePeriodDto {
-  @LimitField('Maximum number of customers: those who used most.', { most: 100, default: 20 })
+  @LimitField('Maximum number of customers: those who used most.', { max: 100, default: 20 })
   readonly limit?: number;
 }
 
@@ -57,7 +57,7 @@ export class MeterTotalsQueryDto extends UsagePeriodDto {
   @GroupByField() readonly group_by?: string;
   @LimitField(
     'With `group_by`: maximum number of groups, those with the largest values in the whole period. The others are added up.',
-    { most: 20, default: DEFAULT_TOP },
+    { max: 20, default: DEFAULT_TOP },
   )
   readonly top?: number;
 }

@@ -18,7 +18,7 @@ const FILE = '2025-03/usage-2025-03-000001-e3b0c44298fc1c14.ndjson.gz';
 export class ListArchivedMonthsDto extends ListQueryDto {
   @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-  @TextField('Only events of this name.', { most: MAX_EVENT_NAME_LENGTH, optional: true })
+  @TextField('Only events of this name.', { max: MAX_EVENT_NAME_LENGTH, optional: true })
   readonly event_name?: string;
 }
 

@@ -22,13 +22,13 @@ const MAX_TEXTS = 100;
 const MAX_GROUP_PROPERTIES = 5;
 
 class MeterFilterInputDto {
-  @TextField('Property of the event.', { most: MAX_PROPERTY_LENGTH, example: 'region' })
+  @TextField('Property of the event.', { max: MAX_PROPERTY_LENGTH, example: 'region' })
   readonly property!: string;
   @ListField(
     String,
     [HasNoRepeats(), IsText(0, MAX_TEXT_LENGTH, { each: true })],
     'An event passes if the property, as text, is one of these.',
-    { least: 1, most: MAX_TEXTS, example: ['eu', 'us'] },
+    { min: 1, max: MAX_TEXTS, example: ['eu', 'us'] },
   )
   readonly in!: readonly string[];
 }
@@ -42,13 +42,13 @@ export class CreateMeterDto {
   )
   readonly key!: string;
   @TextField('Display name. Default: the key.', {
-    most: MAX_NAME_LENGTH,
+    max: MAX_NAME_LENGTH,
     optional: true,
     example: 'API calls',
   })
   readonly name?: string;
   @TextField('Name of the events to count.', {
-    most: MAX_EVENT_NAME_LENGTH,
+    max: MAX_EVENT_NAME_LENGTH,
     example: 'api_call',
   })
   readonly event_name!: string;
@@ -61,11 +61,11 @@ export class CreateMeterDto {
   @TextField(
     'Property to read; required except for `count`. An event without it does not count. A number may be a JSON number, or ' +
       'text such as "-12.5" with at most 20 digits before the decimal point and 18 after it.',
-    { most: MAX_PROPERTY_LENGTH, nullable: true, example: 'tokens' },
+    { max: MAX_PROPERTY_LENGTH, nullable: true, example: 'tokens' },
   )
   readonly value_property?: string | null;
   @NestedListField(MeterFilterInputDto, 'An event counts if it passes all filters.', {
-    most: MAX_FILTERS,
+    max: MAX_FILTERS,
     optional: true,
   })
   readonly filters?: readonly MeterFilterInputDto[];
@@ -77,7 +77,7 @@ export class CreateMeterDto {
       Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' }),
     ],
     'Properties that usage is grouped by. None may contain a comma, which separates them in queries.',
-    { most: MAX_GROUP_PROPERTIES, optional: true, example: ['model'] },
+    { max: MAX_GROUP_PROPERTIES, optional: true, example: ['model'] },
   )
   readonly group_by?: readonly string[];
   @EnumField(

@@ -3,7 +3,7 @@ import { LATE_EVENTS, type LateEvents, type MeterChange } from '../domain/meter'
 import { MAX_NAME_LENGTH } from './create-meter.dto';
 
 export class UpdateMeterDto {
-  @TextField('Display name.', { most: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
+  @TextField('Display name.', { max: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
   readonly name?: string;
   @EnumField(LATE_EVENTS, 'Policy for later events of billed periods.', {
     optional: true,

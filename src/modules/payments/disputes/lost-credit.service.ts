@@ -99,8 +99,8 @@ export class LostCreditService {
       // Earlier credit notes of the invoice took credit of the payments in the same sequence.
       const takenHere = lesser(taken, usedHere);
       taken -= takenHere;
-      const most = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
-      if (most > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, most);
+      const maxMinor = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
+      if (maxMinor > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, maxMinor);
     }
     await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
   }

@@ -24,7 +24,7 @@ export class PayInvoiceDto {
     'What is charged: a payment method of the customer, or a token of the sandbox, which takes `pm_sandbox_ok` (its ' +
       'default), `pm_sandbox_declined`, `pm_sandbox_insufficient_funds`, `pm_sandbox_unusable`, `pm_sandbox_pending`, ' +
       '`pm_sandbox_refund_fails`, `pm_sandbox_refund_pending` and `pm_sandbox_unknown`; `manual` takes none.',
-    { most: 255, nullable: true, example: 'pm_sandbox_ok' },
+    { max: 255, nullable: true, example: 'pm_sandbox_ok' },
   )
   readonly payment_method_id?: string | null;
 }

@@ -3,8 +3,8 @@ import {
   EnumField,
   EnumListFilter,
   FromField,
-  LeastField,
-  MostField,
+  MinAmountField,
+  MaxAmountField,
   ReferenceFilter,
   possibleStatuses,
   toAmountRange,
@@ -25,15 +25,15 @@ export class PaymentFilterDto {
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
   @TextField('Only failed payments with this code; none with another `status`.', {
-    most: 100,
+    max: 100,
     optional: true,
     example: 'insufficient_funds',
   })
   readonly failure_code?: string;
   @CurrencyField('Only payments in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
-  @LeastField('amount') readonly amount_min?: number;
-  @MostField('amount') readonly amount_max?: number;
+  @MinAmountField('amount') readonly amount_min?: number;
+  @MaxAmountField('amount') readonly amount_max?: number;
   @EnumField(
     ['none'],
     'With `none`: only payments of customers in real time, without those on test clocks.',

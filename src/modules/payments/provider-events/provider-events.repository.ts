@@ -121,8 +121,8 @@ export class ProviderEventsRepository {
   }
 
   /** Claims due events and plans their next attempt. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, most, lease.owner];
+  claimDue(now: Date, lease: Lease, limit: number): Promise<readonly string[]> {
+    const parameters = [now, lease.endsAt, limit, lease.owner];
     return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
@@ -145,9 +145,9 @@ export class ProviderEventsRepository {
     return (await this.database.queryValue<boolean>(IS_BEHIND, parameters)) ?? false;
   }
 
-  /** Deletes up to `most` events that were received before an instant. */
-  async removeOld(before: Date, most: number): Promise<void> {
-    await this.database.query(REMOVE_OLD, [before, most]);
+  /** Deletes up to `limit` events that were received before an instant. */
+  async removeOld(before: Date, limit: number): Promise<void> {
+    await this.database.query(REMOVE_OLD, [before, limit]);
   }
 
   /**

@@ -11,11 +11,11 @@ import type { RefundNote, RefundRequest } from '../domain/refund';
 
 export class RefundNoteDto {
   @NestedListField(CreditLineInputDto, 'What is taken back of the invoice, each line once.', {
-    least: 1,
-    most: 100,
+    min: 1,
+    max: 100,
   })
   readonly lines!: readonly CreditLineInputDto[];
-  @TextField('For people.', { most: 500, example: 'Two days without service' })
+  @TextField('For people.', { max: 500, example: 'Two days without service' })
   readonly reason!: string;
 }
 
@@ -26,7 +26,7 @@ export class CreateRefundDto {
     { optional: true, example: 2_500 },
   )
   readonly amount?: number;
-  @TextField('Free text.', { least: 0, most: 500, optional: true, example: 'Arrived broken' })
+  @TextField('Free text.', { min: 0, max: 500, optional: true, example: 'Arrived broken' })
   readonly reason?: string;
   @NestedField(
     RefundNoteDto,

@@ -2,8 +2,8 @@ import {
   CurrencyField,
   EnumListFilter,
   FromField,
-  LeastField,
-  MostField,
+  MinAmountField,
+  MaxAmountField,
   ReferenceFilter,
   possibleStatuses,
   summaryOf,
@@ -23,15 +23,15 @@ export class RefundFilterDto {
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
   readonly status?: readonly RefundStatus[];
   @TextField('Only failed refunds with this code; none with another `status`.', {
-    most: 100,
+    max: 100,
     optional: true,
     example: 'declined',
   })
   readonly failure_code?: string;
   @CurrencyField('Only refunds in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
-  @LeastField('amount') readonly amount_min?: number;
-  @MostField('amount') readonly amount_max?: number;
+  @MinAmountField('amount') readonly amount_min?: number;
+  @MaxAmountField('amount') readonly amount_max?: number;
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }

@@ -14,12 +14,12 @@ const MAX_RESULTS = 50;
 export class SearchQueryDto {
   @TextField(
     'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code, in upper or lower case. Words of one or two characters match beginnings of words. One character finds nothing.',
-    { least: 0, most: LONGEST_QUERY, example: 'ada' },
+    { min: 0, max: LONGEST_QUERY, example: 'ada' },
   )
   readonly q!: string;
   @EnumListFilter(SEARCH_TYPE_NAMES, 'Only objects of these types.')
   readonly types?: readonly SearchType[];
-  @LimitField('Maximum number of results.', { most: MAX_RESULTS, default: 20 })
+  @LimitField('Maximum number of results.', { max: MAX_RESULTS, default: 20 })
   readonly limit?: number;
 }
 

@@ -14,7 +14,7 @@ export function TotpCodeField(options: { readonly optional?: true } = {}): Prope
 
 export function RecoveryCodeField(): PropertyDecorator {
   return TextField('A recovery code in place of `totp_code`. Each is accepted once.', {
-    most: 100,
+    max: 100,
     optional: true,
     writeOnly: true,
     example: '3k7m-9xq2-w4tz-h8dv',

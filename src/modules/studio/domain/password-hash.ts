@@ -16,7 +16,7 @@ interface Form {
   /** Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
-  readonly least: { readonly salt: number; readonly hash: number };
+  readonly minBytes: { readonly salt: number; readonly hash: number };
 }
 
 const NUMBER = '[1-9]\\d{0,9}';
@@ -33,20 +33,20 @@ const FORMS: readonly Form[] = [
     pattern: RegExp(
       `^\\$argon2id\\$v=19\\$m=(?<m>${NUMBER}),t=(?<t>${NUMBER}),p=(?<p>${NUMBER})\\$(?<salt>${B64})\\$(?<hash>${B64})$`,
     ),
-    least: PHC_LEAST,
+    minBytes: PHC_LEAST,
   },
   {
     // Cost 4 to 31; 22 characters of salt and 31 of hash in the alphabet of bcrypt.
     scheme: 'bcrypt',
     pattern: /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/,
-    least: { salt: 0, hash: 0 },
+    minBytes: { salt: 0, hash: 0 },
   },
   {
     scheme: 'scrypt',
     pattern: RegExp(
       `^\\$scrypt\\$ln=(?<ln>${NUMBER}),r=(?<r>${NUMBER}),p=(?<p>${NUMBER})\\$(?<salt>${B64})\\$(?<hash>${B64})$`,
     ),
-    least: PHC_LEAST,
+    minBytes: PHC_LEAST,
   },
   {
     // passlib: rounds without a parameter name, and always all 32 bytes of SHA-256.
@@ -54,14 +54,14 @@ const FORMS: readonly Form[] = [
     pattern: RegExp(
       `^\\$pbkdf2-sha256\\$(?<rounds>${NUMBER})\\$(?<salt>${AB64})\\$(?<hash>[A-Za-z0-9./]{43})$`,
     ),
-    least: { salt: 8, hash: 32 },
+    minBytes: { salt: 8, hash: 32 },
   },
   {
     scheme: 'pbkdf2-sha256',
     pattern: RegExp(
       `^\\$pbkdf2-sha256\\$i=(?<i>${NUMBER})(,l=(?<l>${NUMBER}))?\\$(?<salt>${B64})\\$(?<hash>${B64})$`,
     ),
-    least: PHC_LEAST,
+    minBytes: PHC_LEAST,
   },
 ];
 
@@ -129,22 +129,22 @@ interface HashParts {
 }
 
 function partsOf(passwordHash: string): HashParts | null {
-  for (const { scheme, pattern, least } of FORMS) {
+  for (const { scheme, pattern, minBytes } of FORMS) {
     const match = pattern.exec(passwordHash);
     if (match === null) continue;
     const { groups = {} } = match;
-    if (fits(groups, least)) return { scheme, groups };
+    if (fits(groups, minBytes)) return { scheme, groups };
   }
   return null;
 }
 
-function fits(groups: HashParts['groups'], least: Form['least']): boolean {
+function fits(groups: HashParts['groups'], minBytes: Form['minBytes']): boolean {
   const { salt, hash, ln, m, p, l, ...others } = groups;
   if (salt === undefined || hash === undefined) return true;
   const hashBytes = bytesOf(hash);
   return (
-    bytesOf(salt) >= least.salt &&
-    hashBytes >= least.hash &&
+    bytesOf(salt) >= minBytes.salt &&
+    hashBytes >= minBytes.hash &&
     [ln, m, p, l, ...Object.values(others)].every((text) => Number(text ?? 1) <= LARGEST_32_BIT) &&
     (ln === undefined || Number(ln) <= LARGEST_LN) &&
     // RFC 9106: at least 8 KiB of memory per degree of parallelism.

@@ -9,13 +9,13 @@ const ROLE_DESCRIPTION =
 
 export class CreateStudioAdminDto {
   @EmailField('Unique regardless of case, inactive admins included.', {
-    most: LONGEST_EMAIL,
+    max: LONGEST_EMAIL,
     example: 'ada@example.com',
   })
   readonly email!: string;
-  @TextField('For display only.', { most: 200, example: 'Ada Lovelace' }) readonly name!: string;
+  @TextField('For display only.', { max: 200, example: 'Ada Lovelace' }) readonly name!: string;
   @TextField('Hash of the password, made by the client. Stored as sent and never returned.', {
-    most: 512,
+    max: 512,
     writeOnly: true,
     example:
       '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI',

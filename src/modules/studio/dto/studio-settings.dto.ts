@@ -46,7 +46,7 @@ export class RefundLimitInputDto {
 
 export class UpdateStudioSettingsDto {
   @NestedListField(RefundLimitInputDto, `${LIMITS_DESCRIPTION} Replaces all limits.`, {
-    most: MAX_CURRENCIES,
+    max: MAX_CURRENCIES,
     optional: true,
   })
   readonly support_refund_limits?: readonly RefundLimitInputDto[];

@@ -67,18 +67,18 @@ export function trialPeriod(
   };
 }
 
-/** Returns how many periods have started by an instant, counted from the first paid one; at most `most`. */
-export function periodsBegun(subscription: Subscription, at: Date, most: number): number {
+/** Returns how many periods have started by an instant, counted from the first paid one; at most `max`. */
+export function periodsBegun(subscription: Subscription, at: Date, max: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
-  return periodsBegunBy(anchor, at, most);
+  return periodsBegunBy(anchor, at, max);
 }
 
-/** Returns how many periods are overdue for billing at an instant; at most `most`. */
-export function periodsOverdue(subscription: Subscription, at: Date, most: number): number {
+/** Returns how many periods are overdue for billing at an instant; at most `max`. */
+export function periodsOverdue(subscription: Subscription, at: Date, max: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
-  return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, most);
+  return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, max);
 }
 
 /** Returns the end of a trial of this many local days. */

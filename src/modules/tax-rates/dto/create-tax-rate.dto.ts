@@ -10,7 +10,7 @@ import type { TaxRateTerms } from '../domain/tax-rate';
 const LONGEST_NAME = 200;
 
 export class CreateTaxRateDto {
-  @TextField('Name shown on invoices.', { most: LONGEST_NAME, example: 'VAT' })
+  @TextField('Name shown on invoices.', { max: LONGEST_NAME, example: 'VAT' })
   readonly name!: string;
   @PatternField(
     /^(100(\.0{1,4})?|(0|[1-9]\d?)(\.\d{1,4})?)$/,

@@ -20,7 +20,7 @@ const LONGEST_NAME = 200;
 const YEARS = [1970, 9000] as const;
 
 export class CreateTestClockDto {
-  @TextField('For display only.', { most: LONGEST_NAME, example: 'A year of a team' })
+  @TextField('For display only.', { max: LONGEST_NAME, example: 'A year of a team' })
   readonly name!: string;
   @InstantField('Initial time of the clock, in the years 1970 to 9000.', {
     years: YEARS,

@@ -238,11 +238,11 @@ export class DeliveriesRepository {
       .page(this.database, WebhookDeliveryEntity, request);
   }
 
-  /** Returns up to `most` deliveries to these endpoints that were not retried yet, the oldest first. */
+  /** Returns up to `limit` deliveries to these endpoints that were not retried yet, the oldest first. */
   async findUnretried(
     { eventType, statuses, created }: Omit<DeliveryFilter, 'endpointId'>,
     endpointIds: readonly string[],
-    most: number,
+    limit: number,
   ): Promise<readonly Delivery[]> {
     const page = await new ListQuery('webhook_delivery')
       .where('endpoint_id = ANY ($::varchar[])', endpointIds)
@@ -252,7 +252,7 @@ export class DeliveriesRepository {
       .where('created_at < $', created.to)
       .when(true, NOT_RETRIED)
       .orderBy({ column: 'id', isAscending: true })
-      .page(this.database, WebhookDeliveryEntity, { limit: most, after: null });
+      .page(this.database, WebhookDeliveryEntity, { limit, after: null });
     return page.items;
   }
 }

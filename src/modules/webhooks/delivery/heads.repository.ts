@@ -117,14 +117,14 @@ type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: 
 export class HeadsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Claims deliveries to an ordered endpoint; the cost depends on `most`, not on the number of pending objects. */
+  /** Claims deliveries to an ordered endpoint; the cost depends on `limit`, not on the number of pending objects. */
   async claim(
     now: Date,
     leaseEndsAt: Date,
     endpointId: string,
-    most: number,
+    limit: number,
   ): Promise<readonly ClaimRow[]> {
-    const parameters = [now, leaseEndsAt, endpointId, most];
+    const parameters = [now, leaseEndsAt, endpointId, limit];
     const rows = await this.database.query<QueueHeadRow>(CLAIM, parameters);
     const outdated = rows.filter(({ id }) => id === null);
     if (outdated.length > 0) {

@@ -12,7 +12,7 @@ export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
   private readonly batcher = new Batcher(
     (results: readonly AttemptResult[]) => this.writeAll(results),
-    { most: MAX_AT_ONCE, waitsForOthers: true },
+    { maxItems: MAX_AT_ONCE, waitsForOthers: true },
   );
 
   constructor(

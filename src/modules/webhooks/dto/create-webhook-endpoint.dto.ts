@@ -5,7 +5,7 @@ import { EndpointUrlField, EventNamesField } from './endpoint-fields';
 export class CreateWebhookEndpointDto {
   @EndpointUrlField() readonly url!: string;
   @EventNamesField() readonly events!: readonly string[];
-  @TextField('For display only.', { most: 500, nullable: true, example: 'Accounting, production' })
+  @TextField('For display only.', { max: 500, nullable: true, example: 'Accounting, production' })
   readonly description?: string | null;
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -6,7 +6,7 @@ export class UpdateWebhookEndpointDto {
   @EndpointUrlField({ optional: true }) readonly url?: string;
   @EventNamesField({ optional: true }) readonly events?: readonly string[];
   @TextField('For display only; null clears it.', {
-    most: 500,
+    max: 500,
     nullable: true,
     example: 'Accounting, production',
   })

@@ -11,7 +11,7 @@ export class CreatePaymentMethodDto {
     'As the provider names it; never a card number. For `stripe` the id of a payment method that was made with the ' +
       'publishable key, e.g. `pm_1Q…`: it is attached to the customer at Stripe.',
     {
-      most: 255,
+      max: 255,
       example: 'pm_sandbox_ok',
     },
   )

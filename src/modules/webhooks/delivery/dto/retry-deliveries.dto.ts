@@ -24,13 +24,13 @@ export class RetryDeliveriesDto {
     String,
     [HasNoRepeats(), IsIn(RETRIED_STATUSES, { each: true })],
     'Statuses of the deliveries: `failed`, `discarded` or both.',
-    { least: 1, most: RETRIED_STATUSES.length, example: ['failed'] },
+    { min: 1, max: RETRIED_STATUSES.length, example: ['failed'] },
   )
   readonly status!: readonly RetriedStatus[];
   @ReferenceField('Only deliveries to this endpoint.', { optional: true })
   readonly endpoint_id?: string;
   @TextField('Only deliveries of events of this type.', {
-    most: 80,
+    max: 80,
     optional: true,
     example: 'refund.succeeded',
   })

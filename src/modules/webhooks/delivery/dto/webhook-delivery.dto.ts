@@ -104,7 +104,7 @@ export class ListDeliveriesDto extends ListQueryDto {
   readonly status?: readonly DeliveryStatus[];
   @ReferenceFilter('Only deliveries to this endpoint.') readonly endpoint_id?: string;
   @TextField('Only deliveries of events of this type.', {
-    most: 80,
+    max: 80,
     optional: true,
     example: 'refund.succeeded',
   })
