@@ -102,7 +102,7 @@ export class LedgerChecks implements OnModuleInit {
 
   private runAll(since: string | null): Promise<Verification> {
     return this.reports.run('verification', async () => {
-      await this.ledger.allowLongReads();
+      await this.ledger.extendTimeouts();
       const results: CheckResult[] = [];
       for (const { name, run, needsAll } of this.checks) {
         if (needsAll === true && since !== null) continue;

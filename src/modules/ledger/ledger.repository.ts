@@ -215,8 +215,8 @@ export class LedgerRepository {
   }
 
   /** Raises the statement timeout of the open transaction, to read the whole ledger. */
-  async allowLongReads(): Promise<void> {
-    await this.database.allowLongWork(MORE_TIME);
+  async extendTimeouts(): Promise<void> {
+    await this.database.setTransactionTimeouts(MORE_TIME);
   }
 
   private balanceRows(

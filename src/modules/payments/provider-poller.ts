@@ -24,10 +24,15 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Claims up to `limit` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt then keeps
-   * its lease until the next one. If this method is absent, rows are claimed by `due_at`, and a failed attempt ends the lease.
+   * Claims up to `limit` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt keeps its
+   * lease, because the next one is planned. Without this method, `ReturnedLeases` claims due rows, and plans the next attempt of
+   * one that failed.
    */
-  readonly claimDue?: (now: Date, lease: Lease, limit: number) => Promise<readonly string[]>;
+  readonly claimAndPlanRetry?: (
+    now: Date,
+    lease: Lease,
+    limit: number,
+  ) => Promise<readonly string[]>;
 }
 
 /** Id of an object, with the end of its lease. */
@@ -99,17 +104,18 @@ export abstract class ProviderPoller
     const now = this.clock.now();
     const lease = pollLease(now, owner);
     const { repository } = this;
-    const ids = await (repository.claimDue?.(now, lease, limit) ??
+    const ids = await (repository.claimAndPlanRetry?.(now, lease, limit) ??
       this.leases.claim(repository.table, lease, limit));
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
   private async finish({ id, endsAt }: Claimed): Promise<void> {
     try {
-      const { table, claimDue } = this.repository;
+      const { table, claimAndPlanRetry } = this.repository;
+      const isRetryPlanned = claimAndPlanRetry !== undefined;
       const work = (): Promise<unknown> => this.service.resume(id);
       await traced({ name: this.name, isRoot: true }, () =>
-        claimDue !== undefined ? work() : this.leases.finish({ table, id, endsAt }, work),
+        isRetryPlanned ? work() : this.leases.finish({ table, id, endsAt }, work),
       );
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');

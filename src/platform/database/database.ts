@@ -162,7 +162,7 @@ export class Database {
   }
 
   /** Sets the statement, lock and idle timeouts of the open transaction. A `lockMs` or `idleMs` of 0 means no limit. */
-  async allowLongWork(limits: {
+  async setTransactionTimeouts(limits: {
     readonly statementMs: number;
     readonly lockMs?: number;
     readonly idleMs?: number;

@@ -55,7 +55,7 @@ export class Reports implements OnApplicationShutdown {
     const leave = await this.enter(kind);
     try {
       return await this.read(async () => {
-        if (kind === 'analytics') await this.database.allowLongWork(ANALYTICS_TIME);
+        if (kind === 'analytics') await this.database.setTransactionTimeouts(ANALYTICS_TIME);
         return reads();
       });
     } finally {

@@ -77,7 +77,7 @@ export function firstIdAt(prefix: IdPrefix, instant: Date): string {
  * Returns true if one object was created before another. They can be of different kinds. Compares the real times at which
  * processes made the ids, not times of a test clock.
  */
-export function isIdBefore(id: string, other: string): boolean {
+export function wasCreatedBefore(id: string, other: string): boolean {
   const [suffix, otherSuffix] = [id, other].map((text) => text.slice(text.indexOf('_') + 1));
   return (suffix ?? '') < (otherSuffix ?? '');
 }

@@ -58,7 +58,7 @@ export class ArchiveUsage {
     const progress = await this.archive.lock();
     if (progress === null) return 'none';
     const directory = new ArchiveDirectory(usageArchive.directory);
-    await directory.requireMounted(await this.archive.latestFile());
+    await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
     if (progress.keptFromAt !== null) {
       this.metrics.oldestMonth.set(progress.keptFromAt.getTime() / 1_000);
     }
@@ -177,7 +177,7 @@ export class ArchiveUsage {
       invariant(isComplete, 'The events of several streams fit into a file.');
       return countsOf(streams, events);
     }
-    await this.database.allowLongWork(LONG_STEP);
+    await this.database.setTransactionTimeouts(LONG_STEP);
     const { digest } = await digestKeys(this.database, only, month);
     return [{ ...(await this.archive.count(only, month)), digest }];
   }

@@ -42,7 +42,7 @@ export class RemoveArchivedUsage {
       const months = await this.events.claim(writtenBy, MONTHS_PER_STEP);
       if (months.length === 0) return false;
       const directory = new ArchiveDirectory(usageArchive.directory);
-      await directory.requireMounted(await this.archive.latestFile());
+      await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
       const unverified = await this.archive.unverifiedFiles(months, FILES_PER_STEP);
       if (unverified.length > 0) {
         return this.verify(unverified, directory, now);

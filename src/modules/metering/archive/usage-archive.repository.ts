@@ -54,7 +54,7 @@ const EVENTS = `
 
 const FILES = 'WHERE (month, number) < ($1, $2) ORDER BY month DESC, number DESC LIMIT $3';
 
-const LATEST_FILE = 'ORDER BY month DESC, number DESC LIMIT 1';
+const LAST_FILE_OF_NEWEST_MONTH = 'ORDER BY month DESC, number DESC LIMIT 1';
 
 const UNVERIFIED_FILES = `
   WHERE verified_at IS NULL AND (month, number) IN (
@@ -254,8 +254,8 @@ export class UsageArchiveRepository {
   }
 
   /** Returns the last file of the newest month; null if no file was recorded. */
-  latestFile(): Promise<RecordedFile | null> {
-    return this.database.selectOne(UsageArchiveFileEntity, LATEST_FILE, []);
+  lastFileOfNewestMonth(): Promise<RecordedFile | null> {
+    return this.database.selectOne(UsageArchiveFileEntity, LAST_FILE_OF_NEWEST_MONTH, []);
   }
 
   /** Returns files of written months that were not read again yet. */

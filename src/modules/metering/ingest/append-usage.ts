@@ -56,14 +56,14 @@ export class AppendUsage {
     return this.database.transaction(
       async () => {
         // The client may pause within its own limits. This transaction holds no locks that others wait for yet.
-        await this.database.allowLongWork({ ...LONG_WORK, idleMs: 0 });
+        await this.database.setTransactionTimeouts({ ...LONG_WORK, idleMs: 0 });
         await staged.moveToTable();
         for await (const piece of pieces) {
           for (const event of piece) staged.add(event);
           await staged.flush(false);
         }
         await staged.flush();
-        await this.database.allowLongWork({
+        await this.database.setTransactionTimeouts({
           ...LONG_WORK,
           idleMs: IDLE_IN_TRANSACTION_TIMEOUT_MS,
         });

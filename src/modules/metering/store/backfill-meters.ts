@@ -91,7 +91,7 @@ export class BackfillMeters {
       await this.backfills.remove(meterId);
       return 'done';
     }
-    await this.database.allowLongWork(LONG_STEP);
+    await this.database.setTransactionTimeouts(LONG_STEP);
     if (next.streams.length > 0) {
       await this.totals.recount(meterId, next);
       await this.meters.addBackfillCounted(meterId, await this.backfills.countEvents(next));

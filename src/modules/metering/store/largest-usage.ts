@@ -5,7 +5,7 @@ import { Database } from '../../../platform/database';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours } from '../domain/hours';
 import type { LargestUsage, LargestUsageQuery } from '../usage-store';
-import { REQUESTED_PERIODS, columnsOf } from './requested-periods';
+import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 
@@ -88,7 +88,7 @@ export class LargestUsageReader {
       [
         meter.eventName,
         meter.id,
-        ...columnsOf([splitAtHours(period), ...before]),
+        ...requestedPeriodParameters([splitAtHours(period), ...before]),
         limit,
         ...(aggregation === 'weighted_sum' ? [periodMs] : []),
       ],

@@ -1,12 +1,14 @@
 import type { SplitPeriod } from '../domain/hours';
 
-/** SQL of the periods of `PiecesSql`, numbered from 0. Its parameters $3 to $7 are those of {@link columnsOf}. */
+/** SQL of the periods of `PiecesSql`, numbered from 0. Its parameters $3 to $7 are those of {@link requestedPeriodParameters}. */
 export const REQUESTED_PERIODS = `
   SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
     AS requested(number, start_at, hours_start_at, hours_end_at, end_at)`;
 
 /** Returns the parameters of {@link REQUESTED_PERIODS}: one array for each column. */
-export function columnsOf(periods: readonly SplitPeriod[]): readonly (readonly unknown[])[] {
+export function requestedPeriodParameters(
+  periods: readonly SplitPeriod[],
+): readonly (readonly unknown[])[] {
   return [
     periods.map((_, number) => number),
     periods.map(({ startAt }) => startAt.toISOString()),

@@ -10,7 +10,7 @@ import {
 import { Database } from '../../../platform/database';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
-import { REQUESTED_PERIODS, columnsOf } from './requested-periods';
+import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
@@ -99,7 +99,12 @@ export class UsageReader {
       `SELECT s.last_position, t.*
        FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
        WHERE s.id = $1`,
-      [stream, meter.id, ...columnsOf(requested), ...(exact ? [upToPosition.toString()] : [])],
+      [
+        stream,
+        meter.id,
+        ...requestedPeriodParameters(requested),
+        ...(exact ? [upToPosition.toString()] : []),
+      ],
     );
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));

@@ -36,13 +36,13 @@ export interface StreamHours {
 }
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
-const REQUESTED_PERIODS = `
+const SINGLE_PERIOD = `
   SELECT 0 AS number, $3::timestamptz AS start_at, $4::timestamptz AS hours_start_at, $5::timestamptz AS hours_end_at,
     $6::timestamptz AS end_at`;
 
 /** Returns SQL that inserts the totals of a period, for one group or all. */
 function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
-  const given = { stream: '$1', meter: '$2', requested: REQUESTED_PERIODS, condition: NOT_VOIDED };
+  const given = { stream: '$1', meter: '$2', requested: SINGLE_PERIOD, condition: NOT_VOIDED };
   const pieces = { aggregation, groupBy, ...given };
   const [table, columns, rows] =
     what === 'totals'

@@ -121,7 +121,7 @@ export class ProviderEventsRepository {
   }
 
   /** Claims due events and plans their next attempt. Returns their ids, leased to the caller. */
-  claimDue(now: Date, lease: Lease, limit: number): Promise<readonly string[]> {
+  claimAndPlanRetry(now: Date, lease: Lease, limit: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, limit, lease.owner];
     return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }

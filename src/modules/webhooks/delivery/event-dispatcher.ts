@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { isIdBefore, newId } from '../../../platform/ids';
+import { wasCreatedBefore, newId } from '../../../platform/ids';
 import { Jobs, Signals } from '../../../platform/jobs';
 import { DISPATCH_WORK, type EventHead, EventLog, UNDISPATCHED } from '../../../platform/outbox';
 import { matchesType } from '../domain/event-names';
@@ -61,7 +61,7 @@ export class EventDispatcher implements OnModuleInit {
  */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (
-    isIdBefore(receiver.id, event.id) &&
+    wasCreatedBefore(receiver.id, event.id) &&
     receiver.events.some((name) => matchesType(name, event.type))
   );
 }

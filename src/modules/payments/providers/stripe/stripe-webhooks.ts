@@ -68,7 +68,7 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
     id,
     type,
     createdAt: new Date(created * SECOND_MS),
-    subjectId: isWanted ? subjectOf(type, object) : null,
+    subjectId: isWanted ? subjectIdOf(type, object) : null,
     objectId: referenceOf(object),
   };
 }
@@ -89,7 +89,7 @@ function referenceOf(object: unknown): string | null {
  * Returns our id of the payment, refund or setup from the metadata of an object. A dispute, and a refund that was made at
  * Stripe, have no id of ours, so Stripe's id is returned. Null for any other object.
  */
-function subjectOf(type: string, object: unknown): string | null {
+function subjectIdOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);
   return ownIdOf(object) ?? (type.startsWith('refund.') ? referenceOf(object) : null);
 }
