@@ -24,7 +24,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
   afterAll(() => engine.close());
 
   /** Nothing is left of a void invoice that could be made again. */
-  async function isOvertaken(invoice: string): Promise<void> {
+  async function expectNotRegenerated(invoice: string): Promise<void> {
     const answer = await engine.http.post(`/v1/invoices/${invoice}/reissue`).send({});
     expect(answer.body).toMatchObject({ status: 409, code: 'invoice_overtaken' });
   }
@@ -140,7 +140,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
       await use('03-21');
       await story.advance(on('06-05'));
       expect(await billed()).toEqual([['late 03', 2_000, late]]);
-      await isOvertaken(before.id);
+      await expectNotRegenerated(before.id);
       expect((await redemption()).applied_amount).toBe(late);
       await use('06-06');
       await story.advance(on('07-05'));
@@ -190,7 +190,7 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
         ['05', 1_000, 0],
         ['late 03', 1_000, 500],
       ]);
-      await isOvertaken(id);
+      await expectNotRegenerated(id);
       await story.verify();
     },
   );

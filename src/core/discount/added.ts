@@ -2,7 +2,10 @@ import { invariant } from '../invariant';
 import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
-/** A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. */
+/**
+ * A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. Traces of lines store
+ * these properties, so their names stay.
+ */
 export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
@@ -39,13 +42,15 @@ export function discountAdded(
   let leftMinor = addedMinor;
   return coupons.map(({ redemptionId, percentOff, baseMinor, againMinor, restMinor }) => {
     const remaining = restMinor > 0n ? restMinor : 0n;
-    const moreFor = (partMinor: bigint): bigint =>
+    const discountOf = (partMinor: bigint): bigint =>
       percentOff === null
         ? partMinor
         : percentOf(baseMinor + partMinor, percentOff) - percentOf(baseMinor, percentOff);
-    const again = moreFor(percentOff === null ? leftMinor : lesser(againMinor, leftMinor));
-    const fromRemainingMinor = lesser(again, remaining);
-    const amountMinor = fromRemainingMinor + moreFor(leftMinor) - again;
+    const limitedMinor = discountOf(
+      percentOff === null ? leftMinor : lesser(againMinor, leftMinor),
+    );
+    const fromRemainingMinor = lesser(limitedMinor, remaining);
+    const amountMinor = fromRemainingMinor + discountOf(leftMinor) - limitedMinor;
     leftMinor -= amountMinor;
     invariant(leftMinor >= 0n, 'no amount is discounted below zero');
     return { redemptionId, amountMinor, fromRemainingMinor };

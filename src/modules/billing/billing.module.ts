@@ -23,7 +23,7 @@ import { InvoiceCommandsController } from './invoices/invoice-commands.controlle
 import { MarkUncollectibleWorkflow } from './invoices/mark-uncollectible.workflow';
 import { RegenerateInvoiceWorkflow } from './invoices/regenerate-invoice.workflow';
 import { VoidInvoiceWorkflow } from './invoices/void-invoice.workflow';
-import { WithdrawInvoicesWorkflow } from './invoices/withdraw-invoices.workflow';
+import { VoidUnpaidInvoicesWorkflow } from './invoices/void-unpaid-invoices.workflow';
 import { ApplyDiscrepancyWorkflow } from './payments/apply-discrepancy.workflow';
 import { AdoptPaymentWorkflow } from './payments/adopt-payment.workflow';
 import { ApplyProviderEventWorkflow } from './payments/apply-provider-event.workflow';
@@ -95,7 +95,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     BillingLocks,
     RefundedAmounts,
     // Invoices.
-    WithdrawInvoicesWorkflow,
+    VoidUnpaidInvoicesWorkflow,
     FinalizePrepaidDraftsWorkflow,
     FinalizeInvoiceWorkflow,
     FinalizeDueDraftsWorkflow,

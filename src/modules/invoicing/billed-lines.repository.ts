@@ -5,7 +5,7 @@ import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { OnceDiscounts } from '../coupons';
 import type { EarlierBill } from './domain/decide-usage-lines';
-import { subjectOf } from './domain/first-bill';
+import { usagePeriodKey } from './domain/first-bill';
 import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
 import type { UsageLineRequest } from './domain/line-item-request';
@@ -158,7 +158,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that first billed each usage, by {@link subjectOf}. Prefers invoices in effect to void ones.
+   * Returns the id of the invoice that first billed each usage, by {@link usagePeriodKey}. Prefers invoices in effect to void ones.
    * Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
@@ -171,7 +171,7 @@ export class BilledLinesRepository {
     return new Map(
       rows.map(
         ({ invoice_id: id, item_id: itemId, period_start_at: startAt, period_end_at: endAt }) => [
-          subjectOf({ itemId, period: { startAt, endAt } }),
+          usagePeriodKey({ itemId, period: { startAt, endAt } }),
           id,
         ],
       ),

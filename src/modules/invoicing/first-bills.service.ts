@@ -19,7 +19,7 @@ import {
   type FirstBill,
   isFirst,
   peakOf,
-  subjectOf,
+  usagePeriodKey,
   currentTerms,
   termsOfBill,
 } from './domain/first-bill';
@@ -99,7 +99,7 @@ export class FirstBillsService {
     const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     return late.flatMap(({ request, counted }) => {
       const usage = counted.request;
-      const found = byId.get(invoiceIds.get(subjectOf(usage)) ?? '') ?? null;
+      const found = byId.get(invoiceIds.get(usagePeriodKey(usage)) ?? '') ?? null;
       const invoice = found?.status === 'void' ? null : found;
       const ofLine = found === null ? undefined : termsOfLine(found, usage);
       const kept = usage.billTerms;
@@ -110,7 +110,7 @@ export class FirstBillsService {
     });
   }
 
-  /** Returns the lines for the usage of bills, and for all usage of their invoices, by {@link subjectOf}. */
+  /** Returns the lines for the usage of bills, and for all usage of their invoices, by {@link usagePeriodKey}. */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
       counted.request,
@@ -118,10 +118,10 @@ export class FirstBillsService {
         kind === 'credit' || itemId === null || period === null ? [] : [{ itemId, period }],
       ),
     ]);
-    const bySubject = new Map(usage.map((one) => [subjectOf(one), one]));
+    const bySubject = new Map(usage.map((one) => [usagePeriodKey(one), one]));
     const lines = await this.billed.history([...bySubject.values()]);
     return groupBy(lines, ({ itemId, period }) =>
-      itemId === null || period === null ? '' : subjectOf({ itemId, period }),
+      itemId === null || period === null ? '' : usagePeriodKey({ itemId, period }),
     );
   }
 
@@ -213,7 +213,7 @@ function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | u
       itemId !== null &&
       period !== null &&
       isFirst(one) &&
-      subjectOf({ itemId, period }) === subjectOf(request),
+      usagePeriodKey({ itemId, period }) === usagePeriodKey(request),
   );
   return line === undefined ? undefined : termsOfBill(invoice, line.taxRateIds);
 }
@@ -223,7 +223,7 @@ function firstBillOf(
   history: History,
   contexts: CorrectedBills['correctedCoupons'],
 ): FirstBill {
-  const subject = subjectOf(request);
+  const subject = usagePeriodKey(request);
   const { billedFrom, taxTreatment, taxes } = terms;
   const coupons = terms.coupons.flatMap((coupon) => {
     const context = contexts.get(couponKey(coupon.redemptionId, billedFrom));

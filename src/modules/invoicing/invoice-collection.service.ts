@@ -57,7 +57,7 @@ export class InvoiceCollectionService {
    * Stops automatic charges of locked invoices. A payment by request or another payment method can start them again. Records
    * `invoice.updated` for open invoices that are overdue; the others become overdue, which has an event of its own.
    */
-  async wait(invoices: readonly Invoice[], now: Date): Promise<void> {
+  async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(
       invoices.map(({ id }) => id),
       now,

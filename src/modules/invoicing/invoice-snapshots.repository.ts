@@ -26,7 +26,7 @@ const STORE = `
   SELECT id::text AS id FROM numbered ORDER BY place`;
 
 /** An invoice, with the snapshot columns of its row. */
-export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'parties' | 'snapshotId'>;
+export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'snapshots' | 'snapshotId'>;
 
 /** Stores the seller and buyer snapshots of invoices once for each customer, and again when one of the two has changed. */
 @Injectable()
@@ -42,18 +42,18 @@ export class InvoiceSnapshotsRepository {
    */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();
-    const finalized = invoices.filter(({ parties }) => parties !== null);
+    const finalized = invoices.filter(({ snapshots }) => snapshots !== null);
     if (!this.previousRelease.hasEnded || finalized.length === 0) {
       return invoices.map((invoice) => ({ ...invoice, snapshotId: null }));
     }
     const rows = await this.database.query<{ id: string }>(STORE, [
       finalized.map(({ customerId }) => customerId),
-      finalized.map(({ parties }) => JSON.stringify(toJson(parties))),
+      finalized.map(({ snapshots }) => JSON.stringify(toJson(snapshots))),
     ]);
     const ids = new Map(finalized.map(({ id }, index) => [id, rows[index]?.id ?? null]));
     return invoices.map((invoice) => ({
       ...invoice,
-      parties: null,
+      snapshots: null,
       snapshotId: ids.get(invoice.id) ?? null,
     }));
   }

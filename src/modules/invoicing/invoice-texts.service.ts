@@ -77,8 +77,8 @@ export class InvoiceTextsService {
 }
 
 /** Returns the printed texts of an invoice that callers chose, such as names. The fonts have all characters of its other texts. */
-function textsOf({ parties, lines, taxRates }: Invoice): readonly string[] {
-  const { seller, buyer } = parties ?? {};
+function textsOf({ snapshots, lines, taxRates }: Invoice): readonly string[] {
+  const { seller, buyer } = snapshots ?? {};
   const texts = [
     ...[seller?.name, seller?.taxId, seller?.email, ...(seller?.addressLines ?? [])],
     ...[buyer?.name, buyer?.email, ...(buyer?.addressLines ?? [])],

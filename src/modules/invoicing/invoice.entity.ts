@@ -137,7 +137,8 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
-  @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineItemRequest[] | null;
+  @ExactJsonColumn({ name: 'ordered_lines', nullable: true })
+  readonly requestedLines!: readonly LineItemRequest[] | null;
   /** End of the lease of the process that finalizes the draft. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
@@ -146,7 +147,8 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
   /** Null for a draft, and for an invoice whose snapshots are stored in `invoice_snapshot`. */
-  @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
+  @ExactJsonColumn({ name: 'parties', nullable: true })
+  readonly snapshots!: InvoiceSnapshots | null;
   @Column({ type: 'bigint', nullable: true }) readonly snapshotId!: string | null;
   @VirtualColumn({
     type: 'jsonb',

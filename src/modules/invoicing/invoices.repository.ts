@@ -119,7 +119,7 @@ export class InvoicesRepository {
   /** Writes the columns of an existing invoice, except its snapshots. Does not write its lines. */
   async update(invoice: Invoice): Promise<void> {
     const { lines: _lines, id, ...columns } = invoice;
-    await this.database.update(InvoiceEntity, id, { ...columns, parties: undefined });
+    await this.database.update(InvoiceEntity, id, { ...columns, snapshots: undefined });
   }
 
   /** Stores drafts as finalized, and ends the leases of the workers that had claimed them. */
@@ -237,7 +237,7 @@ export class InvoicesRepository {
 
 function toInvoice(row: InvoiceEntity, lines: readonly InvoiceLine[]): Invoice {
   const { snapshotId: _id, sharedSnapshots, ...invoice } = row;
-  return { ...invoice, parties: invoice.parties ?? sharedSnapshots ?? null, lines };
+  return { ...invoice, snapshots: invoice.snapshots ?? sharedSnapshots ?? null, lines };
 }
 
 function toLineRow({ line, stored }: LineToStore): InvoiceLineEntity {

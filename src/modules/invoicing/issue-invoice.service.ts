@@ -169,7 +169,7 @@ export class IssueInvoiceService {
     const finalizesAt = graceEnd(request, graceHours, now);
     return finalizesAt === null
       ? invoice
-      : { ...invoice, finalizesAt, orderedLines: request.lines };
+      : { ...invoice, finalizesAt, requestedLines: request.lines };
   }
 }
 

@@ -32,7 +32,7 @@ export class PrintInvoiceService {
    */
   async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
     const invoice = await this.invoices.get(id);
-    const { buyer, seller } = invoice.parties ?? (await this.snapshotsOf(invoice));
+    const { buyer, seller } = invoice.snapshots ?? (await this.snapshotsOf(invoice));
     const document = toInvoiceDocument(invoice, buyer, seller);
     if (this.limiter.isFull) throw tooManyReports('print');
     const { bytes, missing } = await this.limiter.run(() => this.printer.print(document));

@@ -10,7 +10,7 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingPeriods } from './domain/billing-request';
-import { isOvertaken, regeneratedFrom, type ChargeState } from './domain/regenerate';
+import { isNoLongerOwed, regeneratedFrom, type ChargeState } from './domain/regenerate';
 import { usageToRebill, usageOf } from './domain/usage-to-rebill';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
@@ -57,7 +57,7 @@ export class RegenerateInvoiceService {
     now: Date,
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
-    if (isOvertaken(voided, charges)) throw invoiceOvertaken(id);
+    if (isNoLongerOwed(voided, charges)) throw invoiceOvertaken(id);
     await this.usage.requireOpen(
       voided,
       `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,

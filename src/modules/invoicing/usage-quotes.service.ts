@@ -62,7 +62,7 @@ export class UsageQuotesService {
  * next finalized invoice bills it.
  */
 function usageOf(draft: WaitingDraft): BillingRequest {
-  const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
+  const lines = draft.requestedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 

@@ -9,7 +9,7 @@ import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import type { BillingContext } from './domain/decide-invoice';
-import { isFirst, subjectOf, termsOfBill } from './domain/first-bill';
+import { isFirst, usagePeriodKey, termsOfBill } from './domain/first-bill';
 import { usageOf } from './domain/usage-to-rebill';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageRequest, UsageLineRequest } from './domain/line-item-request';
@@ -145,9 +145,11 @@ export class UsageReadingsService {
     const periods = usagePeriodsOf(invoice);
     if (subscriptionId === null || periods.length === 0) return [];
     await this.billing.reopen(periods);
-    const subjects = new Set(periods.map(({ itemId, ...period }) => subjectOf({ itemId, period })));
+    const subjects = new Set(
+      periods.map(({ itemId, ...period }) => usagePeriodKey({ itemId, period })),
+    );
     return (await this.late([subscriptionId])).filter(({ request }) =>
-      subjects.has(subjectOf(request)),
+      subjects.has(usagePeriodKey(request)),
     );
   }
 

@@ -19,7 +19,13 @@ export type {
   PlanVersionChoice,
 } from './domain/commands';
 export { SubscriptionPeriodsService } from './subscription-periods.service';
-export { type Decision, isNoOp, type Outcome, outcomeOf, takesBack } from './domain/outcome';
+export {
+  type Decision,
+  isNoOp,
+  type Outcome,
+  outcomeOf,
+  affectsPrepaidCharges,
+} from './domain/outcome';
 export {
   DUE_SUBSCRIPTIONS,
   type DueSubscription,

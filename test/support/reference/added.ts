@@ -65,7 +65,9 @@ export class AddedUsage {
     if (kept === null || invoice === undefined) return kept;
     while (invoice.againAs !== null) invoice = invoice.againAs;
     if (invoice === kept.invoice && invoice.status !== 'void') return kept;
-    const charges = invoice.lines.filter(({ takesBack, isLate }) => takesBack === null && !isLate);
+    const charges = invoice.lines.filter(
+      ({ creditedLine, isLate }) => creditedLine === null && !isLate,
+    );
     const again = termsOf(invoice, charges);
     return charges.length === 0 ? { ...again, taxes: kept.taxes } : again;
   }
@@ -156,8 +158,8 @@ function groupOf(usage: BilledUsage): Group {
 function groupsOf({ lines }: ReferenceInvoice): readonly Group[] {
   const groups: Group[] = [];
   for (const line of lines) {
-    const { usage, isLate, takesBack, together, price, amount } = line;
-    if (takesBack !== null || isLate) continue;
+    const { usage, isLate, creditedLine, together, price, amount } = line;
+    if (creditedLine !== null || isLate) continue;
     const owner = usage ?? together;
     const found = groups.find((one) => one.owner === owner);
     if (usage !== null) {

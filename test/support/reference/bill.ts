@@ -39,7 +39,7 @@ export interface ReferenceInvoice {
   /** The invoice that was regenerated from it. */
   againAs: ReferenceInvoice | null;
   /** True if its subscription was never active. */
-  isWithdrawn: boolean;
+  isVoidedUnpaid: boolean;
   /** Number of automatic attempts to charge it. */
   attempts: number;
   /** Instant of the next charge or check; null if none is planned. */
@@ -91,7 +91,7 @@ export function draft(
     status: 'draft',
     isRegenerated: false,
     againAs: null,
-    isWithdrawn: false,
+    isVoidedUnpaid: false,
     attempts: 0,
     chargeAt: null,
     overdueAt: null,

@@ -66,6 +66,6 @@ function owedBy(invoices: readonly ReferenceInvoice[], status: ReferenceInvoice[
 
 /** Returns the part of a line that neither credit notes nor later invoices credited, without tax. */
 function stillHeld(line: BilledLine, lines: readonly BilledLine[]): bigint {
-  const credits = lines.filter(({ takesBack }) => takesBack === line);
+  const credits = lines.filter(({ creditedLine }) => creditedLine === line);
   return netOf(line) - line.creditedByNotes.net + sum(credits.map(netOf));
 }

@@ -119,7 +119,7 @@ export function creditOf(
   line.credited += amount;
   line.isTakenBack = true;
   const credit = { type: 'credit', from, amount: -amount, part: unused, back } as const;
-  return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
+  return [{ ...line, ...UNTOUCHED, ...credit, creditedLine: line, together: [] }];
 }
 
 /** Returns the unused part of what a line billed. */
@@ -162,7 +162,7 @@ function chargeOf(
     ...UNTOUCHED,
     item: null,
     together: [],
-    takesBack: null,
+    creditedLine: null,
     price,
     usage: null,
     isLate: false,

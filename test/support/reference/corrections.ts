@@ -60,14 +60,14 @@ export class Corrections {
   }
 
   private makeAgain(place: number): string | null {
-    const { lines, subscription, reason, isWithdrawn, period } = this.owner.invoice(place);
-    const isOvertaken = lines.some(
-      ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
+    const { lines, subscription, reason, isVoidedUnpaid, period } = this.owner.invoice(place);
+    const isNoLongerOwed = lines.some(
+      ({ item, creditedLine, to }) => creditedLine === null && item !== null && item.to < to,
     );
-    if (isWithdrawn || isOvertaken) return 'invoice_overtaken';
+    if (isVoidedUnpaid || isNoLongerOwed) return 'invoice_overtaken';
     const limits = new CreditLimits(this.owner);
     const charges = lines.flatMap((line): readonly BilledLine[] => {
-      const { takesBack: from, capped } = line;
+      const { creditedLine: from, capped } = line;
       if (from === null) return line.usage === null ? [{ ...line, ...UNTOUCHED, capped }] : [];
       const isBilled = line.item?.billed.includes(from) ?? false;
       return isBilled && !from.isTakenBack
@@ -85,7 +85,7 @@ export class Corrections {
       for (const copy of copies) copy.together = copies;
     }
     for (const line of again) {
-      if (line.takesBack === null) line.item?.billed.push(line);
+      if (line.creditedLine === null) line.item?.billed.push(line);
     }
     const billed = this.owner.subscription(subscription);
     const redemptions = runningAt(billed.redemptions, now, period);

@@ -244,7 +244,7 @@ function creditsOf(
   const standing = invoices.filter(({ status }) => status !== 'draft' && status !== 'void');
   return standing
     .flatMap((one) => one.lines)
-    .filter(({ takesBack }) => takesBack !== null && lines.includes(takesBack));
+    .filter(({ creditedLine }) => creditedLine !== null && lines.includes(creditedLine));
 }
 
 /** Computes the tax of each part, rounded once for all; the last part of a line takes the rest of its tax. */

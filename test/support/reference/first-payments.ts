@@ -83,7 +83,7 @@ export class FirstPayments {
     for (const redemption of subscription.redemptions) redemption.isOver = true;
     const invoice = subscription.firstPayment?.invoice;
     if (invoice === undefined) return;
-    invoice.isWithdrawn = true;
+    invoice.isVoidedUnpaid = true;
     if (invoice.status !== 'open') return;
     payments.takeOff(invoice);
     if (isCredited(invoice)) creditNotes.issueWholly(invoice);

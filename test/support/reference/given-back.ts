@@ -20,13 +20,17 @@ export function standingOf(
 ): bigint {
   const finalized = invoices.filter(({ status }) => status !== 'draft' && status !== 'void');
   const later = finalized.flatMap((one) => one.lines);
-  const credits = later.filter(({ takesBack }) => takesBack !== null && lines.includes(takesBack));
+  const credits = later.filter(
+    ({ creditedLine }) => creditedLine !== null && lines.includes(creditedLine),
+  );
   const corrected = later.flatMap((line) =>
     (line.taken ?? [])
       .filter(({ from }) => from === lines && line.amount < 0n)
       .map(({ amount }) => upwards(withTax(line) * amount, line.amount)),
   );
-  const charges = lines.filter(({ takesBack, taken }) => takesBack === null && taken === null);
+  const charges = lines.filter(
+    ({ creditedLine, taken }) => creditedLine === null && taken === null,
+  );
   const ofNotes = charges.map(({ creditedByNotes: { net, tax } }) => net + tax);
   return sum([...charges, ...credits].map(withTax)) - sum(corrected) - sum(ofNotes);
 }
@@ -48,8 +52,8 @@ export class CreditLimits {
 
   /** Counts credits that the same invoice gives already. */
   count(credits: readonly BilledLine[]): void {
-    for (const { takesBack, back, amount } of credits) {
-      const invoice = takesBack === null ? undefined : this.invoiceOf([takesBack]);
+    for (const { creditedLine, back, amount } of credits) {
+      const invoice = creditedLine === null ? undefined : this.invoiceOf([creditedLine]);
       if (invoice !== undefined && back !== null) this.use(invoice, costOf(back, -amount));
     }
   }

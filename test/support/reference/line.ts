@@ -78,7 +78,7 @@ export interface BilledLine {
   /** For a charge: the line and its true-ups. */
   together: readonly BilledLine[];
   /** For a credit: the credited line. */
-  readonly takesBack: BilledLine | null;
+  readonly creditedLine: BilledLine | null;
   /** The price; null if nothing was sold. */
   readonly price: SoldPrice | null;
   /** For usage: the usage billed for its period. */

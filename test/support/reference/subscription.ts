@@ -107,7 +107,7 @@ export function billsUsageOf(subscription: ReferenceSubscription, at: number): b
   return (
     status !== 'incomplete_expired' &&
     // A subscription that was never active sold no usage.
-    firstPayment?.invoice.isWithdrawn !== true &&
+    firstPayment?.invoice.isVoidedUnpaid !== true &&
     (isToBegin || spans.some(({ from, to }) => from <= at && at < to)) &&
     items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
   );

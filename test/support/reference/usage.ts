@@ -306,7 +306,7 @@ function likeOf(usage: BilledUsage, isLate: boolean): Omit<BilledLine, 'type' | 
     ...UNTOUCHED,
     item: null,
     together: [],
-    takesBack: null,
+    creditedLine: null,
     price: usage.price,
     usage,
     isLate,

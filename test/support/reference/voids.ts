@@ -27,9 +27,9 @@ export function voidInvoice(
   for (const { credit, amount } of invoice.creditsUsed) credit.left += amount;
   for (const line of invoice.lines) {
     line.isVoid = true;
-    if (line.takesBack !== null) {
-      line.takesBack.credited += line.amount;
-      line.takesBack.isTakenBack = false;
+    if (line.creditedLine !== null) {
+      line.creditedLine.credited += line.amount;
+      line.creditedLine.isTakenBack = false;
     }
     if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
   }

@@ -5,7 +5,11 @@ import {
   type GivenBackTerms,
   type WaitingDraft,
 } from '../../invoicing';
-import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subscriptions';
+import {
+  type Decision,
+  SubscriptionPeriodsService,
+  affectsPrepaidCharges,
+} from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
 /**
@@ -27,7 +31,7 @@ export class FinalizePrepaidDraftsWorkflow {
 
   /** Finalizes the drafts that the decisions credit or shorten, in the caller's transaction, before the decisions are written. */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
-    const taking = decisions.filter(({ outcome }) => takesBack(outcome));
+    const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
     return this.finalizeOf(taking, givenBack, now, () => false);
   }
 
@@ -59,7 +63,7 @@ export class FinalizePrepaidDraftsWorkflow {
     const outcomes = new Map(decisions.map(({ before, outcome }) => [before.id, outcome]));
     const credited = draftsWithCreditedCharges(waiting, earned, ({ subscriptionId }, itemId) => {
       const outcome = outcomes.get(subscriptionId ?? '');
-      return outcome !== undefined && takesBack(outcome, itemId);
+      return outcome !== undefined && affectsPrepaidCharges(outcome, itemId);
     });
     const drafts = waiting.filter((draft) => isDue(draft) || credited.includes(draft));
     if (drafts.length === 0) return;

@@ -34,7 +34,7 @@ export class CloseCollectionWorkflow {
       const subscription = await this.locks.subscription(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
-      await this.collection.wait([invoice], now);
+      await this.collection.stopCollecting([invoice], now);
       if (subscription !== null) await this.status.applySettled(subscription, now);
     });
   }

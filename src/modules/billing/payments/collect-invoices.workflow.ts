@@ -61,7 +61,7 @@ export class CollectInvoicesWorkflow {
       const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
       const methodOf = await this.methodsFor(due, now);
       const idle = due.filter((invoice) => methodOf(invoice) === null);
-      await this.collection.wait(idle, now);
+      await this.collection.stopCollecting(idle, now);
       const payments: Payment[] = [];
       const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
       for (const invoice of ready) {

@@ -16,7 +16,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
-import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
+import { VoidUnpaidInvoicesWorkflow } from '../invoices/void-unpaid-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from './derived-state';
 import { creditsOf, earnedPeriodOf, billingRequestOf, periodsAfter } from './billing-request';
@@ -48,7 +48,7 @@ export class ApplyOutcomesWorkflow {
     private readonly issuing: IssueInvoiceService,
     private readonly refunded: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
-    private readonly withdrawing: WithdrawInvoicesWorkflow,
+    private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
     private readonly redemptions: RedemptionsService,
   ) {}
 
@@ -64,7 +64,7 @@ export class ApplyOutcomesWorkflow {
     const givenUp = decisions.flatMap(({ before, outcome }) =>
       givenUpOf(before, outcome.subscription),
     );
-    if (givenUp.length > 0) await this.withdrawing.lock(givenUp);
+    if (givenUp.length > 0) await this.unpaidInvoices.lock(givenUp);
     const givenBack = await this.refunded.lock({
       credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
       subscriptionIds: decisions.map(({ before }) => before.id),
@@ -87,7 +87,7 @@ export class ApplyOutcomesWorkflow {
       periods: periodsAfter(givenBack.periods, outcome),
     }));
     const prepared = await this.issuing.prepareAll(requests, outcomes.flatMap(earnedPeriodOf), now);
-    await this.withdrawing.withdrawAll(givenUp, now);
+    await this.unpaidInvoices.voidOrCreditAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);
     const applied = await this.activateUnowed(decided, prepared.drafts, now);
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>

@@ -9,7 +9,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
-import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
+import { VoidUnpaidInvoicesWorkflow } from '../invoices/void-unpaid-invoices.workflow';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
@@ -25,7 +25,7 @@ export class FirstPaymentsWorkflow {
     private readonly collection: InvoiceCollectionService,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly outcomes: ApplyOutcomesWorkflow,
-    private readonly withdrawing: WithdrawInvoicesWorkflow,
+    private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
   ) {}
 
   /**
@@ -33,7 +33,7 @@ export class FirstPaymentsWorkflow {
    */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
-    await this.withdrawing.lock([subscription.id]);
+    await this.unpaidInvoices.lock([subscription.id]);
   }
 
   /**
@@ -42,7 +42,7 @@ export class FirstPaymentsWorkflow {
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isOutOfTime(subscription, now)) return;
-    await this.withdrawing.lock([subscription.id]);
+    await this.unpaidInvoices.lock([subscription.id]);
   }
 
   /**

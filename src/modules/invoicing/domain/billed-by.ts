@@ -30,7 +30,7 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present for a repeating coupon, or a percentage that lasts `once`, if the bill did not use it and the correction may. */
+  /** First use: present for a repeating coupon, or a percentage that lasts `once`, if the bill did not use it and the correction may. */
   readonly begins?: true;
 }
 

@@ -9,7 +9,7 @@ import {
   mayBegin,
 } from './corrected-coupon';
 import { type CouponContext, remainingDiscountOf, positive, redeemed } from './decide-coupons';
-import { type FirstBill, subjectOf } from './first-bill';
+import { type FirstBill, usagePeriodKey } from './first-bill';
 import type { HeldDiscount } from './held-terms';
 import { correctedDiscounts } from './corrected-discounts';
 import { CouponsLeft } from './coupons-left';
@@ -51,7 +51,7 @@ export function correctionTerms({
   const amounts = new Map([...firstBills.values()].map(({ id, amounts: billed }) => [id, billed]));
   const grow = (request: UsageLineRequest, byMinor: bigint): void => {
     const id = firstBills.get(request)?.id ?? '';
-    const key = subjectOf(request);
+    const key = usagePeriodKey(request);
     amounts.set(
       id,
       (amounts.get(id) ?? []).map((one) =>
@@ -92,7 +92,7 @@ function couponsFor(
   addedMinor: bigint,
 ): readonly BilledByCoupon[] {
   const bases = basesOf(bill);
-  const key = subjectOf(request);
+  const key = usagePeriodKey(request);
   const billedMinor = bill.amounts.find((one) => one.key === key)?.amountMinor ?? 0n;
   return bill.coupons
     .filter(({ priceIds }) => priceIds === null || priceIds.has(price.priceId))

@@ -20,7 +20,7 @@ export function finalized(
     ...draft,
     status: isPaid ? 'paid' : 'open',
     number,
-    parties: snapshots,
+    snapshots,
     finalizedAt: now,
     dueAt: new Date(now.getTime() + draft.daysUntilDue * DAY_MS),
     paidAt: isPaid ? now : null,

@@ -6,7 +6,7 @@ import type { UsageLineRequest } from './line-item-request';
 
 /** An amount at list prices that the coupons of a bill apply to, with the later corrections of that amount. */
 export interface BilledAmount {
-  /** {@link subjectOf} an item and period, shared by all lines that bill them first and their corrections; else the line's id. */
+  /** {@link usagePeriodKey} an item and period, shared by all lines that bill them first and their corrections; else the line's id. */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
@@ -72,7 +72,10 @@ export function currentTerms(kept: BillTerms, latest: Invoice | undefined): Bill
 }
 
 /** Returns the key that all usage lines of an item and period share. */
-export function subjectOf({ itemId, period }: Pick<UsageLineRequest, 'itemId' | 'period'>): string {
+export function usagePeriodKey({
+  itemId,
+  period,
+}: Pick<UsageLineRequest, 'itemId' | 'period'>): string {
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 
@@ -99,12 +102,12 @@ export function billedAmounts(
     const hasOwnTerms = trace.kind === 'usage' && trace.corrects?.billedBy !== undefined;
     if (kind === 'credit' || hasOwnTerms) continue;
     const isTogether = itemId !== null && period !== null && isFirst(line);
-    add(isTogether ? subjectOf({ itemId, period }) : id, priceId, amount);
+    add(isTogether ? usagePeriodKey({ itemId, period }) : id, priceId, amount);
   }
   for (const line of history) {
     const { itemId, period, priceId } = line;
     if (itemId === null || period === null || isFirst(line)) continue;
-    const key = subjectOf({ itemId, period });
+    const key = usagePeriodKey({ itemId, period });
     if (amounts.has(key)) add(key, priceId, listedAmount(line));
   }
   return [...amounts.values()];

@@ -22,7 +22,7 @@ export function graceEnd(
 /** A draft in its grace period, with the requests from which its lines are calculated again at the end of that period. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
-  readonly orderedLines: NonNullable<Invoice['orderedLines']>;
+  readonly requestedLines: NonNullable<Invoice['requestedLines']>;
 };
 
 export function isWaiting(invoice: Invoice): invoice is WaitingDraft {

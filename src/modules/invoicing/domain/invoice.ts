@@ -74,7 +74,7 @@ export interface InvoiceCoupon {
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
-  /** Present if these corrections were the first use of a percentage coupon with duration `once`. */
+  /** First use: present if these corrections were the first use of a percentage coupon with duration `once`. */
   readonly begins?: true;
 }
 
@@ -173,7 +173,7 @@ export interface Invoice {
   /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
   /** Input that the lines of a waiting draft are calculated from again when it is finalized. */
-  readonly orderedLines: readonly LineItemRequest[] | null;
+  readonly requestedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
@@ -181,7 +181,7 @@ export interface Invoice {
   readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
   /** Seller and buyer; null for a draft, and for an invoice that was finalized before the engine stored snapshots. */
-  readonly parties: InvoiceSnapshots | null;
+  readonly snapshots: InvoiceSnapshots | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;

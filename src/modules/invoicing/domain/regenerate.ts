@@ -31,7 +31,10 @@ export interface ChargeState {
  * was changed, or ended with credit, within the period. A void invoice could not get that credit, so its full price is no
  * longer owed.
  */
-export function isOvertaken({ lines }: Invoice, { itemEnds, hasNeverBegun }: ChargeState): boolean {
+export function isNoLongerOwed(
+  { lines }: Invoice,
+  { itemEnds, hasNeverBegun }: ChargeState,
+): boolean {
   if (hasNeverBegun) return true;
   return lines.some(({ isInAdvance, kind, itemId, period }) => {
     if (!isInAdvance || kind === 'credit' || itemId === null || period === null) return false;

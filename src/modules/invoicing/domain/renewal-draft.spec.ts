@@ -97,7 +97,7 @@ function draftOf(context: BillingContext, id = 'inv_1'): WaitingDraft {
     metadata: { a: 1 },
   } as const;
   const draft = decideInvoice(request, context, { invoiceId: id, nextLineId }, MARCH.endAt);
-  return { ...draft, finalizesAt: GRACE_OVER, orderedLines: request.lines };
+  return { ...draft, finalizesAt: GRACE_OVER, requestedLines: request.lines };
 }
 
 describe('a draft that waited', () => {
@@ -119,7 +119,7 @@ describe('a draft that waited', () => {
       metadata: { a: 1 },
       createdAt: MARCH.endAt,
       finalizesAt: null,
-      orderedLines: null,
+      requestedLines: null,
     });
     const [flat, eu] = draft.lines;
     expect(after.lines.map(({ amount }) => amount)).toEqual([3_000n, 10n, 50n]);

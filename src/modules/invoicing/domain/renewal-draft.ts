@@ -12,7 +12,7 @@ export function requestOf(draft: WaitingDraft): BillingRequest {
     ...draft,
     period,
     billingPeriod: period,
-    lines: draft.orderedLines,
+    lines: draft.requestedLines,
     lateUsage: draft.reason === 'end' ? 'closed' : 'billed',
   };
 }
@@ -62,7 +62,7 @@ export function draftsWithCreditedCharges(
 ): readonly WaitingDraft[] {
   return drafts.filter((draft) => {
     const earnedUntil = earnedUntilOf(draft, earned);
-    return draft.orderedLines.some(
+    return draft.requestedLines.some(
       (request) =>
         request.kind === 'charge' &&
         request.isInAdvance &&
@@ -76,12 +76,12 @@ function withKeptIds(
   lines: readonly InvoiceLine[],
   former: readonly InvoiceLine[],
 ): readonly InvoiceLine[] {
-  const ids = new Map(former.map((line) => [subjectOf(line), line.id]));
-  return lines.map((line) => ({ ...line, id: ids.get(subjectOf(line)) ?? line.id }));
+  const ids = new Map(former.map((line) => [lineKey(line), line.id]));
+  return lines.map((line) => ({ ...line, id: ids.get(lineKey(line)) ?? line.id }));
 }
 
 /** Returns a key for the subject of a line. No two lines of an invoice share it. */
-function subjectOf({ kind, itemId, period, trace }: InvoiceLine): string {
+function lineKey({ kind, itemId, period, trace }: InvoiceLine): string {
   const usage = trace.kind === 'usage' ? trace : null;
   return JSON.stringify([
     kind,

@@ -1,6 +1,6 @@
 import { trueUp } from '../../../core/rating';
 import type { CountedUsage } from './decide-usage-lines';
-import { isFirst, subjectOf } from './first-bill';
+import { isFirst, usagePeriodKey } from './first-bill';
 import { listedAmount } from './held-lines';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
@@ -56,7 +56,7 @@ export function billsSameUsage(
   { request }: CountedUsage,
 ): boolean {
   if (kind === 'credit' || itemId === null || period === null) return false;
-  return subjectOf({ itemId, period }) === subjectOf(request);
+  return usagePeriodKey({ itemId, period }) === usagePeriodKey(request);
 }
 
 /** Returns the amount of usage that is still to be billed, at list prices. */

@@ -145,7 +145,7 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
  * Returns true if the decision ends a period early or credits charges in advance; with `itemId`, only credits of this item count.
  * Draft invoices with the affected charges are finalized before such a decision is applied.
  */
-export function takesBack({ billing, earned }: Outcome, itemId?: string): boolean {
+export function affectsPrepaidCharges({ billing, earned }: Outcome, itemId?: string): boolean {
   return (
     (earned !== null && earned.period.endAt < earned.period.fullEndAt) ||
     billing?.lines.some(

@@ -11,7 +11,7 @@ import { LostCreditService, type Payment, ReturnPaymentsService } from '../../pa
 const REASON = 'The subscription ended before its first invoice was paid.';
 
 /** Locked invoices, and the locked payments whose credit the invoices used and that lost money in disputes. */
-interface Withdrawable {
+interface LockedInvoices {
   readonly invoices: readonly Invoice[];
   readonly lost: readonly Payment[];
 }
@@ -26,7 +26,7 @@ interface Withdrawable {
  *    returns credit of a payment that lost money in a dispute, the credit is taken to cover the loss.
  */
 @Injectable()
-export class WithdrawInvoicesWorkflow {
+export class VoidUnpaidInvoicesWorkflow {
   constructor(
     private readonly collection: InvoiceCollectionService,
     private readonly payments: ReturnPaymentsService,
@@ -36,10 +36,10 @@ export class WithdrawInvoicesWorkflow {
   ) {}
 
   /**
-   * Locks what `withdrawAll` changes, until the caller's transaction ends. The caller has locked the subscriptions, and no
+   * Locks what `voidOrCreditAll` changes, until the caller's transaction ends. The caller has locked the subscriptions, and no
    * credit.
    */
-  async lock(subscriptionIds: readonly string[]): Promise<Withdrawable> {
+  async lock(subscriptionIds: readonly string[]): Promise<LockedInvoices> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);
     return { invoices, lost: await this.losses.lockLost(invoices) };
   }
@@ -47,7 +47,7 @@ export class WithdrawInvoicesWorkflow {
   /**
    * Voids or credits the open invoices of these subscriptions, in the caller's transaction, which has locked the subscriptions.
    */
-  async withdrawAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
+  async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
     const { invoices, lost } = await this.lock(subscriptionIds);
     for (const { id, amountPaid } of invoices) {
