@@ -1,3 +1,4 @@
+import { ProviderMovementsService } from '../../src/modules/payments/providers/provider-movements.service';
 import { ReconciliationSteps } from '../../src/modules/reconciliations/reconciliation-steps';
 import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { ReconciliationsService } from '../../src/modules/reconciliations/reconciliations.service';
@@ -227,6 +228,27 @@ describe('a comparison with the provider', () => {
     expect(await reconcile()).toMatchObject([
       { type: 'charged_twice', payment_id: payment, provider_reference: second },
     ]);
+  });
+
+  it('reads the books again where the provider does not know an object', async () => {
+    const customer = await customerWithCard();
+    const [payment, refunded] = [await pay(customer), await pay(customer)];
+    const refund = await made(`/v1/refunds/payment/${refunded}`, { amount: 100 });
+    stripe.account.refunds.clear();
+    const second = await chargeOf(payment, payment);
+    const provider = engine.app.get(ProviderMovementsService);
+    const read = provider.read.bind(provider);
+    jest.spyOn(provider, 'read').mockImplementation(async (name, kind, reference) => {
+      // Meanwhile the second charge is removed, and the bank returns the refund.
+      if (kind === 'charge') stripe.account.paymentIntents.delete(second);
+      else
+        await engine.database.query(
+          `UPDATE refund SET status = 'failed', failure_code = 'declined' WHERE id = $1`,
+          [refund],
+        );
+      return read(name, kind, reference);
+    });
+    expect(await reconcile()).toEqual([]);
   });
 
   it('leaves charges and refunds of other services alone', async () => {

@@ -34,14 +34,18 @@ export class BookedMovementsService {
   ): Promise<(movement: ProviderMovement) => BookedMovement | null> {
     const ids = reported.flatMap(({ subjectId }) => subjectId ?? []);
     const references = reported.map(({ reference }) => reference);
-    const found =
-      kind === 'charge'
-        ? (await this.payments.findReported(ids, references)).map(ofPayment)
-        : (await this.refunds.findReported(ids, references)).map(ofRefund);
+    const found = await this.find(kind, ids, references);
     const byId = new Map(found.map((booked) => [booked.id, booked]));
     const byReference = new Map(found.map((booked) => [booked.reference, booked]));
     return ({ subjectId, reference }) =>
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
+  }
+
+  /** Returns a booked payment or refund as it is now; null if it is null, or was deleted. */
+  async again(booked: BookedMovement | null): Promise<BookedMovement | null> {
+    if (booked === null) return null;
+    const [found] = await this.find(booked.kind, [booked.id], []);
+    return found ?? null;
   }
 
   /** Returns the ids of our payments that these refunds give back, by the provider's id of the charge. */
@@ -62,6 +66,16 @@ export class BookedMovementsService {
     }
     const refunds = await this.refunds.findSent(query);
     return refunds.map((refund) => ({ booked: ofRefund(refund), at: refund.createdAt }));
+  }
+
+  private async find(
+    kind: MovementKind,
+    ids: readonly string[],
+    references: readonly string[],
+  ): Promise<readonly BookedMovement[]> {
+    return kind === 'charge'
+      ? (await this.payments.findReported(ids, references)).map(ofPayment)
+      : (await this.refunds.findReported(ids, references)).map(ofRefund);
   }
 }
 

@@ -147,15 +147,20 @@ export class ReconciliationSteps {
   }
 
   private async readAgain(
-    { provider }: Reconciliation,
+    run: Reconciliation,
     kind: MovementKind,
     { booked, reported, position }: PossibleDifference,
   ): Promise<PossibleDifference | null> {
     const reference = reported?.reference ?? booked?.reference ?? null;
-    if (reference === null) return { booked, reported, position };
-    const seen = await this.provider.read(provider, kind, reference);
+    const seen =
+      reference === null ? 'absent' : await this.provider.read(run.provider, kind, reference);
     if (seen === null) return null;
-    if (seen === 'absent') return { booked, reported: null, position };
+    if (seen === 'absent') {
+      const now = { booked: await this.books.again(booked), reported: null, position };
+      // Only the object of `reference` is absent. The books may name another one by now.
+      const isOther = now.booked !== null && now.booked.reference !== reference;
+      return isOther ? this.readAgain(run, kind, now) : now;
+    }
     const bookedOf = await this.books.of(kind, [seen]);
     return { booked: bookedOf(seen), reported: seen, position };
   }
