@@ -76,14 +76,14 @@ describe('a provider that contradicts a final outcome', () => {
     await providerCall.resume(id);
   }
 
-  /** Loses a dispute about a payment of 10,000. */
-  const lose = (payment: string) =>
+  /** Loses a dispute about a payment of 10,000, or about a part of it. */
+  const lose = (payment: string, amount = 10_000n, reference = `dp_${payment}`) =>
     engine.app.get(DisputesService).record(payment, {
-      providerReference: `dp_${payment}`,
+      providerReference: reference,
       status: 'lost',
       reason: null,
-      amount: 10_000n,
-      amountWithdrawn: 10_000n,
+      amount,
+      amountWithdrawn: amount,
       amountReinstated: 0n,
       isRefundable: false,
       evidenceDueAt: null,
@@ -244,6 +244,31 @@ describe('a provider that contradicts a final outcome', () => {
       ['dispute_lost', { customer_credit: 2_500, dispute_losses: -2_500 }],
       ['refund', { refunds: 2_500, 'cash_clearing:sandbox': -2_500 }],
     ]);
+  });
+
+  it('is applied to a refund that a bank returns later, with a lost dispute before and after', async () => {
+    const payment = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+    const { customer_id: customer } = (await read(`/v1/payments/${payment}`)) as {
+      customer_id: string;
+    };
+    const refund = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 6_000 }));
+    await lose(payment, 5_000n);
+    await report(refund, DECLINED);
+    await report(refund, PAID);
+    await apply((await discrepancyOf(refund)).id).expect(200);
+    await lose(payment, 5_000n, `dp_second_${payment}`);
+    await report(refund, DECLINED);
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+    expect(await postingsOf(engine, refund)).toEqual([
+      ['dispute_lost', { customer_credit: 1_000, dispute_losses: -1_000 }],
+      ['refund', { customer_credit: 5_000, refunds: 1_000, 'cash_clearing:sandbox': -6_000 }],
+      ['void', { 'cash_clearing:sandbox': 6_000, dispute_losses: -5_000, refunds: -1_000 }],
+    ]);
+    expect(await read(`/v1/payments/${payment}`)).toMatchObject({
+      amount_refunded: 0,
+      amount_lost: 10_000,
+    });
+    expect(await read(`/v1/customers/${customer}/balance`)).toMatchObject({ balance: 0 });
   });
 
   it('is applied to a refund: its amount counts as refunded', async () => {

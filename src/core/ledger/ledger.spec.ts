@@ -123,8 +123,25 @@ describe('each fact posts one balanced transaction', () => {
         provider: 'sandbox',
         amountMinor: 500n,
         toCreditMinor: 200n,
+        recoveredMinor: 0n,
       }),
       { 'cash_clearing:sandbox': 500n, customer_credit: -200n, refunds: -300n },
+    ],
+    [
+      'a refund that a bank returned after a lost dispute, a part of its credit recovers the loss',
+      postRefundReturned({
+        currency: 'USD',
+        provider: 'sandbox',
+        amountMinor: 500n,
+        toCreditMinor: 200n,
+        recoveredMinor: 150n,
+      }),
+      {
+        'cash_clearing:sandbox': 500n,
+        customer_credit: -50n,
+        dispute_losses: -150n,
+        refunds: -300n,
+      },
     ],
     [
       'a refund, a part of it of credit',

@@ -115,8 +115,8 @@ export function postRefund(refund: {
 
 /**
  * Posts a succeeded refund that the customer's bank returned: debits the cash of the provider, and restores the customer's credit
- * that the refund had reduced.
- * @throws InvariantError when `toCreditMinor` is negative or exceeds the amount.
+ * that the refund had reduced, less the part that recovers a loss from a dispute.
+ * @throws InvariantError when a part is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
   readonly currency: string;
@@ -124,12 +124,16 @@ export function postRefundReturned(returned: {
   readonly amountMinor: bigint;
   /** The part that is the customer's credit again. */
   readonly toCreditMinor: bigint;
+  /** Credit of the payment that recovers a loss from a dispute. */
+  readonly recoveredMinor: bigint;
 }): LedgerTransaction {
-  const { currency, provider, amountMinor, toCreditMinor } = returned;
+  const { currency, provider, amountMinor, toCreditMinor, recoveredMinor } = returned;
   assertPart(toCreditMinor, amountMinor);
+  assertPart(0n, recoveredMinor);
   return transaction('void', currency, [
     debit(`cash_clearing:${provider}`, amountMinor),
-    credit('customer_credit', toCreditMinor),
+    credit('customer_credit', toCreditMinor - recoveredMinor),
+    credit('dispute_losses', recoveredMinor),
     credit('refunds', amountMinor - toCreditMinor),
   ]);
 }

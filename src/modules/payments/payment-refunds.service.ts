@@ -133,26 +133,27 @@ export class PaymentRefundsService {
   async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
     await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
-    await this.takeLoss(refundId, payment, now);
+    if (isAllApplied(payment)) return;
+    await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
   }
 
   /**
    * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the caller's
-   * transaction.
-   * @returns the part that is credit of the customer again
+   * transaction. A loss from a dispute is recovered from the credit that becomes available.
+   * @returns the part that became credit of the customer again, and the credit that recovered a loss. The caller posts both in one
+   *   transaction: an earlier failure of the refund may have posted a recovery, and a source posts each kind once.
    */
-  async returned(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+  async returned(
+    refundId: string,
+    payment: Payment,
+    amount: bigint,
+    now: Date,
+  ): Promise<{ readonly toCreditMinor: bigint; readonly recoveredMinor: bigint }> {
     await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
-    return this.credit.returnRefund(refundId, payment.id, payment.amountRefunded - amount);
-  }
-
-  /**
-   * Recovers a loss from a dispute about a locked payment, from the payment's credit that a failed or returned refund made
-   * available again.
-   */
-  async takeLoss(refundId: string, payment: Payment, now: Date): Promise<void> {
-    if (isAllApplied(payment)) return;
-    await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
+    const stillRefunded = payment.amountRefunded - amount;
+    const toCreditMinor = await this.credit.returnRefund(refundId, payment.id, stillRefunded);
+    const recoveredMinor = isAllApplied(payment) ? 0n : await this.losses.takeUnposted(payment);
+    return { toCreditMinor, recoveredMinor };
   }
 
   /** Asks the payment's provider to give money back. */

@@ -107,14 +107,9 @@ export class SettleRefundService {
       );
       await this.post(after, payment, fromCreditMinor);
     } else if (before.status === 'succeeded') {
-      const toCreditMinor = await this.payments.returned(
-        after.id,
-        payment,
-        after.amount,
-        after.updatedAt,
-      );
-      await this.postReturned(after, payment, toCreditMinor);
-      await this.payments.takeLoss(after.id, payment, after.updatedAt);
+      const { id, amount, updatedAt } = after;
+      const parts = await this.payments.returned(id, payment, amount, updatedAt);
+      await this.postReturned(after, payment, parts);
     } else {
       await this.payments.released(after.id, payment, after.amount, after.updatedAt);
     }
@@ -138,12 +133,11 @@ export class SettleRefundService {
   private async postReturned(
     { id, currency, amount, updatedAt }: Refund,
     { provider, customerId }: Payment,
-    toCreditMinor: bigint,
+    parts: { readonly toCreditMinor: bigint; readonly recoveredMinor: bigint },
   ): Promise<void> {
-    await this.ledger.post(
-      postRefundReturned({ currency, provider, amountMinor: amount, toCreditMinor }),
-      { sourceId: id, customerId, occurredAt: updatedAt },
-    );
+    const returned = { currency, provider, amountMinor: amount, ...parts };
+    const source = { sourceId: id, customerId, occurredAt: updatedAt };
+    await this.ledger.post(postRefundReturned(returned), source);
   }
 }
 

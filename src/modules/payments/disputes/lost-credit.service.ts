@@ -69,13 +69,16 @@ export class LostCreditService {
    */
   async take(payments: readonly LostPayment[], freed: Freed): Promise<void> {
     let amountMinor = 0n;
-    for (const { id, amountLost } of payments) {
-      if (amountLost === 0n) continue;
-      const { lost } = await this.credit.lockOf(id);
-      amountMinor += await this.credit.takeLost(id, amountLost - lost);
-    }
+    for (const payment of payments) amountMinor += await this.takeUnposted(payment);
     const [payment] = payments;
     if (payment !== undefined) await this.post(payment, amountMinor, freed);
+  }
+
+  /** Takes credit of a locked payment as {@link take} does. Returns the amount, which the caller posts to the ledger. */
+  async takeUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
+    if (amountLost === 0n) return 0n;
+    const { lost } = await this.credit.lockOf(id);
+    return this.credit.takeLost(id, amountLost - lost);
   }
 
   /**
