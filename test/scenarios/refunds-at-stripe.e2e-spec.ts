@@ -38,6 +38,21 @@ describe('a refund at Stripe that somebody makes there or here', () => {
   const refundsOf = async (payment: string): Promise<readonly Refund[]> =>
     (await story.get<{ data: Refund[] }>(`/v1/refunds?payment_id=${payment}`)).data;
 
+  /** Requests a refund. Stripe does not receive the request and its repetitions. Returns the refund's id. */
+  async function neverReceived(payment: string, amount: number): Promise<string> {
+    story.stripe.faults.plan('error_500_before', { operation: 'refunds.create', times: 4 });
+    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount });
+    return id;
+  }
+
+  async function pollFor8Hours(): Promise<void> {
+    for (let poll = 0; poll < 8; poll += 1) {
+      story.engine.clock.advanceMs(61 * 60_000);
+      await story.run(DueRefunds);
+      await story.notified();
+    }
+  }
+
   it('is recorded and posted, and lowers what can be refunded', async () => {
     const { payment } = await story.paid();
     await refundThere(payment, 300);
@@ -138,16 +153,54 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     const { payment } = await story.paid();
     await refundThere(payment, 300);
     await story.notified();
-    story.stripe.faults.plan('error_500_before', { operation: 'refunds.create', times: 4 });
-    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
-    for (let poll = 0; poll < 8; poll += 1) {
-      story.engine.clock.advanceMs(61 * 60_000);
-      await story.run(DueRefunds);
-    }
+    const id = await neverReceived(payment, 300);
+    await pollFor8Hours();
     expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
-    await story.notified();
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 600 });
     expect(await refundsOf(payment)).toHaveLength(2);
+  });
+
+  it.each([
+    ['another amount', 600, 700],
+    ['the same amount', 600, 600],
+  ])('of %s is recorded, and one that does not fit beside it fails', async (_, there, here) => {
+    const { payment } = await story.paid();
+    await refundThere(payment, there);
+    const id = await neverReceived(payment, here);
+    await pollFor8Hours();
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({
+      status: 'failed',
+      failure_code: 'refund_declined',
+    });
+    expect(await refundsOf(payment)).toMatchObject([
+      { status: 'succeeded', source: 'provider', amount: there },
+      { id },
+    ]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: there });
+  });
+
+  it('is recorded once one of two that leave too little for it has failed', async () => {
+    const { payment } = await story.paid();
+    await refundThere(payment, 600);
+    await neverReceived(payment, 300);
+    await neverReceived(payment, 400);
+    await pollFor8Hours();
+    const refunds = await refundsOf(payment);
+    expect(refunds.map(({ amount, status }) => [amount, status])).toEqual([
+      [600, 'succeeded'],
+      [400, expect.stringMatching(/failed|succeeded/)],
+      [300, expect.stringMatching(/failed|succeeded/)],
+    ]);
+    expect(refunds.filter(({ status }) => status === 'failed')).toHaveLength(1);
+  });
+
+  it('that failed there does not keep another refund from being sent again', async () => {
+    const { payment } = await story.paid();
+    story.stripe.failRefund((await refundThere(payment, 600)).id);
+    const id = await neverReceived(payment, 300);
+    await pollFor8Hours();
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
+    expect(await refundsOf(payment)).toHaveLength(1);
   });
 
   it.each([

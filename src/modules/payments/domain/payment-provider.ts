@@ -169,6 +169,8 @@ export interface ClientAction {
 export interface ListedRefund {
   /** The provider's id of the refund. */
   readonly reference: string;
+  /** Minor units of the charge's currency. */
+  readonly amount: bigint;
   readonly outcome: ProviderOutcome;
   /** Our id of the refund; null for a refund that was made at the provider. */
   readonly refundId: string | null;

@@ -253,6 +253,7 @@ export class StripeProvider implements PreparingProvider {
     if (answer === null) throw new Error(`Stripe did not list the refunds of ${chargeReference}.`);
     return answer.map((refund) => ({
       reference: refund.id,
+      amount: fromStripeAmount(refund.amount, refund.currency.toUpperCase()),
       refundId: refund.metadata?.['refund_id'] ?? null,
       outcome: outcomeOfRefund(refund),
     }));
