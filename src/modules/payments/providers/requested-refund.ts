@@ -37,10 +37,6 @@ export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 /** Number of polls without an answer up to which the request is repeated. Later polls list the refunds of the charge. */
 const MAX_REPLAYS = 2;
 
-/** Returns the part of a payment that a refund made at the provider can still take. */
-const leftByRefunds = ({ amount, amountRefunded, amountRefundPending }: Payment): bigint =>
-  amount - amountRefunded - amountRefundPending;
-
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 
 /** Returns the request of a refund. It depends on the row alone, so that a repeated key has the same parameters. */
@@ -62,9 +58,9 @@ export function refundRequest(
 
 /**
  * Returns the state of a refund at its provider. A refund without a reference is requested again while the provider replays its
- * key. After that, the refund is searched for in the list of the charge's refunds. A listed refund without our id that moves
- * money may be this one, or one made at the provider. Then the result stays `unknown` until that refund is recorded here. One
- * that can be recorded only after a pending refund has ended is not waited for.
+ * key. After that, the refund is searched for in the list of the charge's refunds. A listed refund of the same amount without our
+ * id may be this one, or one made at the provider. Then the result stays `unknown` until that refund is recorded here, unless the
+ * payment is too small for both: then the provider refuses to make this one again.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,
@@ -86,7 +82,8 @@ export async function resumePreparedRefund(
     refund.otherReferences.has(reference) ||
     kind === 'failed' ||
     kind === 'canceled' ||
-    amount > leftByRefunds(payment);
+    amount !== refund.amount ||
+    amount + refund.amount > payment.amount - payment.amountRefunded;
   const isAbsent = dueAt !== null && listed.every(isOther);
   return { kind: isAbsent ? 'absent' : 'unknown' };
 }
