@@ -141,7 +141,7 @@ function isCounted(request: Request): boolean {
  * without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
-  const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
+  const readJson = (limit: number) => lifecycle.refuseBodiesOnStop(jsonParser(limit));
   const readUpTo = (limit: number) =>
     composeMiddleware(readAsciiAsUtf8, readJson(limit), guardBody);
   const read = readUpTo(LARGEST_BODY_BYTES);

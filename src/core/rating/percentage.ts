@@ -11,7 +11,14 @@ import {
   type Rational,
 } from '../decimal';
 import type { PercentagePrice } from './price';
-import { exactly, lumpStep, ratedAmount, step, type RatedAmount, type TraceStep } from './trace';
+import {
+  toRational,
+  amountStep,
+  ratedAmount,
+  step,
+  type RatedAmount,
+  type TraceStep,
+} from './trace';
 
 /** Sums over the events of a percentage price, enough to rate them without the events. */
 export type ChargedEvents = {
@@ -40,7 +47,7 @@ export interface EventCharger {
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
-  const fixedAmount = exactly(price.fixedAmountMinor);
+  const fixedAmount = toRational(price.fixedAmountMinor);
   const chargedPart = freeQuota(price);
   let events = 0n;
   let base = ZERO;
@@ -75,20 +82,20 @@ export function ratePercentage(
 ): RatedAmount {
   const steps: TraceStep[] = [step('rate', base, parseDecimal(price.rate))];
   if (price.fixedAmountMinor !== 0n) {
-    steps.push(step('fixed', rational(events), exactly(price.fixedAmountMinor)));
+    steps.push(step('fixed', rational(events), toRational(price.fixedAmountMinor)));
   }
   if (price.eventMinimumMinor !== null || compare(raisedBy, ZERO) > 0) {
-    steps.push(lumpStep('event_minimum', raisedBy));
+    steps.push(amountStep('event_minimum', raisedBy));
   }
   if (price.eventMaximumMinor !== null) {
-    steps.push(lumpStep('event_maximum', loweredBy));
+    steps.push(amountStep('event_maximum', loweredBy));
   }
   return ratedAmount(steps);
 }
 
 /** Returns a function that returns the base amount of the next event less its free part, or null if the event is wholly free. */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
-  const freeAmount = price.freeAmountMinor > 0n ? exactly(price.freeAmountMinor) : null;
+  const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;
   const freeEvents = price.freeEvents > 0n ? price.freeEvents : null;
   let hasQuota = freeAmount !== null || freeEvents !== null;
   let seenEvents = 0n;
@@ -108,6 +115,6 @@ function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null 
 }
 
 function clamp(amount: Rational, minimum: bigint | null, maximum: bigint | null): Rational {
-  const raised = minimum === null ? amount : greaterOf(amount, exactly(minimum));
-  return maximum === null ? raised : lesserOf(raised, exactly(maximum));
+  const raised = minimum === null ? amount : greaterOf(amount, toRational(minimum));
+  return maximum === null ? raised : lesserOf(raised, toRational(maximum));
 }

@@ -14,7 +14,7 @@ import { factorOf, type Proration } from '../proration';
 import { chargeEvents, ratePercentage, type ChargedEvents } from './percentage';
 import type { PackagePrice, PercentagePrice, PerUnitPrice, Price } from './price';
 import { rateGraduated, rateVolume } from './tiers';
-import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
+import { amountStep, ratedAmount, toRational, step, type RatedAmount } from './trace';
 
 /**
  * Usage to rate: a quantity or, for the percentage model, the base amounts of the events in time order, in minor units, or the
@@ -33,7 +33,7 @@ export type Usage =
 export function rate(price: Price, usage: Usage): RatedAmount {
   switch (price.model) {
     case 'flat':
-      return ratedAmount([lumpStep('flat', exactly(price.amountMinor))]);
+      return ratedAmount([amountStep('flat', toRational(price.amountMinor))]);
     case 'per_unit':
       return ratePerUnit(price, quantityOf(usage));
     case 'graduated':
@@ -66,7 +66,7 @@ function ratePackage(price: PackagePrice, quantity: Rational): RatedAmount {
   invariant(compare(size, ZERO) > 0, 'a package holds something');
   const beyondFree = subtract(quantity, parseDecimal(price.freeUnits));
   const packages = compare(beyondFree, ZERO) > 0 ? ceiling(divide(beyondFree, size)) : 0n;
-  return ratedAmount([step('package', exactly(packages), parseDecimal(price.unitAmount))]);
+  return ratedAmount([step('package', toRational(packages), parseDecimal(price.unitAmount))]);
 }
 
 function chargedBy(price: PercentagePrice, usage: Usage): ChargedEvents {

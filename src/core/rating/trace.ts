@@ -42,7 +42,7 @@ export function step(
 }
 
 /** Makes a step with an amount and no units. */
-export function lumpStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
+export function amountStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
   return { kind, quantity: '0', unitAmount: '0', flatAmount: formatExact(amount) };
 }
 
@@ -52,6 +52,6 @@ export function ratedAmount(steps: readonly TraceStep[]): RatedAmount {
 }
 
 /** Converts whole minor units to an exact number. */
-export function exactly(amountMinor: bigint): Rational {
+export function toRational(amountMinor: bigint): Rational {
   return rational(amountMinor);
 }

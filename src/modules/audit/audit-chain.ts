@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, unlessUnreadable } from '../../platform/database';
+import { Database, nullIfUnreadable } from '../../platform/database';
 import { DamagedReads } from '../../platform/observability';
 import {
   CHAIN_START,
@@ -111,7 +111,7 @@ export class AuditChain {
 
   /** Returns the next seals. If the database cannot read one of them, returns only the next one, as null if it is unreadable. */
   private async after(number: bigint): Promise<readonly (Seal | null)[]> {
-    const batch = await unlessUnreadable(this.database, () =>
+    const batch = await nullIfUnreadable(this.database, () =>
       this.seals.after(number, SEALS_PER_READ),
     );
     return batch ?? (await this.read(() => this.seals.after(number, 1))) ?? [null];
@@ -138,9 +138,9 @@ export class AuditChain {
    * repeated by indexes, which do not touch other rows that may be damaged.
    */
   private async read<Result>(reads: () => Promise<Result>): Promise<Result | null> {
-    const result = await unlessUnreadable(this.database, reads);
+    const result = await nullIfUnreadable(this.database, reads);
     if (result !== null) return result;
-    return unlessUnreadable(this.database, async () => {
+    return nullIfUnreadable(this.database, async () => {
       await this.seals.readByIndexes();
       return reads();
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, Reports, unlessUnreadable } from '../../platform/database';
+import { Database, Reports, nullIfUnreadable } from '../../platform/database';
 import { AuditChain, type CheckedSeal } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
 import type { AuditDrop } from './domain/audit-drop';
@@ -76,7 +76,7 @@ export class AuditVerificationService {
     return this.reports.run('verification', async () => {
       const unreadable: AuditCheck[] = [];
       const check: Check = async (name, otherwise, reads) => {
-        const result = await unlessUnreadable(this.database, reads);
+        const result = await nullIfUnreadable(this.database, reads);
         if (result === null) unreadable.push(name);
         return result ?? otherwise;
       };

@@ -1,5 +1,5 @@
 import type { ProblemItem } from '../../../platform/errors';
-import { isInstant, isKeepable, isStorable, isText, pointerTo } from '../../../platform/http';
+import { isInstant, isLosslessJson, isStorable, isText, pointerTo } from '../../../platform/http';
 import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
@@ -90,7 +90,7 @@ function isProperties(value: unknown): boolean {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    isKeepable(value) &&
+    isLosslessJson(value) &&
     Buffer.byteLength(JSON.stringify(value)) <= MAX_PROPERTIES_BYTES
   );
 }

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { invariant } from '../../../../core/invariant';
 import { Configuration } from '../../../../platform/config';
 import { markFailed, traced } from '../../../../platform/tracing';
-import { RequestPace } from './request-pace';
+import { RequestPacer } from './request-pacer';
 import type { StripeFailure } from './stripe-errors';
 import { failureOf } from './stripe-outcomes';
 
@@ -22,7 +22,7 @@ export type StripeResult<Answer> =
   | { readonly answer: null; readonly failure: StripeFailure };
 
 /** Failure of a request that was not sent, because too many requests wait. */
-const TOO_MANY: StripeFailure = {
+const TOO_MANY_REQUESTS: StripeFailure = {
   status: 429,
   type: null,
   code: null,
@@ -37,7 +37,7 @@ const TOO_MANY: StripeFailure = {
 export class StripeClient {
   private readonly logger = new Logger('stripe');
   private readonly sdk: Stripe | null;
-  private readonly pace = new RequestPace(REQUESTS_PER_SECOND, LONGEST_WAIT_MS);
+  private readonly pacer = new RequestPacer(REQUESTS_PER_SECOND, LONGEST_WAIT_MS);
   /** True if money is real. */
   readonly isLive: boolean;
   /** Environment in the metadata of each object, to tell apart services that share an account. */
@@ -55,14 +55,14 @@ export class StripeClient {
    * Sends a request as soon as the rate limit allows it. Returns a failure with status 429 if that would take more than 5 s.
    * @throws {Error} for an error that does not come from the Stripe SDK
    */
-  async ask<Answer>(
+  async request<Answer>(
     endpoint: string,
     send: (sdk: Stripe) => Promise<Answer>,
   ): Promise<StripeResult<Answer>> {
     const { sdk } = this;
     invariant(sdk !== null, 'Stripe has no key.');
     return traced({ name: `stripe ${endpoint}`, kind: 'client' }, async (span) => {
-      const result = await this.askInTurn(endpoint, () => send(sdk));
+      const result = await this.requestAtLimitedRate(endpoint, () => send(sdk));
       const status = result.failure?.status ?? (result.failure === null ? 200 : null);
       if (status !== null) span?.setAttribute('http.response.status_code', status);
       if (span !== null && (status === null || status >= 500)) {
@@ -72,11 +72,12 @@ export class StripeClient {
     });
   }
 
-  private async askInTurn<Answer>(
+  private async requestAtLimitedRate<Answer>(
     endpoint: string,
     send: () => Promise<Answer>,
   ): Promise<StripeResult<Answer>> {
-    if (!(await this.pace.admits(endpoint))) return { answer: null, failure: TOO_MANY };
+    if (!(await this.pacer.waitForTurn(endpoint)))
+      return { answer: null, failure: TOO_MANY_REQUESTS };
     try {
       return { answer: await send(), failure: null };
     } catch (error) {

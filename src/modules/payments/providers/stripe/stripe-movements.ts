@@ -37,21 +37,23 @@ export class StripeMovements implements ProviderMovements {
       ...(after !== null && { starting_after: after }),
     };
     if (kind === 'charge') {
-      const { answer } = await this.client.ask('payment_intents/list', (sdk) =>
+      const { answer } = await this.client.request('payment_intents/list', (sdk) =>
         sdk.paymentIntents.list(parameters),
       );
       return answer === null ? null : this.pageOf(answer, (intent) => this.ofIntent(intent));
     }
-    const { answer } = await this.client.ask('refunds/list', (sdk) => sdk.refunds.list(parameters));
+    const { answer } = await this.client.request('refunds/list', (sdk) =>
+      sdk.refunds.list(parameters),
+    );
     return answer === null ? null : this.pageOf(answer, (refund) => this.ofRefund(refund));
   }
 
   async read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null> {
     const { answer, failure } = await (kind === 'charge'
-      ? this.client.ask('payment_intents/retrieve', async (sdk) =>
+      ? this.client.request('payment_intents/retrieve', async (sdk) =>
           this.ofIntent(await sdk.paymentIntents.retrieve(reference)),
         )
-      : this.client.ask('refunds/retrieve', async (sdk) =>
+      : this.client.request('refunds/retrieve', async (sdk) =>
           this.ofRefund(await sdk.refunds.retrieve(reference)),
         ));
     if (failure !== null) return isMissing(failure) ? 'absent' : null;

@@ -49,7 +49,7 @@ export class StripeWebhooks implements ProviderEvents {
   async listSince(since: Date, after: string | null): Promise<ProviderEventPage | 'gone' | null> {
     const created = { gte: Math.floor(since.getTime() / SECOND_MS) };
     const start = after === null ? {} : { starting_after: after };
-    const { answer, failure } = await this.client.ask('events', (sdk) =>
+    const { answer, failure } = await this.client.request('events', (sdk) =>
       sdk.events.list({ created, types: [...TYPES], limit: PAGE, ...start }),
     );
     if (failure !== null) return failure.code === 'resource_missing' ? 'gone' : null;

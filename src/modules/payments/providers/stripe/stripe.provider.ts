@@ -59,7 +59,7 @@ export class StripeProvider implements PreparingProvider {
 
   async createCustomer(customerId: string): Promise<string | null> {
     const metadata = { environment: this.client.environment, customer_id: customerId };
-    const { answer } = await this.client.ask('customers', (sdk) =>
+    const { answer } = await this.client.request('customers', (sdk) =>
       // Sent without a key, because Stripe would replay an error for a day. If several customers are created, the first stored
       // one is used.
       sdk.customers.create({ metadata }),
@@ -68,7 +68,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async attach(token: string, customer: string): Promise<AttachOutcome> {
-    const { answer, failure } = await this.client.ask('payment_methods/attach', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_methods/attach', (sdk) =>
       sdk.paymentMethods.attach(token, { customer }),
     );
     if (answer !== null) {
@@ -81,7 +81,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async detach(token: string): Promise<DetachOutcome> {
-    const { answer, failure } = await this.client.ask('payment_methods/detach', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_methods/detach', (sdk) =>
       sdk.paymentMethods.detach(token),
     );
     if (answer !== null || (await this.isDetached(token, failure))) return { kind: 'detached' };
@@ -92,7 +92,7 @@ export class StripeProvider implements PreparingProvider {
   /** Returns true if the method has no customer any more. Stripe then refuses to detach it, without an error code. */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
-    const { answer } = await this.client.ask('payment_methods/retrieve', (sdk) =>
+    const { answer } = await this.client.request('payment_methods/retrieve', (sdk) =>
       sdk.paymentMethods.retrieve(token),
     );
     return answer?.customer === null;
@@ -105,7 +105,7 @@ export class StripeProvider implements PreparingProvider {
   }: SetupRequest): Promise<string | null> {
     const { environment } = this.client;
     const metadata = { environment, setup_id: setupId, customer_id: customerId };
-    const { answer } = await this.client.ask('setup_intents', (sdk) =>
+    const { answer } = await this.client.request('setup_intents', (sdk) =>
       sdk.setupIntents.create({
         customer: customerReference,
         usage: 'off_session',
@@ -117,14 +117,14 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveSetup(reference: string): Promise<ProviderSetupState> {
-    const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
+    const { answer } = await this.client.request('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
     );
     return answer === null ? { kind: 'unknown' } : stateOfSetup(answer);
   }
 
   async cancelSetup(reference: string): Promise<ProviderSetupState> {
-    const { answer, failure } = await this.client.ask('setup_intents/cancel', (sdk) =>
+    const { answer, failure } = await this.client.request('setup_intents/cancel', (sdk) =>
       sdk.setupIntents.cancel(reference),
     );
     if (answer !== null) return stateOfSetup(answer);
@@ -135,7 +135,7 @@ export class StripeProvider implements PreparingProvider {
 
   /** @throws {Error} when Stripe does not answer */
   async setupAction(reference: string): Promise<ClientAction | null> {
-    const { answer } = await this.client.ask('setup_intents/retrieve', (sdk) =>
+    const { answer } = await this.client.request('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference),
     );
     if (answer === null) throw new Error(`Stripe did not return the setup ${reference}.`);
@@ -151,7 +151,7 @@ export class StripeProvider implements PreparingProvider {
     const { currency, token, idempotencyKey } = request;
     const amount = toStripeAmount(request.amount, currency);
     if (amount === null) return AMOUNT_NOT_CHARGEABLE;
-    const { answer, failure } = await this.client.ask('payment_intents', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_intents', (sdk) =>
       sdk.paymentIntents.create(
         {
           amount,
@@ -177,7 +177,7 @@ export class StripeProvider implements PreparingProvider {
     reference: string,
     { session, idempotencyKey }: ChargeRequest,
   ): Promise<ProviderOutcome> {
-    const { answer, failure } = await this.client.ask('payment_intents/confirm', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_intents/confirm', (sdk) =>
       sdk.paymentIntents.confirm(reference, session === 'off' ? { off_session: true } : {}, {
         idempotencyKey,
       }),
@@ -194,7 +194,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome> {
-    const { answer } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+    const { answer } = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
     if (answer === null) return { kind: 'unknown' };
@@ -209,7 +209,7 @@ export class StripeProvider implements PreparingProvider {
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
     const gte = Math.floor(sentAt.getTime() / 1_000) - CLOCK_SLACK_S;
-    const { answer } = await this.client.ask('payment_intents/list', (sdk) =>
+    const { answer } = await this.client.request('payment_intents/list', (sdk) =>
       sdk.paymentIntents
         .list({ customer: customerReference, created: { gte }, limit: 100 })
         .autoPagingToArray({ limit: 10_000 }),
@@ -230,14 +230,14 @@ export class StripeProvider implements PreparingProvider {
     const amount = toStripeAmount(request.amount, request.currency);
     if (amount === null) return AMOUNT_NOT_CHARGEABLE;
     const metadata = { environment: this.client.environment, refund_id: refundId };
-    const { answer, failure } = await this.client.ask('refunds', (sdk) =>
+    const { answer, failure } = await this.client.request('refunds', (sdk) =>
       sdk.refunds.create({ payment_intent: chargeReference, amount, metadata }, { idempotencyKey }),
     );
     return answer === null ? outcomeOfRefundFailure(failure) : outcomeOfRefund(answer);
   }
 
   async retrieveRefund(reference: string): Promise<ProviderOutcome> {
-    const { answer } = await this.client.ask('refunds/retrieve', (sdk) =>
+    const { answer } = await this.client.request('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference),
     );
     return answer === null ? { kind: 'unknown' } : outcomeOfRefund(answer);
@@ -245,7 +245,7 @@ export class StripeProvider implements PreparingProvider {
 
   /** @throws {Error} when Stripe does not answer */
   async listRefunds(chargeReference: string): Promise<readonly ListedRefund[]> {
-    const { answer } = await this.client.ask('refunds/list', (sdk) =>
+    const { answer } = await this.client.request('refunds/list', (sdk) =>
       sdk.refunds
         .list({ payment_intent: chargeReference, limit: 100 })
         .autoPagingToArray({ limit: 10_000 }),
@@ -260,7 +260,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState> {
-    const { answer, failure } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
@@ -268,7 +268,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState> {
-    const { answer, failure } = await this.client.ask('refunds/retrieve', (sdk) =>
+    const { answer, failure } = await this.client.request('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
@@ -286,7 +286,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveDispute(reference: string): Promise<ProviderDisputeState> {
-    const { answer, failure } = await this.client.ask('disputes/retrieve', (sdk) =>
+    const { answer, failure } = await this.client.request('disputes/retrieve', (sdk) =>
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
@@ -295,7 +295,7 @@ export class StripeProvider implements PreparingProvider {
 
   /** @throws {Error} when Stripe does not answer */
   async clientAction(reference: string): Promise<ClientAction | null> {
-    const { answer } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+    const { answer } = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
     if (answer === null) throw new Error(`Stripe did not return the charge ${reference}.`);
@@ -315,11 +315,11 @@ export class StripeProvider implements PreparingProvider {
 
   /** Cancels an intent. Returns true if it is canceled, so that no money has moved and none will. */
   private async isCanceled(reference: string): Promise<boolean> {
-    const { answer, failure } = await this.client.ask('payment_intents/cancel', (sdk) =>
+    const { answer, failure } = await this.client.request('payment_intents/cancel', (sdk) =>
       sdk.paymentIntents.cancel(reference),
     );
     if (failure?.code !== 'payment_intent_unexpected_state') return answer?.status === 'canceled';
-    const seen = await this.client.ask('payment_intents/retrieve', (sdk) =>
+    const seen = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
     return seen.answer?.status === 'canceled';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SECOND_MS = 1_000;
 
 /** Spaces the requests of this process to each endpoint of a provider evenly. Refuses a request that would wait too long. */
-export class RequestPace {
+export class RequestPacer {
   private readonly nextAt = new Map<string, number>();
 
   /** @param perSecond requests to one endpoint in a second */
@@ -13,7 +13,7 @@ export class RequestPace {
   ) {}
 
   /** Waits until a request may be sent. Returns false if that would take too long. */
-  async admits(endpoint: string): Promise<boolean> {
+  async waitForTurn(endpoint: string): Promise<boolean> {
     const now = performance.now();
     const at = Math.max(now, this.nextAt.get(endpoint) ?? 0);
     if (at - now > this.longestWaitMs) return false;
