@@ -20,7 +20,7 @@ export interface AuditedOperation {
 }
 
 /** A change that no event reports. */
-export interface SilentChange {
+export interface ChangeWithoutEvent {
   /** `<resource>.<past tense>`, like an event type. */
   readonly action: string;
   readonly objectId: string;
@@ -84,7 +84,7 @@ export class AuditTrail {
   }
 
   /** Records a change that no event reports. The caller must have inserted or locked the row of the object. */
-  async record({ action, objectId, fields }: SilentChange): Promise<void> {
+  async record({ action, objectId, fields }: ChangeWithoutEvent): Promise<void> {
     this.database.requireTransaction();
     const changes = JSON.stringify(auditedFields({ object: fields, previous: {}, isNew: true }));
     await this.database.query(RECORD, [action, objectId, changes, ...this.entryParameters()]);

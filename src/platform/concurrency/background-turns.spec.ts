@@ -11,7 +11,7 @@ describe('turns of background work', () => {
     jest.useFakeTimers();
     turns = new BackgroundTurns();
     hasRequests = true;
-    turns.yieldWhile(() => hasRequests);
+    turns.takeTurnsWhile(() => hasRequests);
     running = new Map();
     ended = [];
   });
@@ -30,9 +30,7 @@ describe('turns of background work', () => {
 
   function inBackground(...names: readonly string[]): void {
     for (const name of names) {
-      void turns
-        .inBackground(() => turns.takeInBackground(piece(name)))
-        .then(() => ended.push(name));
+      void turns.inBackground(() => turns.runPiece(piece(name))).then(() => ended.push(name));
     }
   }
 
@@ -65,13 +63,13 @@ describe('turns of background work', () => {
 
   it('are for background work only', async () => {
     inBackground('background');
-    void turns.takeInBackground(piece('request'));
+    void turns.runPiece(piece('request'));
     await pass(0);
     expect(runningNow()).toHaveLength(2);
   });
 
   it('end when the piece fails', async () => {
-    const failing = turns.take(() => Promise.reject(new Error('no')));
+    const failing = turns.runBackgroundPiece(() => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     inBackground('next');
     await pass(0);

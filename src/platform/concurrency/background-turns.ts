@@ -18,7 +18,7 @@ export class BackgroundTurns {
   private readonly conditions: (() => boolean)[] = [];
 
   /** Makes background work take turns while the condition holds. */
-  yieldWhile(condition: () => boolean): void {
+  takeTurnsWhile(condition: () => boolean): void {
     this.conditions.push(condition);
   }
 
@@ -28,15 +28,15 @@ export class BackgroundTurns {
   }
 
   /** Runs a piece of work: in turn if it belongs to background work, else at once. */
-  takeInBackground<Result>(piece: () => Promise<Result>): Promise<Result> {
-    return this.background.current === undefined ? piece() : this.take(piece);
+  runPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
+    return this.background.current === undefined ? piece() : this.runBackgroundPiece(piece);
   }
 
   /**
    * Runs a piece of background work: at once if no condition holds, else in its turn. If the wait for the turn takes
    * `LONGEST_WAIT_MS`, runs it beside the previous piece.
    */
-  async take<Result>(piece: () => Promise<Result>): Promise<Result> {
+  async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
     const leave = await this.limiter.enterOrTimeOut(LONGEST_WAIT_MS);
     const startedAt = performance.now();
@@ -45,11 +45,11 @@ export class BackgroundTurns {
     } finally {
       const ranMs = performance.now() - startedAt;
       setTimeout(leave, Math.min(ranMs, LONGEST_PAUSE_MS)).unref();
-      if (ranMs > LONGEST_PAUSE_MS) await restFor(Math.min(ranMs, LONGEST_REST_MS));
+      if (ranMs > LONGEST_PAUSE_MS) await sleep(Math.min(ranMs, LONGEST_REST_MS));
     }
   }
 }
 
-function restFor(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -37,7 +37,7 @@ export async function commit(runner: QueryRunner): Promise<void> {
  * Rolls back a failed transaction. If the rollback fails, or the connection cannot be used again, closes the connection, so that
  * the server rolls back.
  */
-export async function abandon(runner: QueryRunner, error: unknown): Promise<void> {
+export async function abort(runner: QueryRunner, error: unknown): Promise<void> {
   const connection = (await runner.connect().catch(() => null)) as PoolClient | null;
   if (connection === null || runner.isReleased) return;
   if (isConnectionUnusable(error) || !(await rollBack(connection))) {

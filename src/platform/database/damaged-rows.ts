@@ -19,11 +19,11 @@ export async function readDamagedRows<Row>({
   bare,
   one,
 }: DamagedRowReads<Row>): Promise<readonly Row[]> {
-  const rows = await unlessDamaged(all());
+  const rows = await nullIfDamaged(all());
   if (rows !== null) return rows;
   const found: Row[] = [];
   for (const row of await bare()) {
-    const [whole] = (await unlessDamaged(one(row))) ?? [];
+    const [whole] = (await nullIfDamaged(one(row))) ?? [];
     found.push(whole ?? row);
   }
   return found;
@@ -32,14 +32,14 @@ export async function readDamagedRows<Row>({
 /**
  * Returns the result of reads, or null if the stored data they need is damaged. An open transaction stays usable in both cases.
  */
-export function unlessUnreadable<Result>(
+export function nullIfUnreadable<Result>(
   database: Database,
   reads: () => Promise<Result>,
 ): Promise<Result | null> {
-  return database.transaction(() => unlessDamaged(database.savepoint(reads)));
+  return database.transaction(() => nullIfDamaged(database.savepoint(reads)));
 }
 
-async function unlessDamaged<Result>(read: Promise<Result>): Promise<Result | null> {
+async function nullIfDamaged<Result>(read: Promise<Result>): Promise<Result | null> {
   try {
     return await read;
   } catch (error) {

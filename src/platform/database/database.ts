@@ -5,7 +5,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } fr
 import { BackgroundTurns, CallScope } from '../concurrency';
 import { traced } from '../tracing';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
-import { abandon, commit, sendAutocommit, timed, type TimedQuery } from './connections';
+import { abort, commit, sendAutocommit, timed, type TimedQuery } from './connections';
 import { CommitTrace } from './commit-trace';
 import { copyIn } from './copy-in';
 import { EntityStatements } from './entity-statements';
@@ -52,7 +52,7 @@ export class Database {
     if (this.isInTransaction) return work();
     const { tries = TRIES, source = this.dataSource } = options;
     const once = () => traced(TRANSACTION_SPAN, (span) => this.runOnce(work, source, span));
-    return withRetries(tries, () => this.turns.takeInBackground(once));
+    return withRetries(tries, () => this.turns.runPiece(once));
   }
 
   /** Runs an autocommit statement. Repeats it after a deadlock or serialization failure, up to three attempts. */
@@ -100,7 +100,7 @@ export class Database {
       this.outage.answered();
     } catch (error) {
       this.outage.failed(error);
-      await abandon(runner, error);
+      await abort(runner, error);
       throw error;
     } finally {
       transaction.isOver = true;
@@ -142,7 +142,7 @@ export class Database {
     const transaction = this.currentTransaction;
     if (transaction === undefined) {
       const ask = () => sendAutocommit(poolOf(this.dataSource), statement, values);
-      return (await this.observed(this.turns.takeInBackground(ask))) as Row[];
+      return (await this.withOutageLog(this.turns.runPiece(ask))) as Row[];
     }
     const connection = (await transaction.runner.connect()) as PoolClient;
     const { rows } = await connection.query(timed(statement, transaction.answerTimeoutMs), values);
@@ -150,7 +150,7 @@ export class Database {
   }
 
   /** Awaits a query, and reports its success or failure to the outage log. */
-  async observed<Result>(answer: Promise<Result>): Promise<Result> {
+  async withOutageLog<Result>(answer: Promise<Result>): Promise<Result> {
     try {
       const result = await answer;
       this.outage.answered();
@@ -213,7 +213,7 @@ export class Database {
     parameters: readonly unknown[],
   ): Promise<Entity[]> {
     if (tail.includes(' FOR ')) this.requireTransaction();
-    const entitySql = this.entities.of(entity);
+    const entitySql = this.entities.forEntity(entity);
     return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
   }
 
@@ -236,7 +236,7 @@ export class Database {
     tail: string,
     parameters: readonly unknown[],
   ): Promise<Entity | null> {
-    const entitySql = this.entities.of(entity);
+    const entitySql = this.entities.forEntity(entity);
     const sql = entitySql.updateReturning(tail);
     const rows = await this.query<Record<string, unknown>>(sql, parameters);
     return entitySql.toEntities(rows)[0] ?? null;
@@ -252,7 +252,7 @@ export class Database {
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    await this.prepared(...this.entities.named(this.entities.of(entity).insert(row)));
+    await this.prepared(...this.entities.named(this.entities.forEntity(entity).insert(row)));
   }
 
   /** Inserts rows with one statement. All rows must set the same columns. */
@@ -261,7 +261,7 @@ export class Database {
     rows: readonly Entity[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    await this.prepared(...this.entities.named(this.entities.of(entity).insertMany(rows)));
+    await this.prepared(...this.entities.named(this.entities.forEntity(entity).insertMany(rows)));
   }
 
   /** Updates many rows with one statement. All rows must set the same columns. */
@@ -270,7 +270,7 @@ export class Database {
     rows: readonly (Partial<Entity> & { readonly id: string })[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { sql, parameters } = this.entities.of(entity).updateMany(rows);
+    const { sql, parameters } = this.entities.forEntity(entity).updateMany(rows);
     await this.query(sql, parameters);
   }
 
@@ -280,7 +280,7 @@ export class Database {
     id: string,
     columns: Partial<Entity>,
   ): Promise<void> {
-    const { sql, parameters } = this.entities.of(entity).update(id, columns);
+    const { sql, parameters } = this.entities.forEntity(entity).update(id, columns);
     await this.query(sql, parameters);
   }
 

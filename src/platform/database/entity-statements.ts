@@ -8,7 +8,7 @@ export class EntityStatements {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  of<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): EntitySql<Entity> {
+  forEntity<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): EntitySql<Entity> {
     const known = this.byEntity.get(entity);
     if (known !== undefined) return known as unknown as EntitySql<Entity>;
     const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));

@@ -137,7 +137,7 @@ export class ListQuery {
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
     if (position !== null) await this.continueAfter(database, order, position);
     const tail = this.tailOf(order, position?.id ?? null, limit + 1);
-    const found = await orInvalidCursor(position, () =>
+    const found = await refuseInvalidCursor(position, () =>
       database.select(entity, tail, this.parameters),
     );
     const items = found.slice(0, limit);
@@ -290,7 +290,7 @@ function positionOf(after: string): Position {
   return { id: after.slice(0, space), value: after.slice(space + 1) };
 }
 
-async function orInvalidCursor<Result>(
+async function refuseInvalidCursor<Result>(
   position: Position | null,
   read: () => Promise<Result>,
 ): Promise<Result> {

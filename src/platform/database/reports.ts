@@ -101,7 +101,7 @@ export class Reports implements OnApplicationShutdown {
 
   /** Runs a part of a long report as due work runs: while there are requests, in turn with it and with a pause afterwards. */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.database.turns.take(work);
+    return this.database.turns.runBackgroundPiece(work);
   }
 
   /** Runs reads of a started report on one snapshot. */

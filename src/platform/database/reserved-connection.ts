@@ -32,7 +32,7 @@ export class ReservedConnection implements OnApplicationShutdown {
    * @throws {Error} when the database does not answer in time, or is read-only
    */
   async requireWritable(timeoutMs: number): Promise<void> {
-    this.pendingProbe ??= this.database.observed(this.probe(timeoutMs)).finally(() => {
+    this.pendingProbe ??= this.database.withOutageLog(this.probe(timeoutMs)).finally(() => {
       this.pendingProbe = null;
     });
     let timer: NodeJS.Timeout | undefined;

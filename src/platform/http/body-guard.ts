@@ -106,7 +106,7 @@ function faultOf({ value, depth }: BodyPlace): Fault | null {
   if (typeof value === 'string' && !isStorable(value)) {
     return { code: 'unstorable_text', message: 'holds a NUL byte or a lone surrogate' };
   }
-  if (typeof value === 'number' && !isKeepableNumber(value)) {
+  if (typeof value === 'number' && !isLosslessNumber(value)) {
     return {
       code: 'number_out_of_range',
       message: 'is a number that cannot be kept exactly: beyond 2^53-1, infinite or negative zero',
@@ -115,7 +115,7 @@ function faultOf({ value, depth }: BodyPlace): Fault | null {
   return faultOfSize(value);
 }
 
-function isKeepableNumber(value: number): boolean {
+function isLosslessNumber(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0);
 }
 
@@ -147,19 +147,19 @@ export function isStorable(text: string): boolean {
 /**
  * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except those about size.
  */
-export function isKeepable(value: unknown, depth = 0): boolean {
+export function isLosslessJson(value: unknown, depth = 0): boolean {
   if (depth > DEEPEST) return false;
   switch (typeof value) {
     case 'string':
       return isStorable(value);
     case 'number':
-      return isKeepableNumber(value);
+      return isLosslessNumber(value);
     case 'object': {
       if (value === null) return true;
-      if (Array.isArray(value)) return value.every((item) => isKeepable(item, depth + 1));
+      if (Array.isArray(value)) return value.every((item) => isLosslessJson(item, depth + 1));
       for (const key of Object.keys(value)) {
         if (key === '__proto__' || !isStorable(key)) return false;
-        if (!isKeepable(Reflect.get(value, key), depth + 1)) return false;
+        if (!isLosslessJson(Reflect.get(value, key), depth + 1)) return false;
       }
       return true;
     }

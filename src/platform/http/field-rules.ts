@@ -153,11 +153,11 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
   const instantMs = Date.parse(value);
-  return instantMs >= FIRST_INSTANT_MS && instantMs <= LAST_INSTANT_MS && isDateThereIs(value);
+  return instantMs >= FIRST_INSTANT_MS && instantMs <= LAST_INSTANT_MS && isExistingDate(value);
 }
 
 /** Refuses dates such as 2026-02-30, which `Date` would read as 2 March. */
-function isDateThereIs(value: string): boolean {
+function isExistingDate(value: string): boolean {
   const isInEveryMonth = value.slice(8, 10) <= '28';
   const date = value.slice(0, 10);
   return isInEveryMonth || new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);

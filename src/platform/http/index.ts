@@ -1,6 +1,6 @@
 export { announcedBytes, limitBodiesInFlight } from './body-budget';
 export { withinBodyTime } from './body-time';
-export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './body-guard';
+export { announcesBody, guardBody, hasBody, isLosslessJson, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireReadableJson } from './charset';
 export { requireReadEncoding } from './encodings';
 export { DECIMAL_TEXT, HasNoRepeats, isInstant, IsText, isText, KEY_TEXT } from './field-rules';

@@ -17,7 +17,7 @@ export function guardLoopback(request: Request, _response: Response, next: NextF
     next(hostNotLoopback(host.slice(0, 200)));
     return;
   }
-  next(isFromElsewhere(request.method, host, headers) ? crossSiteRequest() : undefined);
+  next(isCrossSite(request.method, host, headers) ? crossSiteRequest() : undefined);
 }
 
 function namesLoopback(host: string): boolean {
@@ -25,7 +25,7 @@ function namesLoopback(host: string): boolean {
   return isLoopback((address ?? name ?? '').toLowerCase());
 }
 
-function isFromElsewhere(method: string, host: string, headers: IncomingHttpHeaders): boolean {
+function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || site === 'none') return false;
   if (site !== undefined) return !isNavigation(method, headers);

@@ -32,8 +32,8 @@ export async function* readUnlessStalled<Piece>(
   try {
     for (;;) {
       isWaiting = true;
-      const piece = unlessStopping(sender, pieces.next(), stopping);
-      const next = await unlessSlow(progress, piece);
+      const piece = refuseIfStopping(sender, pieces.next(), stopping);
+      const next = await refuseIfSlow(progress, piece);
       isWaiting = false;
       if (next.done === true) return;
       yield next.value;
@@ -83,7 +83,7 @@ class Progress {
 }
 
 /** Refuses a body that arrives too slowly. Counts received bytes, because many may arrive before a chunk is decompressed. */
-async function unlessSlow<Result>(progress: Progress, piece: Promise<Result>): Promise<Result> {
+async function refuseIfSlow<Result>(progress: Progress, piece: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   progress.begin();
   const silence = new Promise<never>((_resolve, reject) => {
@@ -103,7 +103,7 @@ async function unlessSlow<Result>(progress: Progress, piece: Promise<Result>): P
 }
 
 /** Refuses a body that has not fully arrived when the process stops. */
-async function unlessStopping<Result>(
+async function refuseIfStopping<Result>(
   sender: Sender,
   piece: Promise<Result>,
   stopping: AbortSignal,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const SANE = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+const VALID_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /** Returns the caller's `X-Request-Id` if it is valid, otherwise a new id, and sets it on the answer. */
 export function assignRequestId(request: IncomingMessage, response: ServerResponse): string {
   const sent = request.headers['x-request-id'];
-  const id = typeof sent === 'string' && SANE.test(sent) ? sent : randomUUID();
+  const id = typeof sent === 'string' && VALID_REQUEST_ID.test(sent) ? sent : randomUUID();
   response.setHeader('X-Request-Id', id);
   return id;
 }

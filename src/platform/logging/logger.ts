@@ -3,7 +3,7 @@ import pino, { type Logger } from 'pino';
 import type { Configuration } from '../config';
 import { isDatabaseOutOfReach } from '../database';
 import { traceIds } from '../tracing';
-import { linesOfATurn } from './lines-of-a-turn';
+import { batchedOutput } from './batched-output';
 
 /** Fields whose values are redacted at the top three levels of a logged object. */
 const SECRET_FIELDS = [
@@ -46,7 +46,7 @@ function standardOutput(): pino.DestinationStream {
   stream.on('error', () => {
     stream.write = () => true;
   });
-  return linesOfATurn(stream);
+  return batchedOutput(stream);
 }
 
 /** Omits the statement's parameters from database errors, because they may contain hashes and secrets. */

@@ -40,7 +40,7 @@ export class Lifecycle implements OnModuleDestroy {
   };
 
   /** Wraps middleware that reads bodies. Refuses bodies that have not fully arrived when the process starts to stop. */
-  unlessStopping(read: RequestHandler): RequestHandler {
+  refuseBodiesOnStop(read: RequestHandler): RequestHandler {
     return (request, response, next) => {
       const done = (error?: unknown): void => {
         if (this.reading.delete(giveUp)) next(error);

@@ -33,7 +33,7 @@ export class Metrics {
   private lastRequestAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database, dataSource: DataSource) {
-    database.turns.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
+    database.turns.takeTurnsWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
     this.measurePool(dataSource);
   }
 

@@ -56,9 +56,9 @@ export class MonitoringServer implements OnApplicationShutdown {
       case '/health/live':
         return OK;
       case '/health/ready':
-        return orUnavailable(() => this.readiness.check().then(() => OK));
+        return answerUnavailableOnError(() => this.readiness.check().then(() => OK));
       case '/metrics':
-        return orUnavailable(() => this.readMetrics());
+        return answerUnavailableOnError(() => this.readMetrics());
       default:
         return { status: 404, type: TEXT, body: 'Try /health/live, /health/ready or /metrics.\n' };
     }
@@ -70,7 +70,9 @@ export class MonitoringServer implements OnApplicationShutdown {
   }
 }
 
-async function orUnavailable(work: () => Promise<MonitoringAnswer>): Promise<MonitoringAnswer> {
+async function answerUnavailableOnError(
+  work: () => Promise<MonitoringAnswer>,
+): Promise<MonitoringAnswer> {
   try {
     return await work();
   } catch (error) {

@@ -137,7 +137,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     let client: Client | null = null;
     try {
       // While this process has no number it sends no other statements, so only these attempts can report an outage.
-      const opened = await this.database.observed(openConnection(this.database.url));
+      const opened = await this.database.withOutageLog(openConnection(this.database.url));
       client = opened;
       const ended: Error[] = [];
       const recordEnd = (error: Error): void => {

@@ -51,7 +51,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /** Writes a row with a lease in a transaction, and gives the lease back if the answer to the commit is lost. */
   begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
-    return this.orGiveBack(
+    return this.runUnderLease(
       lease,
       () => this.database.transaction(write),
       (error) => error instanceof OutcomeUnknownError,
@@ -60,14 +60,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /** Does work under a lease, and gives the lease back if it fails. */
   finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
-    return this.orGiveBack(lease, work, () => true);
+    return this.runUnderLease(lease, work, () => true);
   }
 
   /**
    * Runs work, and gives the lease back after an error that leaves work to do. If this process had no number, it keeps the lease:
    * `AbandonedWork` releases it like that of a dead process.
    */
-  private async orGiveBack<Result>(
+  private async runUnderLease<Result>(
     lease: HeldLease,
     work: () => Promise<Result>,
     leavesWork: (error: unknown) => boolean,
@@ -76,7 +76,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     try {
       return await work();
     } catch (error) {
-      if (number !== null && leavesWork(error)) this.giveBack(lease, number);
+      if (number !== null && leavesWork(error)) this.returnLease(lease, number);
       throw error;
     }
   }
@@ -86,8 +86,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
    * statement is repeated in the background until it succeeds, the lease has ended, or the process stops. Changes nothing if the
    * work was done after all, or the row has another lease by now.
    */
-  private giveBack(lease: HeldLease, owner: number): void {
-    const returned = this.untilTaken(lease, owner).finally(() => this.returning.delete(returned));
+  private returnLease(lease: HeldLease, owner: number): void {
+    const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));
     this.returning.add(returned);
   }
 
@@ -100,10 +100,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     await Promise.all(this.returning);
   }
 
-  private async untilTaken({ table, id, endsAt }: HeldLease, owner: number): Promise<void> {
+  private async tryToReturn({ table, id, endsAt }: HeldLease, owner: number): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       try {
-        await this.database.query(giveBackSql(table), [id, owner, this.clock.now(), endsAt]);
+        await this.database.query(returnLeaseSql(table), [id, owner, this.clock.now(), endsAt]);
         return;
       } catch (error) {
         this.logger.debug({ err: error, table, id }, 'a lease was not returned');
@@ -121,7 +121,7 @@ function claimSql(table: string): string {
     RETURNING id`;
 }
 
-function giveBackSql(table: string): string {
+function returnLeaseSql(table: string): string {
   return `
     UPDATE ${table}
     SET due_at = $3::timestamptz

@@ -16,11 +16,11 @@ export class DueRun {
     }
     const at = performance.now();
     this.held.push(() => end(at));
-    if (this.held.length > MAX_HELD) this.keep();
+    if (this.held.length > MAX_HELD) this.exportSpans();
   }
 
   /** Exports the spans held so far, and later ones at once. */
-  keep(): void {
+  exportSpans(): void {
     for (const end of this.held ?? []) end();
     this.held = null;
   }

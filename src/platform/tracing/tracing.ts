@@ -60,7 +60,7 @@ export function traced<Result>(
   const outer = options.isRoot === true ? undefined : current.current;
   const span = start(options, outer?.span ?? null);
   // A run that calls another service is always exported, whatever the answer.
-  if (options.kind === 'client') outer?.run?.keep();
+  if (options.kind === 'client') outer?.run?.exportSpans();
   return runIn({ span, run: outer?.run ?? null }, () => work(span));
 }
 
@@ -74,10 +74,10 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   return runIn({ span: start({ name }, null), run }, async () => {
     try {
       const hasDone = await runDue();
-      if (hasDone) run.keep();
+      if (hasDone) run.exportSpans();
       return hasDone;
     } catch (error) {
-      run.keep();
+      run.exportSpans();
       throw error;
     }
   });
@@ -85,7 +85,7 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
 
 /** Records that the current run of due work has changed something, so that its spans are exported. No-op outside of a run. */
 export function keepRun(): void {
-  current.current?.run?.keep();
+  current.current?.run?.exportSpans();
 }
 
 async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): Promise<Result> {

@@ -1,9 +1,9 @@
 import pino from 'pino';
-import { linesOfATurn } from './lines-of-a-turn';
+import { batchedOutput } from './batched-output';
 
-describe('lines of a turn', () => {
+describe('batched output', () => {
   const written: string[] = [];
-  const logger = pino({ base: undefined, timestamp: false }, linesOfATurn({ write }));
+  const logger = pino({ base: undefined, timestamp: false }, batchedOutput({ write }));
 
   function write(text: string): void {
     written.push(text);
@@ -16,7 +16,7 @@ describe('lines of a turn', () => {
 
   beforeEach(() => (written.length = 0));
 
-  it('are written together at the end of the turn', async () => {
+  it('is written at the end of the turn', async () => {
     logger.info('one');
     logger.child({ part: 1 }).info('two');
     expect(written).toEqual([]);

@@ -14,7 +14,7 @@ interface LeveledStream extends DestinationStream {
  * and the last lines when the process exits.
  * @param output writes synchronously
  */
-export function linesOfATurn(output: DestinationStream): DestinationStream {
+export function batchedOutput(output: DestinationStream): DestinationStream {
   let lines = '';
   const flush = (): void => {
     const due = lines;
