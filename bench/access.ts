@@ -55,7 +55,7 @@ export async function benchmarkAccess(
     const findings: Finding[] = [];
     for (const [benchmark, reads] of Object.entries(paths)) {
       const rateOf = (port: number) => async (): Promise<number> => {
-        const { perSecond } = await load.ask({
+        const { perSecond } = await load.request({
           port,
           connections: settings.connections,
           requests: reads.map((path) => ({

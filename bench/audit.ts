@@ -39,7 +39,7 @@ export async function benchmarkAudit(
   const rateOf = (service: Service) => async (): Promise<number> => {
     let perSecond = 0;
     const { ofService, ofDatabase } = await measureCpuTime([service], database, async () => {
-      const result = await load.ask({
+      const result = await load.request({
         port: service.port,
         connections: settings.connections,
         requests: payments.map((id) => ({

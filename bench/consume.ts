@@ -155,7 +155,7 @@ async function rounds(bench: Bench, metered: Consumers, unmetered: Consumers): P
       const measured = await measures[side]();
       if (round > 0) found[side].push(measured);
     }
-    const updates = await bench.updater.ask({
+    const updates = await bench.updater.request({
       databaseUrl: bench.database.url,
       rows: SOME,
       connections,
@@ -203,7 +203,7 @@ async function ask(
   requests: LoadJob['requests'],
 ): Promise<Measured> {
   const times = { durationMs: seconds * 1_000, warmUpMs: WARM_UP_MS };
-  const { perSecond, p99Ms } = await load.ask({
+  const { perSecond, p99Ms } = await load.request({
     port: service.port,
     connections,
     requests,

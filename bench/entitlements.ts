@@ -105,7 +105,7 @@ export async function benchmarkEntitlementCheck(
     const many = await customerWith(MANY_EVENTS);
     await assertUsed(service.url, few, FEW_EVENTS);
     await assertUsed(service.url, many, MANY_EVENTS);
-    const barePort = await bare.ask({
+    const barePort = await bare.request({
       databaseUrl: database.url,
       poolSize: POOL_SIZE,
       routes: [
@@ -150,7 +150,7 @@ async function measured(
   port: number,
   { seconds, connections }: Settings,
 ): Promise<Measured> {
-  const { perSecond, p99Ms } = await load.ask({
+  const { perSecond, p99Ms } = await load.request({
     port,
     connections,
     requests: [{ method: 'GET', path: `/v1/customers/${id}/entitlements/api_calls` }],

@@ -47,7 +47,7 @@ export async function benchmarkIsolation(
   try {
     await client.connect();
     const port = await freePort();
-    await receiver.ask({ kind: 'listen', port, answersAfterMs: SLOW_ANSWER_MS });
+    await receiver.request({ kind: 'listen', port, answersAfterMs: SLOW_ANSWER_MS });
     const job = await seed(service.url, service.port, settings);
     const target = { url: service.url, client };
     const loads = [
@@ -56,10 +56,10 @@ export async function benchmarkIsolation(
       orderedQueue(target, `http://127.0.0.1:${port}/hooks`),
       await meterCreations(target),
     ];
-    await prober.ask(job); // caches fill and code is compiled
+    await prober.request(job); // caches fill and code is compiled
     const phases = new Map<string, Phase[]>();
     for (let round = 0; round < Math.min(settings.rounds, MAX_ROUNDS); round += 1) {
-      const quiet = await prober.ask(job);
+      const quiet = await prober.request(job);
       console.log(`without load: ${summaryOf(quiet)}`);
       for (const [name, together] of [
         ...loads.map((load) => [load.name, [load]] as const),
@@ -105,7 +105,7 @@ async function probeBeside(
   // One after the other: a queue that is being filled must not wait for loads that already run.
   const running = [];
   for (const load of [...loads].reverse()) running.push(await load.start());
-  const loaded = await prober.ask(job);
+  const loaded = await prober.request(job);
   const done = await Promise.all(running.map((load) => load.stop()));
   console.log(`${name}: ${summaryOf(loaded)} (${done.join('; ')})`);
   return loaded;

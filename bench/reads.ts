@@ -104,7 +104,7 @@ export async function benchmarkReads(
   try {
     const reads = (await seed(service.url))[kind];
     const routes = await routesOf(reads, database);
-    const barePort = await bare.ask({
+    const barePort = await bare.request({
       databaseUrl: database.url,
       poolSize: POOL_SIZE,
       routes,
@@ -152,7 +152,7 @@ async function rateOf(
   port: number,
   { seconds, connections }: Settings,
 ): Promise<number> {
-  const { perSecond } = await load.ask({
+  const { perSecond } = await load.request({
     port,
     connections,
     requests: ids.map((id) => ({ method: 'GET', path: url(id) })),

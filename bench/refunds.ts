@@ -37,9 +37,9 @@ export async function benchmarkRefunds(
     const times = { connections, durationMs, warmUpMs: WARM_UP_MS };
     const rates = await alternate(
       rounds,
-      async () => (await load.ask({ port: service.port, requests, ...times })).perSecond,
+      async () => (await load.request({ port: service.port, requests, ...times })).perSecond,
       () =>
-        player.ask({
+        player.request({
           databaseUrl: database.url,
           payments,
           ...recorded,

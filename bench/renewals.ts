@@ -146,7 +146,7 @@ async function renew(
   const before = await countInvoices(client);
   const [databaseMs, walBytes] = [await sessionsCpuMs(client), await walBytesOf(client)];
   const startedAt = performance.now();
-  const runs = await Promise.all(runners.map((runner) => runner.ask(job)));
+  const runs = await Promise.all(runners.map((runner) => runner.request(job)));
   const ms = performance.now() - startedAt;
   const ofDatabase = (await sessionsCpuMs(client)) - databaseMs;
   const wal = (await walBytesOf(client)) - walBytes;

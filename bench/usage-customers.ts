@@ -179,7 +179,7 @@ async function measure(
   const { ofService, ofDatabase } = await measureCpuTime(services, database, async () => {
     const rates = await Promise.all(
       processes.map(async (place, index) => {
-        const sent = await senders[place]?.ask({
+        const sent = await senders[place]?.request({
           port: services[place]?.port ?? 0,
           shape,
           run: `customers-${run}`,

@@ -66,7 +66,7 @@ export function benchmarkLargeUsage(
     const measure = async (): Promise<number[]> => {
       const rates: number[] = [];
       for (let round = 0; round <= settings.rounds; round += 1) {
-        const rate = await bench.sender.ask({
+        const rate = await bench.sender.request({
           ...portion(bench),
           perRequest: NDJSON_EVENTS,
           connections: 1,
@@ -94,9 +94,9 @@ export function benchmarkLargeUsage(
 async function ndjson(bench: Bench): Promise<Finding> {
   const rates = await alternate(
     bench.settings.rounds,
-    () => bench.sender.ask({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 }),
+    () => bench.sender.request({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 }),
     () =>
-      bench.writer.ask({
+      bench.writer.request({
         ...rows(bench, NDJSON_EVENTS),
         kind: 'copy',
         perCommit: NDJSON_EVENTS,
@@ -118,10 +118,15 @@ async function batches(
     bench.settings.rounds,
     () =>
       reportCpuTime(benchmark, bench.service, bench.database, async () => ({
-        rate: await bench.sender.ask({ ...portion(bench, events), perRequest: BATCH, connections }),
+        rate: await bench.sender.request({
+          ...portion(bench, events),
+          perRequest: BATCH,
+          connections,
+        }),
         items: events,
       })),
-    () => bench.writer.ask({ ...rows(bench, events), kind: 'copy', perCommit: BATCH, connections }),
+    () =>
+      bench.writer.request({ ...rows(bench, events), kind: 'copy', perCommit: BATCH, connections }),
   );
   return { benchmark, unit: 'events/s', ...rates, target };
 }
@@ -144,7 +149,7 @@ async function singles(bench: Bench): Promise<Finding> {
       settings.rounds,
       () =>
         reportCpuTime('usage: single events', service, bench.database, async () => {
-          const { answers, perSecond } = await load.ask({
+          const { answers, perSecond } = await load.request({
             port: service.port,
             connections,
             requests,
@@ -153,7 +158,12 @@ async function singles(bench: Bench): Promise<Finding> {
           return { rate: perSecond, items: answers * (1 + WARM_UP_MS / times.durationMs) };
         }),
       () =>
-        bench.writer.ask({ ...rows(bench, INSERTS), kind: 'insert', perCommit: 1, connections }),
+        bench.writer.request({
+          ...rows(bench, INSERTS),
+          kind: 'insert',
+          perCommit: 1,
+          connections,
+        }),
     );
     const target = { kind: 'ratio', atLeast: 0.4 } as const;
     return { benchmark: 'usage: single events', unit: 'events/s', ...rates, target };
@@ -176,7 +186,7 @@ async function memory(bench: Bench): Promise<Finding> {
       });
     }, 20);
     for (let sent = 0; sent < 1_000_000; sent += NDJSON_EVENTS) {
-      await bench.sender.ask({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 });
+      await bench.sender.request({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 });
     }
     clearInterval(watching);
     return most;
@@ -232,7 +242,7 @@ async function withService<Result>(
       startMs: Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS,
       lengthMs: DAY_MS,
     };
-    await sender.ask({
+    await sender.request({
       port: service.port,
       shape,
       run: 'first',

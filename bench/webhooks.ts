@@ -41,7 +41,7 @@ export async function benchmarkWebhooks(
   };
   try {
     const port = await freePort();
-    await bench.receiver.ask({ kind: 'listen', port });
+    await bench.receiver.request({ kind: 'listen', port });
     const subscribe = (count: number) =>
       createMany(`${bench.service.url}/v1/webhooks/endpoints`, count, () => ({
         url: `http://127.0.0.1:${port}/hooks`,
@@ -72,8 +72,8 @@ async function measureLags(bench: Bench): Promise<{
   const p50: number[] = [];
   const p99: number[] = [];
   for (let round = 0; ; round += 1) {
-    await receiver.ask({ kind: 'forget' });
-    const { answers } = await load.ask({
+    await receiver.request({ kind: 'forget' });
+    const { answers } = await load.request({
       port: service.port,
       connections: settings.connections,
       requests: coupons.map((id) => ({
@@ -85,7 +85,7 @@ async function measureLags(bench: Bench): Promise<{
       warmUpMs: 0,
       perSecond: EVENTS_PER_SECOND,
     });
-    const received = await receiver.ask({ kind: 'await', count: answers });
+    const received = await receiver.request({ kind: 'await', count: answers });
     if (round > 0) {
       p50.push(percentile(received.lagsMs, 0.5));
       p99.push(percentile(received.lagsMs, 0.99));
@@ -117,9 +117,9 @@ async function measureRates(
   try {
     const count = BACKLOG_EVENTS * ENDPOINTS;
     const drain = async (): Promise<number> => {
-      await receiver.ask({ kind: 'forget' });
+      await receiver.request({ kind: 'forget' });
       await addBacklog(client);
-      const { firstAtMs, lastAtMs } = await receiver.ask({
+      const { firstAtMs, lastAtMs } = await receiver.request({
         kind: 'await',
         count,
       });
@@ -127,14 +127,14 @@ async function measureRates(
       return (count * 1_000) / (lastAtMs - firstAtMs);
     };
     const send = async (): Promise<number> => {
-      await receiver.ask({ kind: 'forget' });
-      const perSecond = await poster.ask({
+      await receiver.request({ kind: 'forget' });
+      const perSecond = await poster.request({
         url,
         count,
         concurrency: CONCURRENCY,
         notification,
       });
-      await receiver.ask({ kind: 'await', count });
+      await receiver.request({ kind: 'await', count });
       return perSecond;
     };
     const rates = await alternate(settings.rounds, drain, send);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 /** Process that runs jobs. What is measured, its ceiling and the load generator never share an event loop. */
 export interface Worker<Job, Result> {
-  ask(job: Job): Promise<Result>;
+  request(job: Job): Promise<Result>;
   stop(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function startWorker<Job, Result>(
   });
   ended.catch(() => undefined);
   return {
-    ask: (job) => Promise.race([reply<Result>(child, job), ended]),
+    request: (job) => Promise.race([reply<Result>(child, job), ended]),
     stop: () => stopChild(child),
   };
 }

@@ -42,9 +42,9 @@ export async function startRecorder(database: TemporaryDatabase): Promise<Record
       // The first request may read what the service caches from then on.
       await request();
       await pause(SETTLING_MS);
-      await worker.ask('take');
+      await worker.request('take');
       await request();
-      const statements = await worker.ask('take');
+      const statements = await worker.request('take');
       // The wake-up is sent once for many requests, after the response of this one.
       return statements.filter(({ text }) => !text.includes('pg_notify'));
     },

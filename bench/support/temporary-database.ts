@@ -36,7 +36,7 @@ export async function createTemporaryDatabase(): Promise<TemporaryDatabase> {
   try {
     const given = process.env['DATABASE_URL'];
     const database = await (given === undefined ? onOwnServer(directory) : onServer(given));
-    const version = await ask(database.url, 'SHOW server_version');
+    const version = await queryValue(database.url, 'SHOW server_version');
     const remove = (): Promise<void> => database.remove().finally(removeDirectory);
     return { url: database.url, directory, version, remove };
   } catch (error) {
@@ -59,17 +59,17 @@ async function onOwnServer(directory: string): Promise<Removable> {
 
 async function onServer(serverUrl: string): Promise<Removable> {
   const name = `billing_bench_${randomBytes(4).toString('hex')}`;
-  await ask(serverUrl, `CREATE DATABASE ${name}`);
+  await queryValue(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const remove = async (): Promise<void> => {
-    await ask(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await queryValue(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { url: url.toString(), remove };
 }
 
 /** Returns the first value of the first row, as text. */
-async function ask(url: string, statement: string): Promise<string> {
+async function queryValue(url: string, statement: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -70,7 +70,7 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
 
   beforeAll(async () => {
     engine = await RunningConsole.start();
-    story = await engine.teller.tell(engine.receiverUrl);
+    story = await engine.teller.create(engine.receiverUrl);
     await engine.addCustomers(MORE_CUSTOMERS);
     ({ page, faults } = await engine.signIn(await engine.admin('owner')));
   });

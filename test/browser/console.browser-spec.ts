@@ -32,7 +32,7 @@ describe('the console', () => {
     engine = await RunningConsole.start();
     ({ service, browser, teller } = engine);
     email = await engine.admin('owner');
-    story = await teller.tell(engine.receiverUrl);
+    story = await teller.create(engine.receiverUrl);
     await engine.addCustomers(MORE_CUSTOMERS);
     ({ page, faults } = await engine.signIn(email));
     context = page.context();

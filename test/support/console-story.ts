@@ -143,7 +143,7 @@ export class ConsoleStoryTeller {
   }
 
   /** A customer with usage, two invoices and their payments. */
-  async tell(receiverUrl: string): Promise<ConsoleStory> {
+  async create(receiverUrl: string): Promise<ConsoleStory> {
     const catalogue = await this.catalogue();
     const endpoint = await this.post('webhooks/endpoints', {
       url: receiverUrl,

@@ -114,7 +114,7 @@ export class Collection {
       invoice.chargeAt = null;
       return this.reserve(invoice, owedOf(invoice) - invoice.pending, this.card ?? 'bad', true);
     });
-    for (const payment of payments) this.ask(payment);
+    for (const payment of payments) this.poll(payment);
   }
 
   /** Sets the status of a subscription that resumes, by the attempts that failed during its pause. */
@@ -147,11 +147,11 @@ export class Collection {
     card: PayCard,
   ): ReferencePayment {
     const payment = this.reserve(invoice, amount, card, false);
-    this.ask(payment);
+    this.poll(payment);
     return payment;
   }
 
-  private ask(payment: ReferencePayment): void {
+  private poll(payment: ReferencePayment): void {
     if (payment.card === 'slow') {
       payment.status = 'processing';
       payment.events.push('processing');
