@@ -54,7 +54,7 @@ export class BillingLocks {
 
   /** Returns the time of a test clock, even while it advances, or real time for null. Locks nothing. */
   timeOn(testClockId: string | null): Promise<Date> {
-    return this.testClocks.shownTo(testClockId);
+    return this.testClocks.timeOn(testClockId);
   }
 
   /** Locks and returns the subscription of an invoice; null if the invoice has none. */

@@ -43,7 +43,7 @@ export class BalancesService {
    */
   async get(customerId: string, key: string): Promise<CustomerEntitlement> {
     const found = await this.balances.findCached(customerId, key);
-    if (found !== null && isValidAt(found, await this.testClocks.shownTo(found.row.testClockId))) {
+    if (found !== null && isValidAt(found, await this.testClocks.timeOn(found.row.testClockId))) {
       return toCustomerEntitlement(found);
     }
     const { record } = await this.database.transaction(() => this.recalculated(customerId, key));
@@ -54,7 +54,7 @@ export class BalancesService {
   async read(customerId: string, key: string): Promise<BalanceRecordAt> {
     const found = await this.balances.findCurrent(customerId, key);
     if (found !== null) {
-      const now = await this.testClocks.shownTo(found.row.testClockId);
+      const now = await this.testClocks.timeOn(found.row.testClockId);
       if (isValidAt(found, now)) return recordAt(found, now);
     }
     return this.database.transaction(() => this.recalculated(customerId, key));
@@ -89,7 +89,7 @@ export class BalancesService {
     const customer = await this.customers.get(customerId);
     const entitlement =
       (await this.features.findByKeyForReference(key)) ?? raise(entitlementKeyNotFound(key));
-    const now = await this.testClocks.shownTo(customer.testClockId);
+    const now = await this.testClocks.timeOn(customer.testClockId);
     return recordAt(await this.recalculation.recalculate(customer, entitlement, now), now);
   }
 }

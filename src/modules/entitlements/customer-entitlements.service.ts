@@ -26,7 +26,7 @@ export class CustomerEntitlementsService {
    */
   async list(customerId: string, request: PageRequest): Promise<Page<CustomerEntitlement>> {
     const { testClockId } = await this.customers.get(customerId);
-    const now = await this.testClocks.shownTo(testClockId);
+    const now = await this.testClocks.timeOn(testClockId);
     const given = await this.sources.entitlementsOf(customerId, now);
     const granted = await this.grants.entitlementsOf(customerId, now);
     const ids = [...new Set([...given, ...granted])]

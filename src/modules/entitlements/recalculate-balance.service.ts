@@ -82,7 +82,7 @@ export class RecalculateBalanceService {
     const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
     const now = balanceTime(clockTime, windowOf(before), given.windowRule);
     const one = { customer, entitlement, now };
-    const running = await this.grants.of(before);
+    const running = await this.grants.find(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.
     const allowance = before.isEntitled ? before.allowance : ZERO;
     // Usage that was taken from grants before the former allowance was raised becomes plan usage, up to that allowance. It stays

@@ -20,7 +20,7 @@ export class RunningGrantsService {
   ) {}
 
   /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
-  of(key: BalanceKey): Promise<readonly Grant[]> {
+  find(key: BalanceKey): Promise<readonly Grant[]> {
     return this.grants.running(key);
   }
 

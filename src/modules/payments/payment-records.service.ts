@@ -51,7 +51,7 @@ export class PaymentRecordsService {
    * invoice, posts the recovery of the write-off first.
    * @param invoice as it was before the payment
    */
-  async keep(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
+  async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
     const occurredAt = invoice === null ? await this.timeOf(customerId) : updatedAt;
     const left = amount - amountApplied;
@@ -66,7 +66,7 @@ export class PaymentRecordsService {
   }
 
   /** Stores the answer to the request that created a payment. */
-  async answer(payment: Payment): Promise<void> {
+  async storeAnswer(payment: Payment): Promise<void> {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
@@ -97,6 +97,6 @@ export class PaymentRecordsService {
    */
   async timeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
-    return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);
+    return this.testClocks.timeOn(customers.get(customerId)?.testClockId ?? null);
   }
 }

@@ -104,7 +104,7 @@ export class PaymentRefundsService {
    * transaction. Ignores what disputes took meanwhile.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
-  async reserveMoved(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
+  async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
     const reserved = await this.reserveForProviderRefund(payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
@@ -134,7 +134,7 @@ export class PaymentRefundsService {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
     await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
     if (isAllApplied(payment)) return;
-    await this.losses.take([payment], { sourceId: refundId, occurredAt: now });
+    await this.losses.coverLosses([payment], { sourceId: refundId, occurredAt: now });
   }
 
   /**
@@ -152,7 +152,7 @@ export class PaymentRefundsService {
     await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
     const stillRefunded = payment.amountRefunded - amount;
     const toCreditMinor = await this.credit.returnRefund(refundId, payment.id, stillRefunded);
-    const recoveredMinor = isAllApplied(payment) ? 0n : await this.losses.takeUnposted(payment);
+    const recoveredMinor = isAllApplied(payment) ? 0n : await this.losses.coverLossUnposted(payment);
     return { toCreditMinor, recoveredMinor };
   }
 

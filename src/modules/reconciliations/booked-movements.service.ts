@@ -28,7 +28,7 @@ export class BookedMovementsService {
    * Returns a function that finds the booked payment or refund of a reported one, by our id or else by the provider's id. The
    * function returns null if none is booked.
    */
-  async of(
+  async finderFor(
     kind: MovementKind,
     reported: readonly ProviderMovement[],
   ): Promise<(movement: ProviderMovement) => BookedMovement | null> {

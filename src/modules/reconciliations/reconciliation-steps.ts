@@ -86,7 +86,7 @@ export class ReconciliationSteps {
     kind: MovementKind,
   ): Promise<ReconciliationStep | null> {
     const page = await this.list.page(run.id, kind, run.position ?? '', COMPARED_AT_ONCE);
-    const bookedOf = await this.books.of(kind, page);
+    const bookedOf = await this.books.finderFor(kind, page);
     const isOurs = await this.ownership(kind, page);
     const possible = page
       .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
@@ -161,7 +161,7 @@ export class ReconciliationSteps {
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;
     }
-    const bookedOf = await this.books.of(kind, [seen]);
+    const bookedOf = await this.books.finderFor(kind, [seen]);
     return { booked: bookedOf(seen), reported: seen, position };
   }
 

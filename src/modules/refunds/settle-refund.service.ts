@@ -61,7 +61,7 @@ export class SettleRefundService {
       throw discrepancyNotApplicable(discrepancy);
     }
     // The failure released the reserved amount, so it is reserved again.
-    const payment = await this.payments.reserveMoved(locked, amount, now);
+    const payment = await this.payments.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
     await this.writeOutcome(before, after, payment);

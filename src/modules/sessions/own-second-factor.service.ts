@@ -75,7 +75,7 @@ export class OwnSecondFactorService {
         throw unauthenticated('session_ended');
       }
       const result = await work();
-      await this.sessions.keep(session.id);
+      await this.sessions.keepValid(session.id);
       return result;
     });
   }

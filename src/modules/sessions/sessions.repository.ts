@@ -45,7 +45,7 @@ export class SessionsRepository {
   }
 
   /** Sets `valid_from` to the current `sessions_valid_from` of the admin, so that the session stays valid. */
-  async keep(id: string): Promise<void> {
+  async keepValid(id: string): Promise<void> {
     await this.database.query(KEEP, [id]);
   }
 

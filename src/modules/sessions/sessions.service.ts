@@ -106,8 +106,8 @@ export class SessionsService {
   /**
    * Keeps the session valid after a change that ends the other sessions of its admin. Call it in the transaction of the change.
    */
-  async keep(id: string): Promise<void> {
-    await this.sessions.keep(id);
+  async keepValid(id: string): Promise<void> {
+    await this.sessions.keepValid(id);
   }
 
   /** Ends the session of the cookie. Does nothing if it has ended. */

@@ -51,11 +51,11 @@ export {
   subscriptionTermsContradict,
   subscriptionTooLarge,
 } from './subscriptions.errors';
-export { activated, isAwaitingPayment, isOutOfTime } from './domain/first-payment';
-export { decideExpiry, decideGiveUp } from './domain/decide-first-payment';
+export { activated, isAwaitingPayment, isFirstPaymentOverdue } from './domain/first-payment';
+export { decideExpiry, decideEndUnpaid } from './domain/decide-first-payment';
 export { nextBilling } from './domain/look-ahead';
 export { SUBSCRIPTION_IDS } from './new-ids';
 export { StartSubscriptionService } from './start-subscription.service';
-export { decideAbandon, decideDue } from './domain/decide';
+export { decideEndOfDeletedCustomer, decideDue } from './domain/decide';
 export { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 export { isMetered } from './domain/items';

@@ -17,7 +17,7 @@ import {
   pauseRefusal,
   transitionRefusal,
 } from './domain/decide-command';
-import { decideGiveUp } from './domain/decide-first-payment';
+import { decideEndUnpaid } from './domain/decide-first-payment';
 import { isAwaitingPayment } from './domain/first-payment';
 import type { Outcome } from './domain/outcome';
 import {
@@ -76,7 +76,7 @@ export class SubscriptionCommandsService {
       throw subscriptionTermsContradict('/at', fault);
     }
     if (when === 'now') {
-      if (isAwaitingPayment(subscription)) return decideGiveUp(snapshot, now, 'canceled');
+      if (isAwaitingPayment(subscription)) return decideEndUnpaid(snapshot, now, 'canceled');
       const canceled = { ...snapshot, subscription: { ...subscription, canceledAt: now } };
       return decideEnd(canceled, now, 'termination', creditUnused);
     }

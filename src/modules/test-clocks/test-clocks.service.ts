@@ -138,7 +138,7 @@ export class TestClocksService implements OnModuleInit {
    * clock is advancing, and after it failed.
    * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile
    */
-  async shownTo(testClockId: string | null): Promise<Date> {
+  async timeOn(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
     const found = (await this.clocks.find(testClockId)) ?? raise(testClockNotFound(testClockId));
     return found.instant;

@@ -67,7 +67,7 @@ export class Idempotency {
     return this.once(request, work, async () => {
       const current = { request, claimed: false };
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
-      if (!current.claimed) await this.keep(request, answer);
+      if (!current.claimed) await this.claimAndStore(request, answer);
       // Another process, or a notification from the gateway, may have stored an answer first.
       const known = current.claimed ? await this.find(request) : null;
       return isAnswered(known) ? known.answer : answer;
@@ -147,7 +147,7 @@ export class Idempotency {
         if (!(error instanceof KeyTaken)) {
           const refusal = act === run ? answerTo(error) : null;
           if (refusal === null) throw error;
-          act = () => this.keep(request, refusal);
+          act = () => this.claimAndStore(request, refusal);
           continue;
         }
       }
@@ -159,7 +159,7 @@ export class Idempotency {
   }
 
   /** Claims the key for an answer that is known already, and stores it. */
-  private keep(request: KeyedRequest, answer: Answer): Promise<Answer> {
+  private claimAndStore(request: KeyedRequest, answer: Answer): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
       await this.repository.complete(request.key, answer);

@@ -171,7 +171,7 @@ export class EventLog {
   }
 
   /** Locks events, so that they are not deleted before the caller's transaction ends. Returns those that exist, by id. */
-  async keep(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
+  async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const rows = await this.database.query<EventHeadRow>(KEEP, [ids]);
     return new Map(rows.map((row) => [row.id, toHead(row)]));

@@ -56,7 +56,7 @@ export class IssueCreditNoteWorkflow {
       const issued = await this.notes.issue(request, before, returned, now);
       assertUndisputed(issued, returned.disputed, credit);
       const { note, invoice } = issued;
-      await this.losses.takeOfNote(credit.lost, before, note, now);
+      await this.losses.coverLossesFromNote(credit.lost, before, note, now);
       if (invoice.status !== before.status) {
         await this.firstPayments.endInvoice(invoice, subscription, now);
       }

@@ -43,7 +43,7 @@ export class VoidInvoiceWorkflow {
       const invoice = await this.invoices.void(locked.invoice, now);
       if (subscription !== null && subscription.endedAt !== null)
         await this.redemptions.endAll([subscription.id], now);
-      await this.losses.take(lost, { sourceId: id, occurredAt: now });
+      await this.losses.coverLosses(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;
     });

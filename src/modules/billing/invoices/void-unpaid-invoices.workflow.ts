@@ -56,11 +56,11 @@ export class VoidUnpaidInvoicesWorkflow {
     for (const invoice of invoices) {
       if (isCredited(invoice)) {
         const note = await this.notes.creditWholly({ ...invoice, amountPaid: 0n }, REASON, now);
-        await this.losses.takeOfNote(lost, invoice, note, now);
+        await this.losses.coverLossesFromNote(lost, invoice, note, now);
       } else {
         await this.voiding.void(invoice, now);
         const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
-        await this.losses.take(ofCustomer, { sourceId: invoice.id, occurredAt: now });
+        await this.losses.coverLosses(ofCustomer, { sourceId: invoice.id, occurredAt: now });
       }
     }
   }

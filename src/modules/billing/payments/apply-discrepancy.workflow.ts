@@ -49,6 +49,6 @@ export class ApplyDiscrepancyWorkflow {
 
   private async correctPayment(id: string, reference: string): Promise<void> {
     const payment = await this.settling.correct(id, reference);
-    await this.losses.take([payment], { sourceId: id, occurredAt: payment.updatedAt });
+    await this.losses.coverLosses([payment], { sourceId: id, occurredAt: payment.updatedAt });
   }
 }

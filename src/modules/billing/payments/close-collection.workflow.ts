@@ -22,7 +22,7 @@ export class CloseCollectionWorkflow {
   ) {}
 
   /** Closes the collection of up to `limit` invoices. Returns how many. */
-  async closeSome(scope: TimeScope, now: Date, limit: number): Promise<number> {
+  async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
     for (const id of ids) await this.close(id, now);
     return ids.length;

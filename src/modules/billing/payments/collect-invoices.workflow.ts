@@ -15,17 +15,17 @@ import {
 import { SubscriptionsRepository } from '../../subscriptions';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
-const LOOKED_AT_ONCE = 50;
+const INVOICES_PER_READ = 50;
 
 /** Result of a search for due invoices. */
-interface Begun {
+interface StartedCharges {
   /** Number of invoices read, charged or not. */
   readonly examined: number;
   /** Payments that the run began. Their requests to the provider follow. */
   readonly payments: readonly Payment[];
 }
 
-type MethodOf = (invoice: Invoice) => ChosenMethod | null;
+type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
  * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Each attempt is
@@ -55,10 +55,10 @@ export class CollectInvoicesWorkflow {
    * Reads many invoices at once, because most of them may have nothing to charge.
    * @param limit maximum number of attempts; further invoices stay due
    */
-  async begin(scope: TimeScope, now: Date, limit: number): Promise<Begun> {
+  async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
     const lease = await this.starts.lease();
     return this.database.transaction(async () => {
-      const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
+      const due = await this.collection.lockDue(scope, now, INVOICES_PER_READ);
       const methodOf = await this.methodsFor(due, now);
       const idle = due.filter((invoice) => methodOf(invoice) === null);
       await this.collection.stopCollecting(idle, now);
@@ -81,7 +81,7 @@ export class CollectInvoicesWorkflow {
   /** Postpones invoices whose provider may not be asked for automatic charges now; returns the others. */
   private async postponeWaiting(
     due: readonly Invoice[],
-    methodOf: MethodOf,
+    methodOf: ChooseMethod,
     isRealTime: boolean,
     now: Date,
   ): Promise<readonly Invoice[]> {
@@ -98,7 +98,7 @@ export class CollectInvoicesWorkflow {
   }
 
   /** Reads the data that decide the payment method of each invoice, each kind of data with one statement. */
-  private async methodsFor(due: readonly Invoice[], now: Date): Promise<MethodOf> {
+  private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.existing(customerIds);
     const methods = await this.methods.defaults([...existing]);

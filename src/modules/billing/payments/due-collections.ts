@@ -69,7 +69,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   async runDue(): Promise<boolean> {
     this.examined = 0;
     await this.limiter.fill();
-    const closed = await this.closing.closeSome(null, this.clock.now(), AT_ONCE);
+    const closed = await this.closing.closeNext(null, this.clock.now(), AT_ONCE);
     return this.examined + closed > 0;
   }
 
@@ -95,7 +95,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /** Charges payments in sequence, so that the same requests give the same events. An error fails the advance of the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    await this.closing.closeSome(testClockId, now, AT_ONCE);
+    await this.closing.closeNext(testClockId, now, AT_ONCE);
     const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);
     for (const payment of payments) await this.finish(payment);
   }

@@ -17,7 +17,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /** Locked subscription and invoice of a payment. */
-interface Owed {
+interface LockedDebt {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
   /** False if the payment has reserved no amount of the invoice. */
@@ -64,14 +64,14 @@ export class SettlePaymentWorkflow {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
-      const owed = await this.lockOwed(id, isReserved);
+      const owed = await this.lockDebt(id, isReserved);
       const now = await this.timeOf(owed, askedAt);
       await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
       const before = await this.payments.lock(id);
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
       const after = updated === before ? before : await this.write(before, updated, owed, now);
       if (updated !== before) await this.retries.markUnusable(declined, outcome, now);
-      await this.payments.answer(after);
+      await this.payments.storeAnswer(after);
       await this.payments.recordDiscrepancy(before, outcome);
       return after;
     });
@@ -84,7 +84,7 @@ export class SettlePaymentWorkflow {
    */
   async correct(id: string, reference: string): Promise<Payment> {
     // The failure freed what the payment reserved.
-    const owed = await this.lockOwed(id, false);
+    const owed = await this.lockDebt(id, false);
     const now = await this.timeOf(owed, this.clock.now());
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
     const before = await this.payments.lock(id);
@@ -92,7 +92,7 @@ export class SettlePaymentWorkflow {
   }
 
   /** Locks the subscription and the invoice of a payment; null if the payment has no invoice. */
-  private async lockOwed(id: string, isReserved: boolean): Promise<Owed | null> {
+  private async lockDebt(id: string, isReserved: boolean): Promise<LockedDebt | null> {
     const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);
@@ -100,19 +100,20 @@ export class SettlePaymentWorkflow {
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
   }
 
-  private async timeOf(owed: Owed | null, realNow: Date): Promise<Date> {
+  private async timeOf(owed: LockedDebt | null, realNow: Date): Promise<Date> {
     return owed === null ? realNow : this.locks.timeOn(owed.invoice.testClockId);
   }
 
   private async write(
     before: Payment,
     updated: Payment,
-    owed: Owed | null,
+    owed: LockedDebt | null,
     now: Date,
   ): Promise<Payment> {
     const after = owed === null ? updated : await this.applyTo(owed, updated, now);
     await this.payments.write(before, after, now);
-    if (after.status === 'succeeded') await this.payments.keep(after, owed?.invoice ?? null);
+    if (after.status === 'succeeded')
+      await this.payments.postSucceeded(after, owed?.invoice ?? null);
     const subscription = owed?.subscription ?? null;
     if (subscription === null || !hasEnded(after)) return after;
     const isExpired = await this.firstPayments.endPayment(subscription, now);
@@ -123,7 +124,7 @@ export class SettlePaymentWorkflow {
    * Pays the locked invoice, or frees the amount that the payment has reserved. Does nothing while the outcome is not known.
    */
   private async applyTo(
-    { subscription, invoice, isReserved }: Owed,
+    { subscription, invoice, isReserved }: LockedDebt,
     payment: Payment,
     now: Date,
   ): Promise<Payment> {

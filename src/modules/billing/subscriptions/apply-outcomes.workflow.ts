@@ -62,7 +62,7 @@ export class ApplyOutcomesWorkflow {
   /** Writes decisions about different subscriptions, with one statement per table. Throws as `IssueInvoiceService.prepareAll`. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     const givenUp = decisions.flatMap(({ before, outcome }) =>
-      givenUpOf(before, outcome.subscription),
+      idIfEndedUnpaid(before, outcome.subscription),
     );
     if (givenUp.length > 0) await this.unpaidInvoices.lock(givenUp);
     const givenBack = await this.refunded.lock({
@@ -88,8 +88,8 @@ export class ApplyOutcomesWorkflow {
     }));
     const prepared = await this.issuing.prepareAll(requests, outcomes.flatMap(earnedPeriodOf), now);
     await this.unpaidInvoices.voidOrCreditAll(givenUp, now);
-    await this.redemptions.endAll(decided.flatMap(endedOf), now);
-    const applied = await this.activateUnowed(decided, prepared.drafts, now);
+    await this.redemptions.endAll(decided.flatMap(idIfEnded), now);
+    const applied = await this.activateWithoutPayment(decided, prepared.drafts, now);
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
       events.map((fact) =>
         toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
@@ -100,7 +100,7 @@ export class ApplyOutcomesWorkflow {
   }
 
   /** Activates subscriptions that would wait for a first payment, but owe nothing after coupons and credit. */
-  private async activateUnowed(
+  private async activateWithoutPayment(
     decided: readonly Applied[],
     drafts: readonly Invoice[],
     now: Date,
@@ -130,12 +130,12 @@ export class ApplyOutcomesWorkflow {
 }
 
 /** Returns the id of the subscription if it has ended, otherwise an empty list. */
-function endedOf({ after: { id, status } }: Applied): readonly string[] {
+function idIfEnded({ after: { id, status } }: Applied): readonly string[] {
   return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
 /** Returns the id of the subscription if it ended while it waited for its first payment, otherwise an empty list. */
-function givenUpOf(
+function idIfEndedUnpaid(
   before: Subscription,
   after: Pick<Subscription, 'id' | 'status'>,
 ): readonly string[] {

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { type Invoice, InvoiceCollectionService } from '../../invoicing';
 import {
-  decideGiveUp,
+  decideEndUnpaid,
   isAwaitingPayment,
-  isOutOfTime,
+  isFirstPaymentOverdue,
   type Subscription,
   SubscriptionsRepository,
 } from '../../subscriptions';
@@ -41,7 +41,7 @@ export class FirstPaymentsWorkflow {
    * or credit.
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
-    if (subscription === null || !isOutOfTime(subscription, now)) return;
+    if (subscription === null || !isFirstPaymentOverdue(subscription, now)) return;
     await this.unpaidInvoices.lock([subscription.id]);
   }
 
@@ -64,7 +64,7 @@ export class FirstPaymentsWorkflow {
    * @returns true if it expired
    */
   async endPayment(before: Subscription, now: Date): Promise<boolean> {
-    if (!isOutOfTime(before, now)) return false;
+    if (!isFirstPaymentOverdue(before, now)) return false;
     const { id } = before;
     const subscription = await this.locks.subscription(id);
     if (subscription === null || !isAwaitingPayment(subscription)) return false;
@@ -76,7 +76,7 @@ export class FirstPaymentsWorkflow {
   private async expire(id: string, now: Date): Promise<void> {
     const snapshot = await this.subscriptions.lockSnapshot(id);
     invariant(snapshot !== null, `The subscription ${id} exists.`);
-    const outcome = decideGiveUp(snapshot, now, 'incomplete_expired');
+    const outcome = decideEndUnpaid(snapshot, now, 'incomplete_expired');
     await this.outcomes.apply(snapshot.subscription, outcome, now);
   }
 }

@@ -6,7 +6,7 @@ import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
 import {
-  decideAbandon,
+  decideEndOfDeletedCustomer,
   decideDue,
   decideExpiry,
   type DueSubscription,
@@ -128,7 +128,7 @@ export class RenewSubscriptionsWorkflow {
     const now = changedAt(current, readAt);
     if (periodsOverdue(current, now, MAX_AT_ONCE + 1) > MAX_AT_ONCE)
       throw subscriptionBehind(current);
-    await this.runSome(current, now);
+    await this.runDueWork(current, now);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     return { snapshot, customer, now };
   }
@@ -137,7 +137,7 @@ export class RenewSubscriptionsWorkflow {
    * Does a few pieces of due work of a subscription that the caller's transaction has locked or created. Returns the subscription
    * after them.
    */
-  async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
+  async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
     if (isDue(latest, now)) await this.locks.beforeInvoices([latest]);
     for (let done = 0; done < MAX_AT_ONCE && isDue(latest, now); done += 1) {
@@ -159,7 +159,7 @@ function decide(
   }
   return customerIds.has(subscription.customerId)
     ? decideDue(snapshot, SUBSCRIPTION_IDS, now)
-    : decideAbandon(snapshot);
+    : decideEndOfDeletedCustomer(snapshot);
 }
 
 /** Clears an earlier failure of the renewal, because this outcome is a success. */

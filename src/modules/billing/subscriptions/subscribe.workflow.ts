@@ -74,7 +74,7 @@ export class SubscribeWorkflow {
         await this.starts.requireUsage(snapshot);
       }
       const begun = await this.outcomes.apply(created, outcome, now);
-      return created.testClockId !== null ? this.renewals.runSome(begun, now) : begun;
+      return created.testClockId !== null ? this.renewals.runDueWork(begun, now) : begun;
     });
   }
 

@@ -24,7 +24,7 @@ export class ArchiveUsageWorkflow {
 
   /** Removes archived events, or archives further ones. Returns true if there may be more to do. */
   async step(now: Date): Promise<boolean> {
-    if (await this.removing.removeSome(now)) return true;
+    if (await this.removing.removeNext(now)) return true;
     return this.database.transaction(async () => {
       const step = await this.archive.next(now);
       if (typeof step === 'string') return step === 'done';

@@ -31,7 +31,7 @@ export class ProveUsageWorkflow {
     const query = await this.usage.proofOf(meterId, customerId, period);
     return this.reports.run('proof', async () => {
       const { testClockId } = await this.customers.getForHistory(customerId);
-      const now = await this.testClocks.shownTo(testClockId);
+      const now = await this.testClocks.timeOn(testClockId);
       const unbillable = await this.unbillableUsage.unbillablePeriods(customerId, query.meter, now);
       return this.store.prove({ ...query, unbillable });
     });

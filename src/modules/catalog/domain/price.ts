@@ -91,30 +91,30 @@ export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {
     case 'flat':
-      return { model: 'flat', amountMinor: given(terms.amount) };
+      return { model: 'flat', amountMinor: requireField(terms.amount) };
     case 'per_unit':
-      return { model: 'per_unit', unitAmount: given(terms.unitAmount) };
+      return { model: 'per_unit', unitAmount: requireField(terms.unitAmount) };
     case 'graduated':
     case 'volume':
       return {
         model: terms.model,
-        tiers: given(terms.tiers).map(toRatingTier),
-        chargeFlatAtZero: given(terms.chargeFlatAtZero),
+        tiers: requireField(terms.tiers).map(toRatingTier),
+        chargeFlatAtZero: requireField(terms.chargeFlatAtZero),
       };
     case 'package':
       return {
         model: 'package',
-        unitAmount: given(terms.unitAmount),
-        packageSize: given(terms.packageSize),
-        freeUnits: given(terms.freeUnits),
+        unitAmount: requireField(terms.unitAmount),
+        packageSize: requireField(terms.packageSize),
+        freeUnits: requireField(terms.freeUnits),
       };
     case 'percentage':
       return {
         model: 'percentage',
-        rate: given(terms.rate),
-        fixedAmountMinor: given(terms.fixedAmount),
-        freeEvents: wholeOf(given(terms.freeUnits)),
-        freeAmountMinor: given(terms.freeAmount),
+        rate: requireField(terms.rate),
+        fixedAmountMinor: requireField(terms.fixedAmount),
+        freeEvents: wholeOf(requireField(terms.freeUnits)),
+        freeAmountMinor: requireField(terms.freeAmount),
         eventMinimumMinor: terms.eventMinimumAmount,
         eventMaximumMinor: terms.eventMaximumAmount,
       };
@@ -130,7 +130,7 @@ function wholeOf(decimal: string): bigint {
   return BigInt(decimal.split('.')[0] ?? '0');
 }
 
-function given<Value>(value: Value | null): Value {
+function requireField<Value>(value: Value | null): Value {
   invariant(value !== null, 'A price has every field that its model needs.');
   return value;
 }

@@ -74,13 +74,13 @@ export function correctionTerms({
       const terms = { ...bill, coupons: inForce, amounts: amounts.get(bill.id) ?? [] };
       const coupons = couponsFor(request, terms, addedMinor);
       grow(request, addedMinor);
-      return left.take({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
+      return left.takeDiscounts({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
     },
     takenBack: (request, listedMinor) => {
       grow(request, -listedMinor);
     },
     returned: (discounts) => {
-      for (const discount of discounts) left.giveBack(discount);
+      for (const discount of discounts) left.returnDiscount(discount);
     },
   };
 }

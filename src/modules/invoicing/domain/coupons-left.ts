@@ -28,7 +28,7 @@ export class CouponsLeft {
    * Subtracts the discounts of an added amount from the remaining amounts of the coupons, and records that the coupons were
    * used. Returns `billedBy` with the remaining amounts before the subtraction as `restMinor`.
    */
-  take(billedBy: BilledBy, addedMinor: bigint): BilledBy {
+  takeDiscounts(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
     const coupons = billedBy.coupons.map((coupon) => ({
       ...coupon,
@@ -47,7 +47,7 @@ export class CouponsLeft {
     return { ...billedBy, coupons };
   }
 
-  giveBack({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
+  returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);
     if (coupon !== undefined) this.change(remainingKey(coupon, billedFrom), amountMinor);
   }

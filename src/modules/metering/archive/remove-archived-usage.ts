@@ -34,7 +34,7 @@ export class RemoveArchivedUsage {
   ) {}
 
   /** Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do. */
-  removeSome(now: Date): Promise<boolean> {
+  removeNext(now: Date): Promise<boolean> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return Promise.resolve(false);
     return this.database.transaction(async () => {

@@ -36,7 +36,7 @@ export class EventCounts {
   ) {}
 
   /** Returns the meters that count an event of a locked stream, each with the group and the registered windows of the event. */
-  async of(stream: string, event: StoredUsageEvent): Promise<readonly EventCount[]> {
+  async find(stream: string, event: StoredUsageEvent): Promise<readonly EventCount[]> {
     const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
       event.idempotencyKey,
     ]);

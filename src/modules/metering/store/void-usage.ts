@@ -72,7 +72,7 @@ export class VoidUsage {
 
   private async voidLocked(stream: string, before: StoredUsageEvent): Promise<StoredUsageEvent> {
     const now = this.clock.now();
-    const counts = await this.counts.of(stream, before);
+    const counts = await this.counts.find(stream, before);
     const late = await this.billedWith(stream, before, counts);
     const after = { ...before, voidedAt: now };
     const { customerId, timestamp } = before;

@@ -19,7 +19,7 @@ export interface DisputedMoney {
 }
 
 /** Object that made credit available, and the time at which it did. Both go into the ledger transaction. */
-interface Freed {
+interface CreditOrigin {
   readonly sourceId: string;
   readonly occurredAt: Date;
 }
@@ -67,15 +67,15 @@ export class LostCreditService {
    * Takes available credit of locked payments of one customer, up to the losses that no credit has covered yet, and posts it to
    * the ledger.
    */
-  async take(payments: readonly LostPayment[], freed: Freed): Promise<void> {
+  async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let amountMinor = 0n;
-    for (const payment of payments) amountMinor += await this.takeUnposted(payment);
+    for (const payment of payments) amountMinor += await this.coverLossUnposted(payment);
     const [payment] = payments;
-    if (payment !== undefined) await this.post(payment, amountMinor, freed);
+    if (payment !== undefined) await this.post(payment, amountMinor, origin);
   }
 
-  /** Takes credit of a locked payment as {@link take} does. Returns the amount, which the caller posts to the ledger. */
-  async takeUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
+  /** Takes credit of a locked payment as {@link coverLosses} does, without posting it. Returns the amount. */
+  async coverLossUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
     if (amountLost === 0n) return 0n;
     const { lost } = await this.credit.lockOf(id);
     return this.credit.takeLost(id, amountLost - lost);
@@ -85,7 +85,7 @@ export class LostCreditService {
    * Takes credit that a credit note gave for an invoice, which had used credit of the locked payments, and posts it to the
    * ledger. Takes at most the losses of these payments that no credit has covered yet.
    */
-  async takeOfNote(
+  async coverLossesFromNote(
     payments: readonly LostPayment[],
     invoice: Pick<Invoice, 'id' | 'credits'>,
     note: CreditNote,
@@ -124,9 +124,9 @@ export class LostCreditService {
   private async post(
     { customerId, currency }: Pick<Payment, 'customerId' | 'currency'>,
     amountMinor: bigint,
-    freed: Freed,
+    origin: CreditOrigin,
   ): Promise<void> {
     if (amountMinor === 0n) return;
-    await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...freed, customerId });
+    await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...origin, customerId });
   }
 }

@@ -80,6 +80,6 @@ export class AttachMethodsService {
     if (known !== null) return known;
     const made = await provider.createCustomer(customerId);
     if (made === null) throw paymentProviderUnavailable(provider.name);
-    return this.providerCustomers.keep(customerId, provider.name, made, this.clock.now());
+    return this.providerCustomers.insertIfNone(customerId, provider.name, made, this.clock.now());
   }
 }

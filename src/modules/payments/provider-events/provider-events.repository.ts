@@ -113,7 +113,7 @@ export class ProviderEventsRepository {
   constructor(private readonly database: Database) {}
 
   /** Stores an event about one of our objects, unless it is stored already. */
-  async keep(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
+  async insertIfNew(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
     const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
     const parameters = [id, provider, type, subjectId, objectId, createdAt, now];

@@ -39,7 +39,7 @@ export class ProviderEventsService {
     const now = this.clock.now();
     const event = this.webhooks.parse(raw, signature, now);
     if (event === null) throw webhookSignatureInvalid();
-    await this.events.keep('stripe', event, now);
+    await this.events.insertIfNew('stripe', event, now);
     this.jobs.wake(PROVIDER_EVENTS_WORK);
   }
 
@@ -73,7 +73,8 @@ export class ProviderEventsService {
         await this.events.restartListing('stripe', listing, this.clock.now());
         return false;
       }
-      for (const event of page.events) await this.events.keep('stripe', event, listing.listingAt);
+      for (const event of page.events)
+        await this.events.insertIfNew('stripe', event, listing.listingAt);
       if (page.next === null) return true;
       after = page.next;
       await this.events.keepPage('stripe', listing, after, aMinuteAfter(this.clock.now()));

@@ -21,7 +21,7 @@ export class ProviderCustomersRepository {
   }
 
   /** Stores a reference unless the customer already has one at the provider. Returns the stored reference. */
-  async keep(
+  async insertIfNone(
     customerId: string,
     provider: ProviderName,
     reference: string,

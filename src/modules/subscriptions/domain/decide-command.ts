@@ -13,7 +13,7 @@ import {
 } from './items';
 import { nextDueAt, withPeriod } from './due';
 import { earnedItems, outcomeOf, type NewSubscriptionIds, type Outcome } from './outcome';
-import { advanceCharges, arrearsCharges, nextPeriod, restCharge } from './periods';
+import { advanceCharges, arrearsCharges, nextPeriod, restOfPeriodCharge } from './periods';
 import {
   spanOf,
   SUBSCRIPTION_TRANSITIONS,
@@ -97,7 +97,7 @@ export function decideChangeNow(
         ),
         ...swapped.added
           .filter(({ price }) => price.timing === 'in_advance')
-          .map((item) => restCharge(changed, item, period)),
+          .map((item) => restOfPeriodCharge(changed, item, period)),
       ]
     : [];
   return outcomeOf(changed, {

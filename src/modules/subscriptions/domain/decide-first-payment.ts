@@ -15,14 +15,14 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
   }
   const at = subscription.incompleteExpiresAt;
   invariant(at !== null, 'only what waits for its first payment runs out of time');
-  return decideGiveUp(snapshot, at, 'incomplete_expired');
+  return decideEndUnpaid(snapshot, at, 'incomplete_expired');
 }
 
 /**
  * Ends a subscription that waits for its first payment. It was never active, so its end bills nothing. The caller voids its open
  * invoices, or credits the rest of them.
  */
-export function decideGiveUp(
+export function decideEndUnpaid(
   { subscription: before, items, period }: Snapshot,
   at: Date,
   status: 'incomplete_expired' | 'canceled',

@@ -211,7 +211,7 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
  * Decides the end of the subscription of a deleted customer. Bills nothing: usage after the last billed period counts as not
  * sold.
  */
-export function decideAbandon(snapshot: Snapshot): Outcome {
+export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');

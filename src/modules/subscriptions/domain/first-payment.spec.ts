@@ -2,8 +2,8 @@ import { isTerminal, mayBecome } from '../../../core/states';
 import { decideStart } from './decide';
 import { itemsOf } from './items';
 import { changeRefusal, pauseRefusal } from './decide-command';
-import { decideExpiry, decideGiveUp } from './decide-first-payment';
-import { activated, isAwaitingPayment, isOutOfTime } from './first-payment';
+import { decideExpiry, decideEndUnpaid } from './decide-first-payment';
+import { activated, isAwaitingPayment, isFirstPaymentOverdue } from './first-payment';
 import { afterPaymentEvent } from './payment-event';
 import {
   type Offer,
@@ -139,9 +139,9 @@ describe('a subscription that waits for its first payment', () => {
 
   it('is out of time at its end, not before', () => {
     const { subscription } = waiting();
-    expect(isOutOfTime(subscription, new Date(EXPIRY.getTime() - 1))).toBe(false);
-    expect(isOutOfTime(subscription, EXPIRY)).toBe(true);
-    expect(isOutOfTime(sold('allow_active').subscription, END)).toBe(false);
+    expect(isFirstPaymentOverdue(subscription, new Date(EXPIRY.getTime() - 1))).toBe(false);
+    expect(isFirstPaymentOverdue(subscription, EXPIRY)).toBe(true);
+    expect(isFirstPaymentOverdue(sold('allow_active').subscription, END)).toBe(false);
   });
 
   it('expires for good, and bills nothing for its time', () => {
@@ -174,13 +174,13 @@ describe('a subscription that waits for its first payment', () => {
     const { period } = snapshot;
     if (period === null) throw new Error('It has begun.');
     const short = { ...snapshot, period: { ...period, endAt: TRIAL_END } };
-    expect(decideGiveUp(short, END, 'incomplete_expired').periodChanged).toMatchObject({
+    expect(decideEndUnpaid(short, END, 'incomplete_expired').periodChanged).toMatchObject({
       endAt: TRIAL_END,
     });
   });
 
   it('is canceled on request', () => {
-    expect(decideGiveUp(waiting(), TRIAL_END, 'canceled')).toMatchObject({
+    expect(decideEndUnpaid(waiting(), TRIAL_END, 'canceled')).toMatchObject({
       subscription: { status: 'canceled', canceledAt: TRIAL_END, endedAt: TRIAL_END },
       billing: null,
       events: ['canceled'],

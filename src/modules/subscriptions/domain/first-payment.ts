@@ -35,7 +35,7 @@ export function activated(subscription: Subscription): Subscription {
  * Returns true if the time limit of the first payment has passed, so that only a payment in flight can still activate the
  * subscription.
  */
-export function isOutOfTime(
+export function isFirstPaymentOverdue(
   { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,
   now: Date,
 ): boolean {

@@ -13,7 +13,7 @@ export function itemsOf(
     ...item,
     id: ids.item(),
     subscriptionId,
-    quantity: isSoldOnce(item.price) ? '1' : item.quantity,
+    quantity: hasNoAgreedQuantity(item.price) ? '1' : item.quantity,
     proration: offer.proration,
     startAt,
     endAt: null,
@@ -23,7 +23,7 @@ export function itemsOf(
 }
 
 /** Returns true if the price has no agreed quantity: it is flat, or a meter counts its quantity. */
-function isSoldOnce({ rating, usage }: SoldPrice): boolean {
+function hasNoAgreedQuantity({ rating, usage }: SoldPrice): boolean {
   return rating.model === 'flat' || usage !== undefined;
 }
 
@@ -104,21 +104,21 @@ function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
 }
 
 function termsOf(price: SoldPrice): string {
-  return JSON.stringify(comparable({ ...price, priceId: null }));
+  return JSON.stringify(normalized({ ...price, priceId: null }));
 }
 
 const DECIMAL = /^\d+(\.\d+)?$/;
 
 /** Returns a value with the properties of objects in order, and decimals in one notation. */
-function comparable(value: unknown): unknown {
+function normalized(value: unknown): unknown {
   if (typeof value === 'string')
     return DECIMAL.test(value) ? formatExact(parseDecimal(value)) : value;
   if (typeof value === 'bigint') return value.toString();
-  if (Array.isArray(value)) return value.map(comparable);
+  if (Array.isArray(value)) return value.map(normalized);
   if (typeof value !== 'object' || value === null) return value;
   return Object.entries(value)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, part]) => [key, comparable(part)]);
+    .map(([key, part]) => [key, normalized(part)]);
 }
 
 /** Compares numbers, not texts: `2` is `2.00`. */

@@ -98,7 +98,13 @@ export function advanceCharges(
     .filter(({ price }) => price.timing === 'in_advance')
     .filter((item) => item.startAt <= startAt && (item.endAt === null || item.endAt > startAt))
     .map((item) =>
-      charge(subscription, item, spanOf(period), period, shortOf(subscription, item, period)),
+      charge(
+        subscription,
+        item,
+        spanOf(period),
+        period,
+        firstPeriodProration(subscription, item, period),
+      ),
     );
 }
 
@@ -154,7 +160,7 @@ export function usageSoFar({
 }
 
 /** Returns the charge for the rest of a period, at a price that applies from now on. */
-export function restCharge(
+export function restOfPeriodCharge(
   subscription: Subscription,
   item: SubscriptionItem,
   period: SubscriptionPeriod,
@@ -165,7 +171,7 @@ export function restCharge(
 }
 
 /** Returns the proration of a short first period within its calendar period; null: billed whole. */
-function shortOf(
+function firstPeriodProration(
   subscription: Subscription,
   item: SubscriptionItem,
   period: SubscriptionPeriod,

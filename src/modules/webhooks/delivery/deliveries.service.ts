@@ -80,7 +80,7 @@ export class DeliveriesService {
       const { delivery } = await this.get(id);
       if (delivery.status === 'pending') throw webhookDeliveryPending(id);
       await this.activeEndpoint(delivery.endpointId);
-      const event = (await this.events.keep([delivery.eventId])).get(delivery.eventId);
+      const event = (await this.events.lock([delivery.eventId])).get(delivery.eventId);
       // The event was deleted with its deliveries meanwhile.
       if (event === undefined) throw webhookDeliveryNotFound(id);
       const made = await this.make(event, delivery.endpointId, 'retry', this.clock.now());

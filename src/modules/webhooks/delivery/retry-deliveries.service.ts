@@ -42,7 +42,7 @@ export class RetryDeliveriesService {
       const endpointIds = await this.lockEndpoints(filter.endpointId);
       const found = await this.deliveries.findUnretried(filter, endpointIds, MAX_RETRIED + 1);
       const first = found.slice(0, MAX_RETRIED);
-      const kept = await this.events.keep(first.map(({ eventId }) => eventId));
+      const kept = await this.events.lock(first.map(({ eventId }) => eventId));
       const chosen = first.filter(({ eventId }) => kept.has(eventId));
       const now = this.clock.now();
       await this.deliveries.insert(

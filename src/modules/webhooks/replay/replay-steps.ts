@@ -40,7 +40,7 @@ export class ReplaySteps {
     );
     const room = MAX_REPLAYED - before.replayed;
     const first = matching.slice(0, room);
-    const kept = await this.events.keep(first.map(({ id }) => id));
+    const kept = await this.events.lock(first.map(({ id }) => id));
     const wanted = first.filter(({ id }) => kept.has(id));
     const made = await this.deliveries.insert(
       wanted.map((event) => newDelivery(event, endpointId, 'replay', now)),
