@@ -1,7 +1,12 @@
 import type Stripe from 'stripe';
 import { disputeOf } from './stripe-disputes';
 
-const intent = { id: 'pi_1', metadata: { payment_id: 'pay_1', environment: 'default' } };
+const intent = {
+  id: 'pi_1',
+  amount_received: 1_000,
+  currency: 'usd',
+  metadata: { payment_id: 'pay_1', environment: 'default' },
+};
 
 const seen = (fields: object) =>
   disputeOf(
@@ -56,6 +61,28 @@ describe('a dispute of Stripe', () => {
   ])('has the funds %s', (_, movements, amountWithdrawn, amountReinstated) => {
     const reported = { amountWithdrawn, amountReinstated };
     expect(seen({ balance_transactions: movements })).toMatchObject({ reported });
+  });
+
+  it.each([
+    ['counts as the whole payment', { amount_received: 6_500, currency: 'jpy' }, 'eur', 6_500n],
+    [
+      'counts as the whole payment, whose currency has two decimals at Stripe alone',
+      { amount_received: 650_000, currency: 'isk' },
+      'eur',
+      6_500n,
+    ],
+    [
+      'takes the funds that moved in the currency of the payment',
+      { amount_received: 6_500, currency: 'jpy' },
+      'jpy',
+      4_100n,
+    ],
+  ])('in another currency than the payment %s', (_, of, currency, amountWithdrawn) => {
+    const fields = { amount: 4_000, currency: 'eur', payment_intent: { ...intent, ...of } };
+    const movements = [{ amount: -4_100, currency }];
+    expect(seen({ ...fields, balance_transactions: movements })).toMatchObject({
+      reported: { amount: 6_500n, amountWithdrawn, amountReinstated: 0n },
+    });
   });
 
   it.each([

@@ -17,15 +17,21 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
   lost: 'lost',
 };
 
+/** Amounts of a dispute, in the currency of its payment. */
+type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_transactions'>;
+
 /**
  * Converts a dispute of Stripe whose payment intent is expanded. Withdrawn and reinstated funds are the sums of its balance
- * transactions. A balance transaction in another currency, that of the account, counts as the disputed amount. An unknown
- * status counts as open.
+ * transactions. A balance transaction in another currency, that of the account, counts as the disputed amount. A dispute in
+ * another currency than its payment counts as about the whole payment. An unknown status counts as open.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
-  const payment = ownPaymentOf(dispute.payment_intent, environment);
-  if (payment === null) return { kind: 'not_ours' };
+  const { payment_intent: intent } = dispute;
+  const payment = ownPaymentOf(intent, environment);
+  if (payment === null || intent === null || typeof intent === 'string')
+    return { kind: 'not_ours' };
   const { due_by: dueBy } = dispute.evidence_details;
+  const funds = inCurrencyOf(intent, dispute);
   return {
     kind: 'dispute',
     ...payment,
@@ -35,17 +41,22 @@ export function disputeOf(dispute: Stripe.Dispute, environment: string): Provide
         ? (STATUSES[dispute.status] ?? 'open')
         : 'open',
       reason: dispute.reason,
-      amount: minorOf(dispute.amount, dispute.currency),
-      amountWithdrawn: -movedOf(dispute, -1),
-      amountReinstated: movedOf(dispute, 1),
+      amount: minorOf(funds.amount, funds.currency),
+      amountWithdrawn: -movedOf(funds, -1),
+      amountReinstated: movedOf(funds, 1),
       isRefundable: dispute.is_charge_refundable,
       evidenceDueAt: dueBy === null ? null : new Date(dueBy * 1_000),
     },
   };
 }
 
+function inCurrencyOf(intent: Stripe.PaymentIntent, dispute: DisputedFunds): DisputedFunds {
+  const { currency, amount_received: amount } = intent;
+  return dispute.currency === currency ? dispute : { ...dispute, currency, amount };
+}
+
 /** Returns the signed sum of the movements in one direction, in minor units of the dispute's currency. Fees are not included. */
-function movedOf(dispute: Stripe.Dispute, sign: 1 | -1): bigint {
+function movedOf(dispute: DisputedFunds, sign: 1 | -1): bigint {
   return dispute.balance_transactions
     .filter(({ amount }) => Math.sign(amount) === sign)
     .reduce((sum, { amount, currency }) => {
