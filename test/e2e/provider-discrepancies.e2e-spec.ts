@@ -2,7 +2,7 @@ import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { ResumePaymentWorkflow } from '../../src/modules/billing/payments/resume-payment.workflow';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
-import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { recordDispute } from '../support/disputes';
 import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { createCustomer, createPayment } from '../support/billing';
 import { captureLog, type CapturedLog } from '../support/leaks';
@@ -78,7 +78,7 @@ describe('a provider that contradicts a final outcome', () => {
 
   /** Loses a dispute about a payment of 10,000, or about a part of it. */
   const lose = (payment: string, amount = 10_000n, reference = `dp_${payment}`) =>
-    engine.app.get(DisputesService).record(payment, {
+    recordDispute(engine, payment, {
       providerReference: reference,
       status: 'lost',
       reason: null,

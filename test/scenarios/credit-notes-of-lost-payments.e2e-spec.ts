@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { recordDispute } from '../support/disputes';
 import { verifyLedger } from '../support/ledger';
 import { untilSessionsWait } from '../support/lock-waits';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -297,7 +297,7 @@ describe('a credit note that is settled as a refund', () => {
       const works = {
         note: async () => (await note(sold, 1_000)).body as object,
         loss: () =>
-          story.engine.app.get(DisputesService).record(sold.payment, {
+          recordDispute(story.engine, sold.payment, {
             providerReference: `dp_${sold.payment}`,
             status: 'lost',
             reason: 'fraudulent',

@@ -1,6 +1,6 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
-import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { recordDispute } from '../support/disputes';
 import { postingsOf, verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { eventsOf } from '../support/test-app';
@@ -128,7 +128,7 @@ describe('a dispute', () => {
       balance: 0,
     });
 
-    await story.engine.app.get(DisputesService).record(payment.id, {
+    await recordDispute(story.engine, payment.id, {
       providerReference: reference,
       status: 'won',
       reason: 'fraudulent',
@@ -159,7 +159,7 @@ describe('a dispute', () => {
       lost.push(opened.id);
     }
     const win = async (providerReference: string) => {
-      await story.engine.app.get(DisputesService).record(payment.id, {
+      await recordDispute(story.engine, payment.id, {
         providerReference,
         status: 'won',
         reason: 'fraudulent',
@@ -243,7 +243,7 @@ describe('a dispute', () => {
       ]);
       expect(await balanceOf(customer)).toBe(0);
 
-      await story.engine.app.get(DisputesService).record(payment, {
+      await recordDispute(story.engine, payment, {
         providerReference: dispute,
         status: 'won',
         reason: 'fraudulent',
@@ -344,7 +344,7 @@ describe('a dispute', () => {
       await credit(used, await lineOf(used), 300);
       expect(await balanceOf(customer)).toBe(800);
 
-      await story.engine.app.get(DisputesService).record(payment, {
+      await recordDispute(story.engine, payment, {
         providerReference: dispute,
         status: 'won',
         reason: 'fraudulent',

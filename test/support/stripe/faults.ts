@@ -9,6 +9,8 @@ export type Fault =
   | 'reset_after'
   | 'hang_before'
   | 'hang_after'
+  /** Takes effect at once. The answer is sent when it is released. */
+  | 'answer_held'
   | 'error_500_before'
   | 'error_500_after'
   | 'rate_limited'
@@ -53,7 +55,7 @@ export class Faults {
     return ready.fault;
   }
 
-  /** Number of requests that hang before their effect. */
+  /** Number of requests that wait to be released: those that hang before their effect, and those whose answer is held. */
   get hanging(): number {
     return this.waiting.length;
   }
@@ -62,7 +64,7 @@ export class Faults {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Lets the requests that hang before their effect go on. */
+  /** Lets the requests go on that hang before their effect, or whose answer is held. */
   release(): void {
     const waiting = this.waiting;
     this.waiting = [];

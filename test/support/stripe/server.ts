@@ -119,6 +119,7 @@ export class StripeServer {
         response.destroy();
         return;
       }
+      if (fault === 'answer_held') await this.faults.hang();
       record.status = answered.status;
       if (key !== null) response.setHeader('idempotency-key', key);
       if (record.replayed) response.setHeader('idempotent-replayed', 'true');

@@ -73,15 +73,20 @@ export class ApplyProviderEventWorkflow {
 
   /**
    * Records a dispute of one of our payments, after the payment has a final outcome. Returns false if the event has to be applied
-   * again.
+   * again. Reads the dispute again if another notification of it was applied meanwhile.
    */
-  private async applyDispute({ provider, subjectId }: KnownEvent): Promise<boolean> {
+  private async applyDispute(event: KnownEvent): Promise<boolean> {
+    const { provider, subjectId } = event;
+    const version = await this.disputes.versionOf(provider, subjectId);
     const found = await this.gateway.readDispute(provider, subjectId);
     if (found.kind !== 'dispute') return found.kind === 'not_ours';
-    return this.withPayment(provider, found, async (paymentId) => {
-      await this.disputes.record(paymentId, found.reported);
-      return true;
-    });
+    return this.withPayment(
+      provider,
+      found,
+      async (paymentId) =>
+        (await this.disputes.record(paymentId, found.reported, version)) ||
+        this.applyDispute(event),
+    );
   }
 
   /**

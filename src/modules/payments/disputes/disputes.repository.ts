@@ -24,9 +24,8 @@ export class DisputesRepository {
     return this.database.selectOne(DisputeEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the dispute with this id at its provider. The caller has locked the payment. */
+  /** Returns the dispute with this id at its provider. */
   findByReference(provider: ProviderName, reference: string): Promise<Dispute | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(
       DisputeEntity,
       'WHERE provider = $1 AND provider_reference = $2',

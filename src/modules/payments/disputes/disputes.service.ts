@@ -7,6 +7,7 @@ import { newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
 import { CreditBalanceService } from '../../invoicing';
 import { LedgerService } from '../../ledger';
+import type { ProviderName } from '../domain/payment-provider';
 import type { ReportedDispute } from '../domain/reported-dispute';
 import { PaymentRecordsService } from '../payment-records.service';
 import {
@@ -43,27 +44,36 @@ export class DisputesService {
     return this.disputes.page(filter, request);
   }
 
+  /** Returns the version of the dispute with this id at its provider; 0 if it is not recorded. */
+  async versionOf(provider: ProviderName, reference: string): Promise<number> {
+    return (await this.disputes.findByReference(provider, reference))?.version ?? 0;
+  }
+
   /**
    * Records a dispute as its provider reports it: the dispute, its event, its postings, and the refundable amount of the
    * payment. A repeated or outdated report changes nothing.
+   * @param knownVersion of the dispute before the provider was asked
+   * @returns false if another report was recorded since. This one may be older, so that the provider has to be asked again
    */
-  record(paymentId: string, reported: ReportedDispute): Promise<void> {
+  record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
       const { customerId, provider, currency } = payment;
       const now = await this.payments.timeOf(customerId);
       const found = await this.disputes.findByReference(provider, reported.providerReference);
       const of = { customerId, paymentId, provider, currency };
-      if (found !== null && isOutdated(reported, found)) return;
+      if (found !== null && isOutdated(reported, found)) return true;
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
-      if (after === before) return;
+      if (after === before) return true;
+      if ((found?.version ?? 0) !== knownVersion) return false;
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
       await this.recordEvents(found, after);
       const totals = await this.disputes.totalsOf(paymentId);
       await this.post(after, money, totals.amountLost);
       await this.payments.recordDisputes(payment, totals, now);
+      return true;
     });
   }
 

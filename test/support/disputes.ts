@@ -1,0 +1,17 @@
+import type { ReportedDispute } from '../../src/modules/payments/domain/reported-dispute';
+import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { PaymentsRepository } from '../../src/modules/payments/payments.repository';
+import type { TestApp } from './test-app';
+
+/** Records a report of a dispute, for reports that the providers of the tests cannot make. */
+export async function recordDispute(
+  { app }: TestApp,
+  paymentId: string,
+  reported: ReportedDispute,
+): Promise<void> {
+  const disputes = app.get(DisputesService);
+  const payment = await app.get(PaymentsRepository).find(paymentId);
+  if (payment === null) throw new Error(`There is no payment ${paymentId}.`);
+  const version = await disputes.versionOf(payment.provider, reported.providerReference);
+  expect(await disputes.record(paymentId, reported, version)).toBe(true);
+}
