@@ -2,6 +2,7 @@ import { AuditTrail } from '../../src/platform/audit';
 import { AuditUsageCounts } from '../../src/modules/audit';
 import { runSealing, sealAll } from '../support/audit-seals';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
@@ -213,6 +214,101 @@ describe('the audit log', () => {
     const counts = (await entries()).map((entry) => entry.change_count);
     expect(lines).toHaveLength(counts.reduce((sum, count) => sum + count, 0));
     expect(lines.at(0)).toMatchObject({ change: { object_id: expect.any(String) as string } });
+  });
+
+  describe('exported while a change is written', () => {
+    interface Line {
+      readonly position: string;
+      readonly change: { readonly object_id: string };
+    }
+
+    async function exportAfter(position: string): Promise<readonly Line[]> {
+      const { status, text } = await call('get', `/v1/audit-log/export?after=${position}`).buffer(
+        true,
+      );
+      expect(status).toBe(200);
+      return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
+    }
+
+    /** Records a change in a transaction that stays open. Returns a function that commits it. */
+    async function recordOpen(objectId: string): Promise<() => Promise<void>> {
+      let commit: () => void = () => undefined;
+      const committed = new Promise<void>((resolve) => (commit = resolve));
+      let open: Promise<void> = Promise.resolve();
+      await new Promise<void>((recorded, failed) => {
+        open = engine.database.transaction(async () => {
+          const change = { action: 'thing.made', objectId, fields: { size: 1 } };
+          await engine.app.get(AuditTrail).record(change);
+          recorded();
+          await committed;
+        });
+        open.catch(failed);
+      });
+      return () => {
+        commit();
+        return open;
+      };
+    }
+
+    const LOOKS_FOR_WRITERS = `
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'
+        AND query_start > $1::timestamptz AND query LIKE '%RowExclusiveLock%'`;
+
+    it('contains each change once over consecutive exports', async () => {
+      const before = await exportAfter('0');
+      const start = before.at(-1)?.position ?? '0';
+      const commit = await recordOpen('thing_slow');
+      const customer = await createCustomer('fast');
+      const first = await exportAfter(start).finally(commit);
+      const second = await exportAfter(first.at(-1)?.position ?? start);
+      const lines = [...first, ...second];
+      expect(lines.map(({ change }) => change.object_id)).toEqual(['thing_slow', customer]);
+      expect(await exportAfter(lines.at(-1)?.position ?? '0')).toEqual([]);
+      expect((await exportAfter('0')).slice(before.length)).toEqual(lines);
+    });
+
+    it('ends at the last seal while a writing transaction stays open', async () => {
+      await sealAll(engine);
+      const sealed = (await exportAfter('0')).at(-1)?.position ?? '0';
+      const commit = await recordOpen('thing_open');
+      try {
+        await createCustomer('unsealed');
+        expect((await exportAfter('0')).at(-1)?.position).toBe(sealed);
+      } finally {
+        await commit();
+      }
+      expect(await exportAfter(sealed)).toHaveLength(2);
+    });
+
+    it('waits for a writing transaction', async () => {
+      const start = (await exportAfter('0')).at(-1)?.position ?? '0';
+      const commit = await recordOpen('thing_waited_for');
+      try {
+        const customer = await createCustomer('waiting');
+        const since = await engine.database.queryValue<string>('SELECT clock_timestamp()::text');
+        const exporting = exportAfter(start);
+        await until('the export has met the open transaction', async () => {
+          const looks = await engine.database.query(LOOKS_FOR_WRITERS, [since]);
+          return looks.length > 0;
+        });
+        await commit();
+        const objects = (await exporting).map(({ change }) => change.object_id);
+        expect(objects).toEqual(['thing_waited_for', customer]);
+      } finally {
+        await commit();
+      }
+    });
+
+    it('refuses a position that is no number', async () => {
+      for (const after of ['', '-1', 'x', '1'.repeat(19)]) {
+        const refused = await call('get', `/v1/audit-log/export?after=${after}`);
+        expect([refused.status, (refused.body as { code: string }).code]).toEqual([
+          400,
+          'validation_failed',
+        ]);
+      }
+    });
   });
 
   it('counts usage requests instead, by caller and hour', async () => {

@@ -25,6 +25,7 @@ import {
   toAuditEntryDto,
   toAuditExportLineDto,
   toAuditFilter,
+  toExportStart,
 } from './dto/audit-entry.dto';
 import { AuditUsageCountDto, toAuditUsageCountDto } from './dto/audit-usage-count.dto';
 import { AuditVerificationDto, toAuditVerificationDto } from './dto/audit-verification.dto';
@@ -42,7 +43,7 @@ export class AuditLogController {
   @Operation({
     summary: 'List the audit log',
     description:
-      'Newest first. Each entry is one operation that changed something, written in the commit of the change. Requests that were refused, rolled back or replayed have none. Reported usage and consumption are counted instead.',
+      'Newest first. Each entry is one operation that changed something. Requests that were refused, rolled back or replayed have none. Reported usage and consumption are counted instead.',
     access: 'audit:read',
     answer: pageOf(AuditEntryDto),
   })
@@ -55,7 +56,7 @@ export class AuditLogController {
   @Operation({
     summary: 'Export the audit log',
     description:
-      'Returns every matching change with its operation, oldest first, as newline-delimited JSON. If the export fails, the answer is cut off, which HTTP clients report as incomplete.',
+      'Every matching change, oldest first, as newline-delimited JSON. Changes that are not committed follow in an export `after` the last line. If it fails, the answer is cut off, which HTTP clients report as incomplete.',
     access: 'audit:read',
     lines: [AuditExportLineDto],
   })
@@ -63,14 +64,14 @@ export class AuditLogController {
     @Query() query: ExportAuditLogDto,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLines(response, toLines(this.log.export(toAuditFilter(query))));
+    await sendLines(response, toLines(this.log.export(toAuditFilter(query), toExportStart(query))));
   }
 
   @Get('verify')
   @Operation({
     summary: 'Verify the audit log',
     description:
-      'Compares the whole audit log with its seals, on one snapshot. Reveals rows that were changed, removed or added directly in the database.',
+      'Compares the whole audit log with its seals. Reveals rows that were changed, removed or added directly in the database.',
     access: 'audit:read',
     answer: AuditVerificationDto,
     problems: [tooManyReports],
@@ -82,8 +83,7 @@ export class AuditLogController {
   @Get('usage-counts')
   @Operation({
     summary: 'List the counts of usage requests',
-    description:
-      'How often each caller reported usage or consumed an entitlement, by hour, newest first. Each process adds its counts every 10 seconds.',
+    description: 'By caller and hour, newest first. Each process adds its counts every 10 seconds.',
     access: 'audit:read',
     answer: pageOf(AuditUsageCountDto),
   })

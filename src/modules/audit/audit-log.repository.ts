@@ -67,11 +67,12 @@ const COUNTS = `
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
 /** @param values column with the values of changes that are not packed */
-const changesAfter = (values: string): string => `
+const changesWithin = (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
   JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
   WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
-  ORDER BY change.position LIMIT $7`;
+    AND change.position <= $7
+  ORDER BY change.position LIMIT $8`;
 
 const VALUES = 'change.changes';
 const NO_VALUES = 'NULL AS changes';
@@ -107,15 +108,15 @@ export class AuditLogRepository {
     return entry ?? null;
   }
 
-  /** Returns matching changes after a position, oldest first. */
-  async changesAfter(
-    position: bigint,
+  /** Returns matching changes in `(after, to]`, oldest first. */
+  async changesWithin(
+    { after, to }: { readonly after: bigint; readonly to: bigint },
     filter: AuditFilter,
     limit: number,
   ): Promise<readonly ExportedChange[]> {
-    const parameters = [...parametersOf(filter), position, limit];
+    const parameters = [...parametersOf(filter), after, to, limit];
     const rows = await this.changes<HeadRow & ChangeRow>(
-      changesAfter,
+      changesWithin,
       'ORDER BY position',
       parameters,
     );

@@ -1,16 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import type { Page, PageRequest } from '../../platform/database';
+import { Database, type Page, type PageRequest, untilWritersEnd } from '../../platform/database';
+import { AuditChain } from './audit-chain';
 import { AuditLogRepository } from './audit-log.repository';
 import { auditEntryNotFound } from './audit.errors';
 import type { AuditEntry, AuditFilter, ExportedChange } from './domain/audit-entry';
+import { SealsRepository } from './seals.repository';
 
 const CHANGES_PER_READ = 500;
+
+/** Longest wait of an export for transactions that have written changes and are still open. */
+const LONGEST_WAIT_MS = 2_000;
 
 /** Reads the audit log. */
 @Injectable()
 export class AuditLogService {
-  constructor(private readonly log: AuditLogRepository) {}
+  constructor(
+    private readonly database: Database,
+    private readonly log: AuditLogRepository,
+    private readonly seals: SealsRepository,
+    private readonly chain: AuditChain,
+  ) {}
 
   list(filter: AuditFilter, request: PageRequest): Promise<Page<AuditEntry>> {
     return this.log.page(filter, request);
@@ -21,15 +31,28 @@ export class AuditLogService {
     return (await this.log.find(id)) ?? raise(auditEntryNotFound(id));
   }
 
-  /** Yields all matching changes, oldest first, at the pace of the reader. */
-  async *export(filter: AuditFilter): AsyncGenerator<ExportedChange> {
-    let position = 0n;
-    for (;;) {
-      const batch = await this.log.changesAfter(position, filter, CHANGES_PER_READ);
+  /**
+   * Yields the matching changes after a position, oldest first, at the pace of the reader. Ends where no change can be added
+   * before the last one any more, so an export that begins after the last change of another one misses none.
+   */
+  async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
+    const to = await this.finalPosition();
+    for (let after = position; ;) {
+      const batch = await this.log.changesWithin({ after, to }, filter, CHANGES_PER_READ);
       yield* batch;
       const last = batch.at(-1);
       if (last === undefined || batch.length < CHANGES_PER_READ) return;
-      position = last.change.position;
+      after = last.change.position;
     }
+  }
+
+  /**
+   * Returns a position up to which all changes are visible: the last one, or the last sealed one if a transaction that may have
+   * taken a lower position stays open.
+   */
+  private async finalPosition(): Promise<bigint> {
+    const last = await this.seals.lastPosition();
+    const isFinal = await untilWritersEnd(this.database, 'audit_change', LONGEST_WAIT_MS);
+    return isFinal ? last : (await this.chain.end()).to;
   }
 }

@@ -40,3 +40,4 @@ export { ReservedConnection } from './reserved-connection';
 export { containsPart, searchedText } from './search-sql';
 export { assertVersion, revise } from './versions';
 export type { VersionCondition } from './versions';
+export { untilWritersEnd } from './writers';

@@ -9,6 +9,7 @@ import {
   MapProperty,
   NestedListProperty,
   NestedProperty,
+  PatternField,
   ReferenceFilter,
   TextField,
   TextProperty,
@@ -40,7 +41,7 @@ export class AuditActorDto {
   )
   readonly type!: string;
   @TextProperty(
-    'Id of the key, the admin or the customer token; `command:` and the name of the command, such as `command:keys create`; otherwise the type.',
+    'Id of the key, the admin or the customer token; `command:` and its name, such as `command:keys create`; otherwise the type.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly id!: string;
@@ -87,7 +88,7 @@ export class AuditEntryDto extends AuditHeadDto {
 }
 
 export class AuditExportLineDto extends AuditHeadDto {
-  @TextProperty('Place of the change in the audit log. Increasing.', '42')
+  @TextProperty('Place in the audit log. Increasing.', '42')
   readonly position!: string;
   @NestedProperty(AuditChangeDto, 'One change of the operation.') readonly change!: AuditChangeDto;
 }
@@ -117,7 +118,7 @@ export function toAuditExportLineDto({ change, ...head }: ExportedChange): Audit
   };
 }
 
-export class ExportAuditLogDto {
+class AuditFilterDto {
   @ReferenceFilter('Only what this caller did: `actor.id`.') readonly actor_id?: string;
   @TextField('Only this operation, such as `createRefund`.', { max: 80, optional: true })
   readonly operation?: string;
@@ -126,9 +127,24 @@ export class ExportAuditLogDto {
   @InstantField('End, exclusive.', { optional: true }) readonly to?: string;
 }
 
-export class ListAuditEntriesDto extends IntersectionType(ListQueryDto, ExportAuditLogDto) {}
+export class ListAuditEntriesDto extends IntersectionType(ListQueryDto, AuditFilterDto) {}
 
-export function toAuditFilter(dto: ExportAuditLogDto): AuditFilter {
+export class ExportAuditLogDto extends AuditFilterDto {
+  @PatternField(
+    /^\d{1,18}$/,
+    'must be the position of a change',
+    'Only changes after this `position`.',
+    { optional: true },
+  )
+  readonly after?: string;
+}
+
+/** Returns the position after which an export begins. */
+export function toExportStart({ after }: ExportAuditLogDto): bigint {
+  return BigInt(after ?? 0);
+}
+
+export function toAuditFilter(dto: AuditFilterDto): AuditFilter {
   return {
     actorId: dto.actor_id ?? null,
     operation: dto.operation ?? null,
