@@ -169,6 +169,37 @@ describe('a subscription that starts far in the past', () => {
     expect(rows.at(-1)?.createdAt).toEqual(engine.clock.now());
   });
 
+  it('previews the invoice of its first period, if all prices are in arrears', async () => {
+    const story = await Story.begin(engine, '2026-06-01T00:00:00.000Z');
+    const meter = await story.meter();
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_arrears', amount: 3_100 },
+      {
+        name: 'Units',
+        model: 'per_unit',
+        timing: 'in_arrears',
+        meter_id: meter.id,
+        unit_amount: '10',
+      },
+    ]);
+    await story.reportUsage(meter.event, '2026-04-20T00:00:00.000Z', { n: 7 });
+    const terms = { plan_id: plan.id, start_at: '2026-04-15T00:00:00.000Z' };
+    const preview = await send('/v1/subscriptions?preview=true', {
+      customer_id: story.customerId,
+      ...terms,
+    });
+    expect(preview.body).toMatchObject({
+      reason: 'renewal',
+      bills_at: '2026-06-01T00:00:00.000Z',
+      period_start: '2026-04-15T00:00:00.000Z',
+      period_end: '2026-05-15T00:00:00.000Z',
+      total: 3_170,
+    });
+    await story.subscribe(plan.id, terms);
+    expect((await story.invoices()).map(({ total }) => total)).toEqual([3_170]);
+    await story.verify();
+  });
+
   it('on a test clock is completed by the next advance, in due order', async () => {
     const story = await Story.begin(engine, '2026-06-01T00:00:00.000Z');
     const { id } = await story.subscribe(planId, { start_at: '2026-04-02T00:00:00.000Z' });

@@ -216,6 +216,27 @@ describe('changes of a subscription', () => {
     await story.verify();
   });
 
+  it.each([
+    [{}, '2026-04-01T00:00:00.000Z'],
+    [{ trial_days: 10 }, '2026-04-11T00:00:00.000Z'],
+    [{ start_at: '2026-03-05T00:00:00.000Z', trial_days: 10 }, '2026-04-15T00:00:00.000Z'],
+  ])(
+    'in a preview of a start %j with nothing in advance show the first invoice',
+    async (terms, at) => {
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const base = { name: 'Base', model: 'flat', timing: 'in_arrears', amount: 3_100 };
+      const { id: plan_id } = await story.planOf([base]);
+      const { body } = await engine.http
+        .post('/v1/subscriptions?preview=true')
+        .send({ customer_id: story.customerId, plan_id, ...terms });
+      expect(body).toMatchObject({ bills_at: at, reason: 'renewal', total: 3_100 });
+      await story.subscribe(plan_id, terms);
+      await story.advance(at);
+      expect(await story.amounts()).toEqual([[3_100]]);
+      await story.verify();
+    },
+  );
+
   it('of a plan without proration, and its end, credit nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100, { proration: 'none' }));

@@ -3,8 +3,11 @@ import { isAwaitingPayment } from './first-payment';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
-/** Maximum number of decisions before the next invoice that bill nothing, such as the announcement of a trial's end. */
-const MAX_WITHOUT_BILLING = 3;
+/**
+ * Maximum number of decisions after a command that bill nothing before the next invoice, such as the start, the announcement and
+ * the end of a trial.
+ */
+const MAX_WITHOUT_BILLING = 4;
 
 /** Decision that makes the next invoice, and its time. */
 export interface NextBilling {
@@ -25,14 +28,22 @@ export function nextBilling(
   let state = snapshot;
   let outcome = decided;
   let at = now;
-  for (let ahead = 0; ahead < MAX_WITHOUT_BILLING && outcome.billing === null; ahead += 1) {
-    state = stateAfter(state, outcome);
-    const dueAt = state.subscription.nextBillingAt;
-    if (dueAt === null || isAwaitingPayment(state.subscription)) break;
-    at = dueAt;
-    outcome = decideDue(state, ids, at);
+  for (let ahead = 0; ahead < MAX_WITHOUT_BILLING && !canBill(state, outcome); ahead += 1) {
+    const next = stateAfter(state, outcome);
+    const dueAt = next.subscription.nextBillingAt;
+    if (dueAt === null || isAwaitingPayment(next.subscription)) break;
+    // What fell due before now, after a start in the past, is done now.
+    at = dueAt > now ? dueAt : now;
+    outcome = decideDue(next, ids, at);
+    state = next;
   }
-  return outcome.billing === null ? { outcome: decided, at: now } : { outcome, at };
+  return canBill(state, outcome) ? { outcome, at } : { outcome: decided, at: now };
+}
+
+/** Returns false if the outcome makes no invoice. No usage is late at the end of a trial, because nothing was billed before. */
+function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
+  if (billing === null) return false;
+  return billing.lines.length > 0 || (billing.lateUsage !== undefined && period?.isTrial !== true);
 }
 
 function stateAfter({ items, period, pending }: Snapshot, outcome: Outcome): Snapshot {
