@@ -153,6 +153,12 @@ describe('percentage: of the base amounts, with a fixed amount an event', () => 
       events('20000', '10000'),
       '70',
     ],
+    [
+      'an event of nothing after the free amount is used up pays the fixed amount',
+      percentage({ freeAmountMinor: 25000n }),
+      events('25000', '0'),
+      '10',
+    ],
     ['free events only', percentage({ freeEvents: 1n }), events('20000', '10000'), '130'],
     ['all free', percentage({ freeEvents: 2n }), events('20000', '10000'), '0'],
     [
