@@ -13,18 +13,18 @@ const WRITERS = `
 /**
  * Waits until all transactions that had written to a table at the time of the call have ended. Does not block writers. What was
  * numbered or dated before the call, in a statement that writes to the table, is visible afterwards, or was rolled back.
- * @param mostMs longest wait, in milliseconds of real time
+ * @param limitMs longest wait, in milliseconds of real time
  * @returns false if one of the transactions is still open
  * @throws {Error} when a transaction is open, which is a defect of the caller
  */
 export async function untilWritersEnd(
   database: Database,
   table: string,
-  mostMs: number,
+  limitMs: number,
 ): Promise<boolean> {
   database.refuseTransaction('A wait for other transactions');
   const writers = () => database.queryValues<string>(WRITERS, [table]);
-  const endsAt = performance.now() + mostMs;
+  const endsAt = performance.now() + limitMs;
   let remaining = await writers();
   for (let ms = SHORTEST_PAUSE_MS; remaining.length > 0; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
     if (performance.now() >= endsAt) return false;
