@@ -1,6 +1,7 @@
 import { AuditTrail } from '../../src/platform/audit';
 import { AuditUsageCounts } from '../../src/modules/audit';
 import { runSealing, sealAll } from '../support/audit-seals';
+import { looksForWriters, openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -230,30 +231,11 @@ describe('the audit log', () => {
       return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
     }
 
-    /** Records a change in a transaction that stays open. Returns a function that commits it. */
-    async function recordOpen(objectId: string): Promise<() => Promise<void>> {
-      let commit: () => void = () => undefined;
-      const committed = new Promise<void>((resolve) => (commit = resolve));
-      let open: Promise<void> = Promise.resolve();
-      await new Promise<void>((recorded, failed) => {
-        open = engine.database.transaction(async () => {
-          const change = { action: 'thing.made', objectId, fields: { size: 1 } };
-          await engine.app.get(AuditTrail).record(change);
-          recorded();
-          await committed;
-        });
-        open.catch(failed);
+    const recordOpen = (objectId: string) =>
+      openTransaction(engine.database, () => {
+        const change = { action: 'thing.made', objectId, fields: { size: 1 } };
+        return engine.app.get(AuditTrail).record(change);
       });
-      return () => {
-        commit();
-        return open;
-      };
-    }
-
-    const LOOKS_FOR_WRITERS = `
-      SELECT FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'
-        AND query_start > $1::timestamptz AND query LIKE '%RowExclusiveLock%'`;
 
     it('contains each change once over consecutive exports', async () => {
       const before = await exportAfter('0');
@@ -286,12 +268,9 @@ describe('the audit log', () => {
       const commit = await recordOpen('thing_waited_for');
       try {
         const customer = await createCustomer('waiting');
-        const since = await engine.database.queryValue<string>('SELECT clock_timestamp()::text');
+        const looks = await looksForWriters(engine.database);
         const exporting = exportAfter(start);
-        await until('the export has met the open transaction', async () => {
-          const looks = await engine.database.query(LOOKS_FOR_WRITERS, [since]);
-          return looks.length > 0;
-        });
+        await until('the export has met the open transaction', looks);
         await commit();
         const objects = (await exporting).map(({ change }) => change.object_id);
         expect(objects).toEqual(['thing_waited_for', customer]);

@@ -51,7 +51,10 @@ export class WebhookEndpointsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints` */
+  /**
+   * Returns the new endpoint once the changes of earlier events, which are not sent to it, can be read (see `settleEvents`).
+   * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
+   */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
     await this.requireAllowed(terms.url);
     const now = this.clock.now();
@@ -75,6 +78,7 @@ export class WebhookEndpointsService {
       const answer = answerAbout(endpoint, this.unknownEvents(endpoint.events));
       await this.idempotency.completeFor(endpoint.id, answer);
     });
+    await this.outbox.settleEvents();
     return endpoint;
   }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { currentActor } from '../access';
 import { auditedFields, auditSql, AuditTrail } from '../audit';
-import { Database, Instants, Integers, listOfAnyLength, Texts } from '../database';
+import { Database, Instants, Integers, listOfAnyLength, Texts, untilWritersEnd } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
 import { PreviousRelease } from '../processes';
@@ -13,6 +13,8 @@ import { type PackPlace, packPlaces } from './event-packs';
 
 /** Name of the due work that creates deliveries for recorded events. It is woken when events are recorded. */
 export const DISPATCH_WORK = 'dispatch-events';
+
+const LONGEST_SETTLING_MS = 10_000;
 
 export interface ResourceChange<Resource> {
   readonly after: Resource;
@@ -117,6 +119,14 @@ export class Outbox {
       invariant(sequence !== undefined, `The event ${id} was not written.`);
       return { id, type, objectId, sequence, occurredAt };
     });
+  }
+
+  /**
+   * Waits until the transactions that have recorded events before the call have ended, at most ten seconds. Their events have
+   * earlier ids than those that are made after the call, although they are committed later.
+   */
+  async settleEvents(): Promise<void> {
+    await untilWritersEnd(this.database, 'event', LONGEST_SETTLING_MS);
   }
 
   /** Packs events, unless a process of the previous release may still run: it could not read packs. */
