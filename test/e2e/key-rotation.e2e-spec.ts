@@ -7,6 +7,7 @@ import { newId } from '../../src/platform/ids';
 import { SEALING_LOCK_CLASS, SealedColumns, SecretBox } from '../../src/platform/secrets';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { contentsOfTables } from '../support/leaks';
+import { looksForWriters, openTransaction } from '../support/open-transaction';
 import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -163,6 +164,32 @@ describe('the rotation of encryption keys', () => {
     await stop(running);
     expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
     await secretOf(await start(NEW), endpoint);
+  });
+
+  it('waits for the transactions of processes that sealed with the old key and have ended', async () => {
+    const before = await start(OLD);
+    const endpoint = await addEndpoint(before);
+    const id = newId('whs');
+    const sealed = before.app.get(SecretBox).seal('whsec_x', id);
+    await stop(before);
+
+    const running = await start(`${NEW},${OLD}`);
+    const commit = await openTransaction(running.database, () =>
+      running.database.query(
+        `INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at, expires_at)
+         VALUES ($1, $2, $3, now(), '2020-01-01')`,
+        [id, endpoint, sealed],
+      ),
+    );
+    const looks = await looksForWriters(running.database);
+    const codes: unknown[] = [];
+    const rotation = rotate(`${NEW},${OLD}`).then(({ code }) => codes.push(code));
+    await until('it waits, or ends', async () => codes.length > 0 || (await looks())).finally(
+      commit,
+    );
+    await rotation;
+    expect(codes).toEqual([0]);
+    expect([await countSealed(running, 'old'), await countSealed(running, 'new')]).toEqual([0, 2]);
   });
 
   const RETIRE = `UPDATE encryption_key_use SET status = 'retiring' WHERE key_id = 'old'`;

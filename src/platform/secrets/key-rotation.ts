@@ -8,6 +8,8 @@ import { SealedTextError, SecretBox } from './secret-box';
 /** Most rows that one statement reads or changes. */
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
+/** Longest wait for open transactions. A process that loses its session ends, but finishes its transactions. */
+const LONGEST_WAIT_MS = 60_000;
 
 export interface RotatedColumn {
   readonly table: string;
@@ -35,7 +37,8 @@ export class KeyRotation {
 
   /**
    * @param report called for each column once all its texts are sealed again
-   * @throws {ConfigurationError} when a running process seals with another key, or a text cannot be opened
+   * @throws {ConfigurationError} when a running process seals with another key, a text cannot be opened, or a transaction that may
+   *   have sealed a text with another key stays open
    */
   async run(report: (column: RotatedColumn) => void): Promise<Rotation> {
     const keyId = this.box.sealingKeyId;
@@ -51,6 +54,7 @@ export class KeyRotation {
 
   private async reseal(column: SealedColumn, unreadable: string[]): Promise<number> {
     const keyId = this.box.sealingKeyId;
+    if (!(await this.texts.untilWritersEnd(column, LONGEST_WAIT_MS))) throw openWriter(column);
     let count = 0;
     let after = '';
     for (;;) {
@@ -76,6 +80,13 @@ export class KeyRotation {
       throw error;
     }
   }
+}
+
+function openWriter({ table }: SealedColumn): ConfigurationError {
+  return new ConfigurationError(
+    `A transaction that has written to ${table} is still open after ${LONGEST_WAIT_MS / 1_000} s, and may contain a secret ` +
+      'that a former key encrypted. End it, and run this command again.',
+  );
 }
 
 function unreadableTexts(names: readonly string[]): ConfigurationError {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database';
+import { Database, untilWritersEnd } from '../database';
 import type { SealedColumn } from './sealed-columns';
 
 /** A sealed text and the key of its row. */
@@ -19,6 +19,14 @@ interface SealedPage {
 @Injectable()
 export class SealedTextsRepository {
   constructor(private readonly database: Database) {}
+
+  /**
+   * Waits until the transactions that have written to a table have ended, at most `mostMs`.
+   * @returns false if one of them is still open
+   */
+  untilWritersEnd({ table }: SealedColumn, mostMs: number): Promise<boolean> {
+    return untilWritersEnd(this.database, table, mostMs);
+  }
 
   /** Reads rows after a key, and returns their texts that are not sealed with the given encryption key. */
   async page(
