@@ -21,11 +21,11 @@ export class SealedTextsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Waits until the transactions that have written to a table have ended, at most `mostMs`.
+   * Waits until the transactions that have written to a table have ended, at most `limitMs`.
    * @returns false if one of them is still open
    */
-  untilWritersEnd({ table }: SealedColumn, mostMs: number): Promise<boolean> {
-    return untilWritersEnd(this.database, table, mostMs);
+  untilWritersEnd({ table }: SealedColumn, limitMs: number): Promise<boolean> {
+    return untilWritersEnd(this.database, table, limitMs);
   }
 
   /** Reads rows after a key, and returns their texts that are not sealed with the given encryption key. */
