@@ -84,6 +84,6 @@ export class BillingLocks {
    */
   async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);
-    await this.contexts.hold(subscriptions.map(({ customerId }) => customerId));
+    await this.contexts.lockUsageAndCredit(subscriptions.map(({ customerId }) => customerId));
   }
 }

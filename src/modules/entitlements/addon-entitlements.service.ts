@@ -62,7 +62,7 @@ export class AddonEntitlementsService {
       if ((await this.links.countByAddon(addonId)) > MAX_LINKS_PER_ADDON) {
         throw tooManyAddonEntitlements(addonId);
       }
-      await this.features.outdateBalances(entitlementId);
+      await this.features.invalidateBalances(entitlementId);
       await this.outbox.record(addonEntitlementCreated, { after: link, occurredAt: now });
       return link;
     });
@@ -96,7 +96,7 @@ export class AddonEntitlementsService {
       const entitlement = await this.features.get(before.entitlementId);
       assertFits(entitlement.type, after);
       await this.links.update(after);
-      await this.features.outdateBalances(after.entitlementId);
+      await this.features.invalidateBalances(after.entitlementId);
       await this.outbox.record(addonEntitlementUpdated, {
         after,
         before,
@@ -112,7 +112,7 @@ export class AddonEntitlementsService {
       const link = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
       assertVersion(expected, link);
       await this.links.delete(id);
-      await this.features.outdateBalances(link.entitlementId);
+      await this.features.invalidateBalances(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
         after: link,
         occurredAt: this.clock.now(),

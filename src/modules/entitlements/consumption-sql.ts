@@ -1,5 +1,5 @@
 import {
-  isOnlyIn,
+  changesOnlyWindow,
   joinedAppend,
   lockedStreams,
   nextWindowChange,
@@ -59,7 +59,7 @@ export const LOCK = `
     AND h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $5::timestamptz)
     AND (h.window_start_at IS NULL OR h.window_start_at <= $5::timestamptz)
     AND CASE WHEN e.meter_id IS NULL THEN requested.event_name IS NULL
-      ELSE stream.id IS NOT NULL AND ${isOnlyIn('$5', WINDOW)} AND NOT ${IS_SHARED_WINDOW}
+      ELSE stream.id IS NOT NULL AND ${changesOnlyWindow('$5', WINDOW)} AND NOT ${IS_SHARED_WINDOW}
     END
   ORDER BY h.id
   FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;

@@ -48,7 +48,7 @@ export class EntitlementWindows implements OnModuleInit {
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {
-      await this.usage.holdAll(balances.map(({ customerId }) => customerId));
+      await this.usage.blockAllNewEvents(balances.map(({ customerId }) => customerId));
       for (const { customerId, entitlementId, testClockId } of balances) {
         const entitlement = await this.features.find(entitlementId);
         invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);

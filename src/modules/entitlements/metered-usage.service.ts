@@ -60,9 +60,9 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Outdates the cached state of the stream of a meter, because another balance now uses one of its windows. */
-  async outdate(customerId: string, meterId: string): Promise<void> {
-    await this.usage.outdate({ customerId, eventName: await this.eventNameOf(meterId) });
+  /** Invalidates the cached state of the stream of a meter, because another balance now uses one of its windows. */
+  async invalidateStream(customerId: string, meterId: string): Promise<void> {
+    await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
   /** Returns the usage in a part of a window, without keeping a window for that part registered. */

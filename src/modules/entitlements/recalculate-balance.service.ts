@@ -252,7 +252,7 @@ export class RecalculateBalanceService {
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
     // The window may have been registered before, for another balance. Then its registration has not outdated the cached state.
-    await this.usage.outdate(customer.id, meterId);
+    await this.usage.invalidateStream(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
   }

@@ -23,20 +23,20 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Outdates the balances of the customers of these subscriptions, and so locks their access versions, before the transaction
+   * Invalidates the balances of the customers of these subscriptions, and so locks their access versions, before the transaction
    * changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /** Outdates the balances of a deleted customer, so that checks report the customer as not found. */
-  async outdate({ id, testClockId }: EntitledCustomer): Promise<void> {
+  /** Invalidates the balances of a deleted customer, so that checks report the customer as not found. */
+  async invalidate({ id, testClockId }: EntitledCustomer): Promise<void> {
     await this.balances.invalidateCustomers([{ id, testClockId }]);
   }
 
   /**
-   * Outdates the balances of these customers and updates grace periods. Metered balances that have a meter or grants, or that the
+   * Invalidates the balances of these customers and updates grace periods. Metered balances that have a meter or grants, or that the
    * subscriptions give, are recalculated at once, because their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {

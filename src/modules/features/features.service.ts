@@ -138,8 +138,8 @@ export class FeaturesService {
     return feature.rulesVersion;
   }
 
-  /** Increments the rules version of a feature. Its cached balances are outdated once the caller's transaction commits. */
-  async outdateBalances(id: string): Promise<void> {
+  /** Increments the rules version of a feature. Its cached balances are invalid once the caller's transaction commits. */
+  async invalidateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }
 

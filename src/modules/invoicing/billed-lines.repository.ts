@@ -117,7 +117,7 @@ export interface TakenDiscount {
   /** True if the coupon discounted the period, even if credits later returned that discount to the coupon. */
   readonly isDiscounted: boolean;
   /** True if the first use of the coupon in the period was a usage correction, and not the bill that was corrected. */
-  readonly isBegunByCorrection: boolean;
+  readonly isFirstUsedByCorrection: boolean;
 }
 
 /** Reads lines and discounts of earlier invoices, to credit, correct or continue them on a later invoice. */
@@ -218,7 +218,7 @@ export class BilledLinesRepository {
       periodStartAt: row.period_start_at,
       takenMinor: BigInt(row.taken),
       isDiscounted: row.is_discounted,
-      isBegunByCorrection: row.is_begun,
+      isFirstUsedByCorrection: row.is_begun,
     }));
   }
 

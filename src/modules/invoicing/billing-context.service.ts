@@ -51,8 +51,8 @@ export class BillingContextService {
    * invoices one after the other in one commit: a transaction that has locked the number series must not wait for one that
    * needs a number.
    */
-  async hold(customerIds: readonly string[]): Promise<void> {
-    await this.usage.holdAll(customerIds);
+  async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
+    await this.usage.blockNewUsage(customerIds);
     await this.grants.open(customerIds, true);
   }
 

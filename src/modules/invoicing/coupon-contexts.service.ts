@@ -54,7 +54,7 @@ export class CouponContextsService {
       requests
         .filter((one) =>
           [...(running.get(one.request.subscriptionId ?? '') ?? []), ...againOf(one)].some(
-            (terms) => takesEachPeriod(terms) || isUsedPercentage(terms),
+            (terms) => hasAmountPerPeriod(terms) || isUsedPercentage(terms),
           ),
         )
         .map(({ request }) => request),
@@ -200,6 +200,6 @@ function inPeriod(
     .sort((one, other) => (one.redemption.id < other.redemption.id ? -1 : 1));
 }
 
-export function takesEachPeriod({ coupon }: Pick<RedeemedTerms, 'coupon'>): boolean {
+export function hasAmountPerPeriod({ coupon }: Pick<RedeemedTerms, 'coupon'>): boolean {
   return coupon.duration !== 'once' && coupon.amountOff !== null;
 }

@@ -254,13 +254,13 @@ export class CreditNotesService {
   }
 }
 
-type Elsewhere = ReadonlyMap<string, BilledElsewhere>;
+type BilledOnOtherInvoices = ReadonlyMap<string, BilledElsewhere>;
 type Parts = CreditNoteRequest['lines'];
 
 function assertCreditable(
   request: CreditNoteRequest,
   invoice: Invoice,
-  elsewhere: Elsewhere,
+  elsewhere: BilledOnOtherInvoices,
 ): void {
   request.lines.forEach(({ lineId, netMinor }, index) => {
     const line = invoice.lines.find(({ id }) => id === lineId);
@@ -277,7 +277,7 @@ function assertCreditable(
 }
 
 /** Returns what a credit note can still take of each line: a net amount, or zero if only tax is left. Omits lines with neither. */
-function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
+function allOf(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
     const netMinor = creditableBeside(parts, line, invoice, elsewhere);
@@ -293,7 +293,7 @@ function creditableBeside(
   parts: Parts,
   line: InvoiceLine,
   invoice: Invoice,
-  elsewhere: Elsewhere,
+  elsewhere: BilledOnOtherInvoices,
 ): bigint {
   const together = invoice.lines.filter((one) => isBilledWith(one, line)).map(({ id }) => id);
   const takenMinor = parts

@@ -7,7 +7,7 @@ import {
   type DiscountedSpan,
   type TakenDiscount,
 } from './billed-lines.repository';
-import { CouponContextsService, takesEachPeriod } from './coupon-contexts.service';
+import { CouponContextsService, hasAmountPerPeriod } from './coupon-contexts.service';
 import type { BillTerms } from './domain/billed-by';
 import { type CorrectedCoupon, couponKey, isPercentOnce } from './domain/corrected-coupon';
 import type { CorrectedBills } from './domain/correction-terms';
@@ -17,8 +17,8 @@ import type { CountedUsage } from './domain/decide-usage-lines';
 import {
   billedAmounts,
   type FirstBill,
-  isFirst,
-  peakOf,
+  isFirstBillLine,
+  highestBilledAmount,
   usagePeriodKey,
   currentTerms,
   termsOfBill,
@@ -135,7 +135,7 @@ export class FirstBillsService {
       const one = terms.get(redemptionId);
       const period = periodOf(request, billedFrom);
       const { subscriptionId } = request;
-      if (one === undefined || !(takesEachPeriod(one) || isPercentOnce(one.coupon))) return [];
+      if (one === undefined || !(hasAmountPerPeriod(one) || isPercentOnce(one.coupon))) return [];
       return period === null || subscriptionId === null ? [] : [{ subscriptionId, period }];
     });
     const byPeriod = new Map(
@@ -165,7 +165,7 @@ export class FirstBillsService {
           lastAt: spans.get(redemptionId)?.lastAt ?? null,
           takenMinor: taken?.takenMinor ?? 0n,
           isDiscounted: taken?.isDiscounted ?? false,
-          isBegunByCorrection: taken?.isBegunByCorrection ?? false,
+          isFirstUsedByCorrection: taken?.isFirstUsedByCorrection ?? false,
         };
         return [[couponKey(redemptionId, billedFrom), coupon] as const];
       }),
@@ -212,7 +212,7 @@ function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | u
     ({ itemId, period, ...one }) =>
       itemId !== null &&
       period !== null &&
-      isFirst(one) &&
+      isFirstBillLine(one) &&
       usagePeriodKey({ itemId, period }) === usagePeriodKey(request),
   );
   return line === undefined ? undefined : termsOfBill(invoice, line.taxRateIds);
@@ -240,6 +240,6 @@ function firstBillOf(
       invoice === null
         ? [{ key: subject, priceId, amountMinor: billed?.amountMinor ?? 0n }]
         : billedAmounts(invoice, [...history.values()].flat()),
-    peakMinor: peakOf(history.get(subject) ?? []),
+    peakMinor: highestBilledAmount(history.get(subject) ?? []),
   };
 }

@@ -9,7 +9,7 @@ import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import type { BillingContext } from './domain/decide-invoice';
-import { isFirst, usagePeriodKey, termsOfBill } from './domain/first-bill';
+import { isFirstBillLine, usagePeriodKey, termsOfBill } from './domain/first-bill';
 import { usageOf } from './domain/usage-to-rebill';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageRequest, UsageLineRequest } from './domain/line-item-request';
@@ -50,9 +50,9 @@ export class UsageReadingsService {
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
     // Blocks events until the commit: an event stored after the last invoice counted the usage must find the subscription closed.
     if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
-      await this.holdAll(requests.map(({ customerId }) => customerId));
+      await this.blockNewUsage(requests.map(({ customerId }) => customerId));
     }
-    const asked = askedOf(requests);
+    const asked = usageToReadByRequest(requests);
     const all = [...asked.values()].flat();
     if (all.length === 0) return new Map();
     const meters = await this.meters.getAll([
@@ -63,7 +63,7 @@ export class UsageReadingsService {
       usage: usage.map((one) => ({ ...one, meter: required(meters.get(one.request.meterId)) })),
     }));
     if (holds) {
-      await this.billing.hold(
+      await this.billing.blockNewEvents(
         withMeters
           .flatMap(({ usage }) => usage)
           .map(({ customerId, meter: { eventName } }) => ({ customerId, eventName })),
@@ -93,8 +93,8 @@ export class UsageReadingsService {
   }
 
   /** Blocks new usage events of customers until the caller's transaction ends. */
-  async holdAll(customerIds: readonly string[]): Promise<void> {
-    await this.billing.holdAll(customerIds);
+  async blockNewUsage(customerIds: readonly string[]): Promise<void> {
+    await this.billing.blockAllNewEvents(customerIds);
   }
 
   /**
@@ -155,7 +155,9 @@ export class UsageReadingsService {
 
   /** Reopens the usage that an invoice corrected, when the invoice is voided. The next invoice corrects that usage again. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
-    await this.billing.reopen(usagePeriodsOf({ lines: lines.filter((line) => !isFirst(line)) }));
+    await this.billing.reopen(
+      usagePeriodsOf({ lines: lines.filter((line) => !isFirstBillLine(line)) }),
+    );
   }
 
   /** Reads the usage of an item in its period. */
@@ -194,7 +196,9 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
  * Returns, by request, the usage to read: that of its lines, and late usage of its subscription. Leaves out requests without lines,
  * unless they set `lateUsage`.
  */
-function askedOf(requests: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
+function usageToReadByRequest(
+  requests: readonly UsageOf[],
+): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
   const requesting = requests.filter(
     ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
   );

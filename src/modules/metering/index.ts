@@ -27,7 +27,7 @@ export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-e
 export { UsageStreams } from './store/usage-streams';
 export {
   ingestSlotOf,
-  isOnlyIn,
+  changesOnlyWindow,
   joinedAppend,
   lockedStreams,
   nextWindowChange,

@@ -54,7 +54,7 @@ export class UsageBillingService {
   /**
    * Blocks new events of these customers and names until the transaction ends, so that exactly the usage that was read is billed.
    */
-  async hold(
+  async blockNewEvents(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
   ): Promise<void> {
     const names = new Map(usage.map((one) => [`${one.customerId} ${one.eventName}`, one]));
@@ -62,7 +62,7 @@ export class UsageBillingService {
   }
 
   /** Blocks all new events of customers until the transaction ends. */
-  async holdAll(customerIds: readonly string[]): Promise<void> {
+  async blockAllNewEvents(customerIds: readonly string[]): Promise<void> {
     await this.streams.lockAll(customerIds);
   }
 
@@ -99,7 +99,7 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills in the transaction of their invoice, which has called `hold`. The billed periods then no longer count as having
+   * Records bills in the transaction of their invoice, which has called `blockNewEvents`. The billed periods then no longer count as having
    * late usage, because these bills include it.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {

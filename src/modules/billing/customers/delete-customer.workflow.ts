@@ -23,8 +23,8 @@ export class DeleteCustomerWorkflow {
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       const customer = await this.customers.delete(id, expected);
-      await this.streams.outdate(id);
-      await this.balances.outdate(customer);
+      await this.streams.invalidateAll(id);
+      await this.balances.invalidate(customer);
     });
   }
 }

@@ -14,7 +14,7 @@ export interface CorrectedCoupon extends CouponContext {
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
   /** True if a usage correction, not a bill, was the first use of that percentage in this billing period. */
-  readonly isBegunByCorrection: boolean;
+  readonly isFirstUsedByCorrection: boolean;
 }
 
 /** Returns the key of a {@link CorrectedCoupon}. */
@@ -27,16 +27,16 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
  * discounted the bill, if the correction may be its first use, or if it is a percentage that lasts `once` and discounted
  * another invoice of the billing period. Such a percentage takes off at most the discounts that were returned to it.
  */
-export function isInForce(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
-  if (coupon.isUsed || mayBegin(coupon)) return true;
+export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
+  if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;
   return isPercentOnce(coupon) && coupon.isDiscounted;
 }
 
 /** Returns true if usage corrections may use a coupon that the corrected bill did not use. */
-export function mayBegin(coupon: CorrectedCoupon): boolean {
-  const { duration, isBegunByCorrection, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
+export function mayApplyFirstToCorrection(coupon: CorrectedCoupon): boolean {
+  const { duration, isFirstUsedByCorrection, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
   if (duration !== 'repeating')
-    return !isPercentOnce(coupon) || isUnused(coupon) || isBegunByCorrection;
+    return !isPercentOnce(coupon) || isUnused(coupon) || isFirstUsedByCorrection;
   if (periodStartAt === null || ownEndsAt === null) return false;
   const isBeforeEnd = endsAt === null || periodStartAt < endsAt;
   return isBeforeEnd && (lastAt === null || lastAt < ownEndsAt);
@@ -67,7 +67,7 @@ export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): Correc
   return {
     ...coupon,
     isUsedUp: coupon.isUsedUp || isPercentOnce(coupon),
-    isBegunByCorrection: coupon.isBegunByCorrection || isSamePeriod,
+    isFirstUsedByCorrection: coupon.isFirstUsedByCorrection || isSamePeriod,
     endsAt: ordered(coupon.endsAt, used.ownEndsAt)[0] ?? null,
     lastAt: ordered(coupon.lastAt, used.periodStartAt).at(-1) ?? null,
   };

@@ -3,12 +3,12 @@ import type { BilledBy, BilledByCoupon } from './billed-by';
 import {
   type CorrectedCoupon,
   couponKey,
-  isInForce,
+  appliesToCorrection,
   isPercentOnce,
   isUnused,
-  mayBegin,
+  mayApplyFirstToCorrection,
 } from './corrected-coupon';
-import { type CouponContext, remainingDiscountOf, positive, redeemed } from './decide-coupons';
+import { type CouponContext, remainingDiscountOf, nonNegative, redeemed } from './decide-coupons';
 import { type FirstBill, usagePeriodKey } from './first-bill';
 import type { HeldDiscount } from './held-terms';
 import { correctedDiscounts } from './corrected-discounts';
@@ -70,7 +70,7 @@ export function correctionTerms({
       const { billedFrom, taxTreatment, taxes } = bill;
       const inForce = bill.coupons
         .map((coupon) => ({ ...coupon, ...left.find(coupon.redemptionId, billedFrom) }))
-        .filter(isInForce);
+        .filter(appliesToCorrection);
       const terms = { ...bill, coupons: inForce, amounts: amounts.get(bill.id) ?? [] };
       const coupons = couponsFor(request, terms, addedMinor);
       grow(request, addedMinor);
@@ -99,10 +99,10 @@ function couponsFor(
     .toSorted(inOrder)
     .map((coupon) => {
       const { redemptionId, redeemedAt, duration, percentOff, isUsed } = coupon;
-      const isBeginning = !isUsed && mayBegin(coupon);
+      const isBeginning = !isUsed && mayApplyFirstToCorrection(coupon);
       const isLimited = isUsed ? coupon.isLimited : !isBeginning;
       const beforeMinor = isBeginning && isUnused(coupon) ? 0n : bill.peakMinor - billedMinor;
-      const againMinor = isLimited ? addedMinor : positive(beforeMinor);
+      const againMinor = isLimited ? addedMinor : nonNegative(beforeMinor);
       const isNoted = isBeginning && (duration === 'repeating' || isPercentOnce(coupon));
       return {
         redemptionId,

@@ -2,7 +2,7 @@ import { discountAdded } from '../../../core/discount';
 import type { BilledBy } from './billed-by';
 import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
 import { remainingKey } from './corrected-discounts';
-import { remainingDiscountOf, positive } from './decide-coupons';
+import { remainingDiscountOf, nonNegative } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
 /** Remaining amounts of coupons for the usage corrections of an invoice, updated by each correction. */
@@ -32,7 +32,7 @@ export class CouponsLeft {
     const { billedFrom } = billedBy;
     const coupons = billedBy.coupons.map((coupon) => ({
       ...coupon,
-      restMinor: positive(this.remaining.get(remainingKey(coupon, billedFrom)) ?? 0n),
+      restMinor: nonNegative(this.remaining.get(remainingKey(coupon, billedFrom)) ?? 0n),
     }));
     discountAdded(addedMinor, coupons).forEach(({ fromRemainingMinor, amountMinor }, index) => {
       const coupon = coupons[index];

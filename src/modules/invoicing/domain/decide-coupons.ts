@@ -102,7 +102,7 @@ export function couponsOf(
         mostMinor: percentOff === null ? null : left,
         priceIds:
           scope === null ? null : [...scope].filter((priceId) => priceIds.has(priceId)).sort(),
-        endsAt: monthsEnd(coupon, billingPeriod, timeZone),
+        endsAt: endOfMonths(coupon, billingPeriod, timeZone),
         appliedFrom: billingPeriod?.startAt ?? null,
       },
     ];
@@ -149,16 +149,16 @@ export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
     const isLimited = duration === 'once' && (isUsedUp || remainingMinor !== null);
-    return isLimited ? positive((remainingMinor ?? 0n) + returnedMinor) : null;
+    return isLimited ? nonNegative((remainingMinor ?? 0n) + returnedMinor) : null;
   }
   invariant(amountOffMinor !== null, 'a coupon takes off a percentage or an amount');
   const leftMinor =
     duration === 'once' ? (remainingMinor ?? amountOffMinor) : amountOffMinor - takenMinor;
-  return positive(positive(leftMinor) + returnedMinor);
+  return nonNegative(nonNegative(leftMinor) + returnedMinor);
 }
 
 /** Returns an amount in minor units, or 0 if it is negative. */
-export function positive(amountMinor: bigint): bigint {
+export function nonNegative(amountMinor: bigint): bigint {
   return amountMinor > 0n ? amountMinor : 0n;
 }
 
@@ -166,7 +166,7 @@ export function positive(amountMinor: bigint): bigint {
  * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period to begin them. The
  * months begin with the earliest discounted billing period: with this one, if it is earlier than all discounted so far.
  */
-function monthsEnd(
+function endOfMonths(
   coupon: CouponContext,
   billingPeriod: Period | null,
   timeZone: string,

@@ -42,7 +42,7 @@ export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
 }
 
 /**
- * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link placeOf}. Leaves out charges
+ * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out charges
  * prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount.
  *
  * @param nextId makes the id of the next line
@@ -95,8 +95,8 @@ export function decideLines(
     if (line !== null) lines.push(line);
   }
   return {
-    lines: lines.toSorted((one, other) => placeOf(one) - placeOf(other)),
-    commitments: commitments.toSorted((one, other) => placeOf(one.of) - placeOf(other.of)),
+    lines: lines.toSorted((one, other) => sortRank(one) - sortRank(other)),
+    commitments: commitments.toSorted((one, other) => sortRank(one.of) - sortRank(other.of)),
   };
 }
 
@@ -104,7 +104,7 @@ export function decideLines(
  * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then credits. Lines
  * of one place keep the sequence of their requests. A true-up has the place of a charge; assembly moves it behind all others.
  */
-export function placeOf(
+export function sortRank(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
 ): number {
   switch (line.kind) {
@@ -127,7 +127,7 @@ function countedFor(request: UsageLineRequest, usage: readonly CountedUsage[]): 
 
 function fixedLine({ description, amountMinor }: FixedLineRequest, id: string): LineDraft {
   return {
-    ...NOTHING_SOLD,
+    ...WITHOUT_ITEM,
     id,
     kind: 'one_off',
     description,
@@ -297,7 +297,7 @@ function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']):
   return unusedPart(used, billed);
 }
 
-const NOTHING_SOLD = {
+const WITHOUT_ITEM = {
   quantity: null,
   unitAmount: null,
   priceId: null,

@@ -66,7 +66,7 @@ export function termsOfBill(
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;
   if (latest.id === kept.invoiceId && latest.status !== 'void') return kept;
-  const charge = latest.lines.find((line) => line.kind !== 'credit' && isFirst(line));
+  const charge = latest.lines.find((line) => line.kind !== 'credit' && isFirstBillLine(line));
   const terms = termsOfBill(latest, charge?.taxRateIds ?? []);
   return charge === undefined ? { ...terms, taxes: kept.taxes } : terms;
 }
@@ -80,7 +80,7 @@ export function usagePeriodKey({
 }
 
 /** Returns true for any line but a usage correction: a line of the first bill of its period, such as a charge or a true-up. */
-export function isFirst({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
+export function isFirstBillLine({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
   return trace.kind !== 'usage' || trace.corrects === null;
 }
 
@@ -101,12 +101,12 @@ export function billedAmounts(
     const { id, itemId, period, priceId, amount, kind, trace } = line;
     const hasOwnTerms = trace.kind === 'usage' && trace.corrects?.billedBy !== undefined;
     if (kind === 'credit' || hasOwnTerms) continue;
-    const isTogether = itemId !== null && period !== null && isFirst(line);
+    const isTogether = itemId !== null && period !== null && isFirstBillLine(line);
     add(isTogether ? usagePeriodKey({ itemId, period }) : id, priceId, amount);
   }
   for (const line of history) {
     const { itemId, period, priceId } = line;
-    if (itemId === null || period === null || isFirst(line)) continue;
+    if (itemId === null || period === null || isFirstBillLine(line)) continue;
     const key = usagePeriodKey({ itemId, period });
     if (amounts.has(key)) add(key, priceId, listedAmount(line));
   }
@@ -117,12 +117,12 @@ export function billedAmounts(
  * Returns the highest amount billed for a period at any time, at list prices.
  * @param history lines of the period, oldest first
  */
-export function peakOf(history: readonly InvoiceLine[]): bigint {
+export function highestBilledAmount(history: readonly InvoiceLine[]): bigint {
   const firstMinor = history
-    .filter(isFirst)
+    .filter(isFirstBillLine)
     .reduce((total, line) => total + listedAmount(line), 0n);
   let [billedMinor, peakMinor] = [firstMinor, firstMinor];
-  for (const line of history.filter((one) => !isFirst(one))) {
+  for (const line of history.filter((one) => !isFirstBillLine(one))) {
     billedMinor += listedAmount(line);
     if (billedMinor > peakMinor) peakMinor = billedMinor;
   }

@@ -6,7 +6,7 @@ import {
   type NewInvoiceIds,
 } from './decide-invoice';
 import { correctionTerms } from './correction-terms';
-import { recalculateCredit, placeOf } from './decide-lines';
+import { recalculateCredit, sortRank } from './decide-lines';
 import { lateUsageLine } from './decide-usage-lines';
 import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -87,7 +87,7 @@ export function regeneratedFrom(
   });
   const regenerated = decideInvoice(request, { ...context, usage: first }, ids, now);
   const lines = [...same, ...regenerated.lines, ...corrected].toSorted(
-    (one, other) => placeOf(one) - placeOf(other),
+    (one, other) => sortRank(one) - sortRank(other),
   );
   return reassembleDraft({ ...regenerated, reissueOfId: voided.id, lines }, context);
 }

@@ -67,16 +67,16 @@ function simulateBill(
   const { trace } = first;
   if (trace.kind === 'credit') {
     const amountMinor = simulateCredit(first, trace, price, before);
-    return alone(first, amountMinor, amountMinor);
+    return singleLineBill(first, amountMinor, amountMinor);
   }
   if (trace.kind === 'usage' && trace.corrects !== null) {
     const again = simulateCorrection(first, trace, price, before, partsOf);
-    return alone(first, again.amountMinor, again.differenceMinor);
+    return singleLineBill(first, again.amountMinor, again.differenceMinor);
   }
   const charges = lines.filter((line) => line.trace.kind !== 'true_up');
   const chargedMinor =
     charges.length === 0
-      ? amountOfNothing(price.rating, prorationOf(lines))
+      ? amountAtZeroUsage(price.rating, prorationOf(lines))
       : charges.reduce((total, line) => total + simulateCharge(line, price, partsOf), 0n);
   const { minimumMinor, maximumMinor } = price;
   const due = trueUp(chargedMinor, { minimumMinor, maximumMinor }, prorationOf(lines));
@@ -102,7 +102,7 @@ function simulateCorrection(
   invariant(trace.corrects !== null, 'late usage corrects what was billed');
   const { heldMinor: oldHeldMinor, amountMinor: oldMinor, held, mostMinor } = trace.corrects;
   const billedMinor = before
-    .filter(({ lines }) => lines.some(isOfPeriod(line)))
+    .filter(({ lines }) => lines.some(hasSamePeriod(line)))
     .reduce((total, { listedMinor }) => total + listedMinor, 0n);
   // Assumes that the same amounts were discounted and taken back at the new price.
   const moreMinor = billedMinor - oldMinor;
@@ -144,7 +144,7 @@ function simulateCredit(
   const creditFor = trace.held === undefined ? creditAtListPrice : creditForUnused;
   return -creditFor(
     {
-      fullAmount: isOfAmount(trace) ? forFullPeriod(amountMinor, proration) : priced,
+      fullAmount: isShareOfRoundedAmount(trace) ? forFullPeriod(amountMinor, proration) : priced,
       proration,
       amountMinor,
       discountMinor: lesser(trace.discountMinor, amountMinor - creditedMinor),
@@ -155,7 +155,11 @@ function simulateCredit(
 }
 
 /** Returns true if a credit is a share of the line's rounded amount. Older credits are shares of the price before rounding. */
-function isOfAmount({ fullAmount, billedMinor, billedProration }: CreditTrace): boolean {
+function isShareOfRoundedAmount({
+  fullAmount,
+  billedMinor,
+  billedProration,
+}: CreditTrace): boolean {
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
@@ -171,11 +175,11 @@ function isCharge({ trace }: InvoiceLine): boolean {
   return trace.kind !== 'credit' && !(trace.kind === 'usage' && trace.corrects !== null);
 }
 
-function alone(line: InvoiceLine, chargedMinor: bigint, listedMinor: bigint): Bill {
+function singleLineBill(line: InvoiceLine, chargedMinor: bigint, listedMinor: bigint): Bill {
   return { lines: [line], chargedMinor, trueUpMinor: 0n, listedMinor };
 }
 
-function isOfPeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
+function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
   return (line) =>
     line.kind !== 'credit' &&
     line.period?.startAt.getTime() === period?.startAt.getTime() &&
@@ -210,7 +214,7 @@ function fullAmount(price: Price, quantity: string): Rational {
 }
 
 /** Returns the amount at zero usage, for a bill that has only a true-up. */
-function amountOfNothing(price: Price, proration: Proration | null): bigint {
+function amountAtZeroUsage(price: Price, proration: Proration | null): bigint {
   return price.model === 'percentage'
     ? 0n
     : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, proration);

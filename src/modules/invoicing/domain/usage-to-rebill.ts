@@ -1,6 +1,6 @@
 import { trueUp } from '../../../core/rating';
 import type { CountedUsage } from './decide-usage-lines';
-import { isFirst, usagePeriodKey } from './first-bill';
+import { isFirstBillLine, usagePeriodKey } from './first-bill';
 import { listedAmount } from './held-lines';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
@@ -28,7 +28,7 @@ export function usageToRebill(
   for (const counted of usage) {
     const before = lines.filter((line) => billsSameUsage(line, counted));
     const { billed } = counted;
-    if (!before.every(isFirst)) late.push(counted);
+    if (!before.every(isFirstBillLine)) late.push(counted);
     else if (before.reduce((sum, line) => sum + listedAmount(line), 0n) !== leftMinor(counted)) {
       if (billed === null || billed.lines.length === 0) first.push({ ...counted, billed: null });
       else late.push(counted);

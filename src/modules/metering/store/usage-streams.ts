@@ -46,11 +46,11 @@ const LOCK = `
 
 const LOCK_ALL = 'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
 
-const OUTDATE = `
+const INVALIDATE_ALL = `
   UPDATE usage_stream SET version = version + 1
   WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
 
-const OUTDATE_ONE =
+const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
 /** How to treat streams that another transaction has locked: wait for them, or skip them. */
@@ -110,18 +110,18 @@ export class UsageStreams {
   }
 
   /**
-   * Increments the versions of all streams of a customer, which outdates their cached state. Triggers do the same for a stream
+   * Increments the versions of all streams of a customer, which invalidates their cached state. Triggers do the same for a stream
    * that is billed or gets a registered window. A backfill does the same when it first counts a stream.
    */
-  async outdate(customerId: string): Promise<void> {
+  async invalidateAll(customerId: string): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(OUTDATE, [customerId]);
+    await this.database.query(INVALIDATE_ALL, [customerId]);
   }
 
-  /** Increments the version of one stream, which the caller has locked, and so outdates its cached state. */
-  async outdateOne({ customerId, eventName }: StreamName): Promise<void> {
+  /** Increments the version of one stream, which the caller has locked, and so invalidates its cached state. */
+  async invalidate({ customerId, eventName }: StreamName): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(OUTDATE_ONE, [customerId, eventName]);
+    await this.database.query(INVALIDATE, [customerId, eventName]);
   }
 
   /** Returns the id of a stream, which never changes; null if there is no stream. */

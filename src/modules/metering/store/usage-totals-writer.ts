@@ -25,8 +25,8 @@ const forgetHoursSql = (table: string): string => `
   WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
     AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
 
-/** Outdates cached stream state, because the fast path would not count events for the new meter. */
-const OUTDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
+/** Invalidates cached stream state, because the fast path would not count events for the new meter. */
+const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
 /** A range of hours of streams; null: unbounded. */
 export interface StreamHours {
@@ -64,7 +64,7 @@ export class UsageTotalsWriter {
 
   /**
    * Computes the totals of a meter without registered windows again, for a range of hours of streams that the caller has locked.
-   * The first range of a stream (`from` is null) also outdates its cached state, so that the fast path counts new events for the
+   * The first range of a stream (`from` is null) also invalidates its cached state, so that the fast path counts new events for the
    * meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
@@ -73,7 +73,7 @@ export class UsageTotalsWriter {
       await this.database.query(forgetHoursSql(table), [meterId, streams, from, to]);
     }
     await this.database.query(RECOUNT, [meterId, streams, from, to]);
-    if (from === null) await this.database.query(OUTDATE, [streams]);
+    if (from === null) await this.database.query(INVALIDATE, [streams]);
   }
 
   /**

@@ -112,8 +112,8 @@ export class UsageWindows {
   }
 
   /** Increments the version of a stream that the caller has locked. */
-  outdate(stream: StreamName): Promise<void> {
-    return this.streams.outdateOne(stream);
+  invalidateStream(stream: StreamName): Promise<void> {
+    return this.streams.invalidate(stream);
   }
 
   private async lockStream({ customerId, meter }: UsageWindow): Promise<string> {

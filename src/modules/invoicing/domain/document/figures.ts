@@ -19,13 +19,13 @@ export function formatUnitPrice(minorUnits: string, currency: string): string {
   const padded = whole.padStart(digits + 1, '0');
   const pointAt = padded.length - digits;
   const beyond = fraction.replace(/0+$/, '');
-  return joined(sign, padded.slice(0, pointAt), padded.slice(pointAt) + beyond);
+  return formatParts(sign, padded.slice(0, pointAt), padded.slice(pointAt) + beyond);
 }
 
 /** Formats a decimal string with grouped digits: `12345.50` is `12 345.5`. */
 export function formatQuantity(quantity: string): string {
   const { sign, whole, fraction } = partsOf(quantity);
-  return joined(sign, whole, fraction.replace(/0+$/, ''));
+  return formatParts(sign, whole, fraction.replace(/0+$/, ''));
 }
 
 function partsOf(decimal: string): {
@@ -38,7 +38,7 @@ function partsOf(decimal: string): {
   return { sign: isNegative ? MINUS : '', whole, fraction };
 }
 
-function joined(sign: string, whole: string, fraction: string): string {
+function formatParts(sign: string, whole: string, fraction: string): string {
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, GROUP_SEPARATOR);
   return `${sign}${grouped}${fraction === '' ? '' : `.${fraction}`}`;
 }
