@@ -43,7 +43,7 @@ export function allocateShares(
 
   const first = shareNumerators.find((share) => share !== 0n) ?? 0n;
   const sign = (amountMinor === 0n ? first : amountMinor) < 0n ? -1n : 1n;
-  const parts = shareNumerators.map((share) => floored(share * sign, denominator));
+  const parts = shareNumerators.map((share) => floorDivide(share * sign, denominator));
   const left = amountMinor * sign - sum(parts);
   const byRemainder = shareNumerators
     .map((share, index) => ({
@@ -60,7 +60,7 @@ export function allocateShares(
 }
 
 /** Divides and rounds down, for negative numbers too. */
-function floored(numerator: bigint, denominator: bigint): bigint {
+function floorDivide(numerator: bigint, denominator: bigint): bigint {
   const cut = numerator / denominator;
   return cut * denominator > numerator ? cut - 1n : cut;
 }

@@ -8,8 +8,8 @@ import { invariant } from '../invariant';
 export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): bigint {
   invariant(denominator !== 0n, 'a ratio has a denominator');
   const isNegative = numerator < 0n !== denominator < 0n;
-  const dividend = magnitude(numerator);
-  const divisor = magnitude(denominator);
+  const dividend = absolute(numerator);
+  const divisor = absolute(denominator);
   const rounded = (2n * dividend + divisor) / (2n * divisor);
   return isNegative ? -rounded : rounded;
 }
@@ -26,6 +26,6 @@ export function multiplyByRatio(
   return roundHalfAwayFromZero(amountMinor * numerator, denominator);
 }
 
-function magnitude(value: bigint): bigint {
+function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }

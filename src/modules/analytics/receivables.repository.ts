@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LedgerTransaction } from '../../core/ledger';
 import { Database, Reports } from '../../platform/database';
-import { type LoweredInvoice, loweredLater, type NegativeInvoiceCredit } from './domain/lowered';
+import { type LoweredInvoice, creditedLater, type NegativeInvoiceCredit } from './domain/lowered';
 import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
@@ -205,7 +205,7 @@ export class ReceivablesRepository {
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);
     const invoices = await this.database.query<LoweredRow>(LOWERED, [at]);
-    const later = loweredLater(
+    const later = creditedLater(
       credits.map(({ amount, ...credit }) => ({ ...credit, amountMinor: BigInt(amount) })),
       invoices.map(({ lowered, ...invoice }) => ({ ...invoice, loweredMinor: BigInt(lowered) })),
     );

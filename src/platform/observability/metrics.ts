@@ -8,13 +8,13 @@ import { Database, poolUseOf } from '../database';
 const RECENT_MS = 1_000;
 
 /** Collectors of process metrics run until the process ends, so all applications in the process share one set. */
-let ofProcess: Registry | null = null;
+let processRegistry: Registry | null = null;
 
 function metricsOfProcess(): Registry {
-  if (ofProcess !== null) return ofProcess;
-  ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
-  return ofProcess;
+  if (processRegistry !== null) return processRegistry;
+  processRegistry = new Registry();
+  collectDefaultMetrics({ register: processRegistry });
+  return processRegistry;
 }
 
 /** Metrics for Prometheus: those of the process, and those of one application. Tests start several applications in a process. */

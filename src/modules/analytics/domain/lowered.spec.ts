@@ -1,4 +1,4 @@
-import { type LoweredInvoice, loweredLater, type NegativeInvoiceCredit } from './lowered';
+import { type LoweredInvoice, creditedLater, type NegativeInvoiceCredit } from './lowered';
 
 /** Transactions are numbered in the order in which they were posted. */
 const credit = (postedId: string, amountMinor: bigint, isLater = true): NegativeInvoiceCredit => ({
@@ -57,7 +57,7 @@ describe('credit that lowered invoices', () => {
       [],
     ],
   ])('%s', (_, credits, invoices, expected) => {
-    const later = [...loweredLater(credits, invoices)].filter(([, amount]) => amount !== 0n);
+    const later = [...creditedLater(credits, invoices)].filter(([, amount]) => amount !== 0n);
     expect(later.sort()).toEqual(expected);
   });
 });

@@ -28,7 +28,7 @@ export interface LoweredInvoice {
  * @param credits all credits of the subscriptions, in posting sequence
  * @param invoices all lowered invoices, oldest first
  */
-export function loweredLater(
+export function creditedLater(
   credits: readonly NegativeInvoiceCredit[],
   invoices: readonly LoweredInvoice[],
 ): ReadonlyMap<string, bigint> {

@@ -66,7 +66,7 @@ export class ArchiveUsage {
       await this.write(progress, directory);
       return 'done';
     }
-    const current = started(progress, keptFrom(now, usageArchive.retentionMonths), now);
+    const current = currentOrNewSearch(progress, keptFrom(now, usageArchive.retentionMonths), now);
     // A backfill reads stored events, so no month is archived while one runs.
     if (current === null || (await this.archive.isBackfilling())) return 'none';
     return this.find(current, now);
@@ -113,7 +113,7 @@ export class ArchiveUsage {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
     if (last === undefined) {
-      await this.archive.advance(afterPass(progress, now));
+      await this.archive.advance(afterMonth(progress, now));
       return 'done';
     }
     const { month } = progress;
@@ -184,7 +184,11 @@ export class ArchiveUsage {
 }
 
 /** Returns the progress of the running search, or else of a new search if one is due; null if none is due. */
-function started(progress: ArchiveProgress, beforeAt: Date, now: Date): ArchiveProgress | null {
+function currentOrNewSearch(
+  progress: ArchiveProgress,
+  beforeAt: Date,
+  now: Date,
+): ArchiveProgress | null {
   const { endedAt } = progress;
   if (endedAt === null) return progress;
   const isDue = beforeAt > progress.beforeAt || now.getTime() - endedAt.getTime() >= DAY_MS;
@@ -193,7 +197,7 @@ function started(progress: ArchiveProgress, beforeAt: Date, now: Date): ArchiveP
 }
 
 /** Returns the progress after all streams were searched for a month. */
-function afterPass(progress: ArchiveProgress, now: Date): ArchiveProgress {
+function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;
   if (nextMonth === null) return { ...progress, keptFromAt, endedAt: now };

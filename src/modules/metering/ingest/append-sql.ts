@@ -72,7 +72,7 @@ export const INTO_EVENTS = `
   INSERT INTO usage_event (${EVENT_COLUMNS})`;
 const RETURNING_EVENTS = `
   RETURNING stream_id, position, occurred_at, properties`;
-const UNLESS_THERE = `
+const SKIP_STORED_KEYS = `
   ON CONFLICT (key_digest) DO NOTHING ${RETURNING_EVENTS}`;
 
 /** Handling of an event whose key is already stored: leave it out, or fail the statement. */
@@ -119,7 +119,7 @@ export const storedEventParts = (
   fresh AS (
     ${INTO_EVENTS}
     ${incoming}
-    ${onStoredKey === 'skip' ? UNLESS_THERE : RETURNING_EVENTS}
+    ${onStoredKey === 'skip' ? SKIP_STORED_KEYS : RETURNING_EVENTS}
   ),
   ${advancedStreams(streamIds)},
   counted AS MATERIALIZED (${countedOf(`
@@ -200,7 +200,7 @@ const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds):
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
     WHERE known.positions[number] IS NOT NULL ${hasArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
     ORDER BY key_digest, n
-    ${UNLESS_THERE}
+    ${SKIP_STORED_KEYS}
   ),
   ${advancedStreams(STREAMS)},
   counted AS ${hasWindows ? '' : 'NOT'} MATERIALIZED (${countedOf(`

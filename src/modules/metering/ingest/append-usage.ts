@@ -49,7 +49,7 @@ export class AppendUsage {
   ): Promise<AppendOutcome> {
     const staged = new StagedEvents(this.database);
     const pieces = piecesOf(events);
-    const hasMore = await fill(staged, pieces);
+    const hasMore = await stageUntilFull(staged, pieces);
     if (staged.length === 0) return NO_EVENTS;
     if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
     // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read it.
@@ -168,7 +168,7 @@ async function* piecesOf(events: IncomingEvents): AsyncGenerator<readonly Incomi
 }
 
 /** Adds events until none is left or memory is full. Returns true if there may be more. */
-async function fill(
+async function stageUntilFull(
   staged: StagedEvents,
   pieces: AsyncGenerator<readonly IncomingEvent[]>,
 ): Promise<boolean> {

@@ -45,7 +45,10 @@ export const lockedStreams = (customerIds: string): string => `
  * Condition on a locked `stream`: an event at this instant is in no billed period, and the only registered window that it
  * changes is this one.
  */
-export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql): string => `
+export const changesOnlyWindow = (
+  instant: string,
+  { meterId, startAt, endAt }: WindowSql,
+): string => `
   NOT EXISTS (SELECT FROM usage_billed WHERE stream_id = stream.id AND period_end_at > ${instant})
   AND (
     SELECT count(*) = 1 AND bool_and((meter_id, start_at, end_at) = (${meterId}, ${startAt}, ${endAt}))
@@ -55,7 +58,7 @@ export const isOnlyIn = (instant: string, { meterId, startAt, endAt }: WindowSql
 
 /**
  * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none.
- * Until then, {@link isOnlyIn} stays true as long as the version of the stream is the same: each new bill, window or meter
+ * Until then, {@link changesOnlyWindow} stays true as long as the version of the stream is the same: each new bill, window or meter
  * increments the version.
  */
 export const nextWindowChange = (instant: string): string => `

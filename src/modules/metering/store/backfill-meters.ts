@@ -80,7 +80,7 @@ export class BackfillMeters {
   private async step(backfill: MeterBackfill): Promise<StepResult> {
     const { meterId } = backfill;
     const { eventName } = await this.meters.get(meterId);
-    const current = await this.started(backfill, eventName);
+    const current = await this.withLastStream(backfill, eventName);
     if (current.lastStreamId === null) {
       await this.backfills.advance(current);
       return 'waiting';
@@ -104,7 +104,7 @@ export class BackfillMeters {
    * Determines which streams the backfill counts, once all transactions that may not see the meter have ended. Until then,
    * `lastStreamId` stays null. Streams created later have only events that were counted when they were stored.
    */
-  private async started(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
+  private async withLastStream(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;
     const ingesting = await ingestingTransactions(this.database, eventName);
     const older = backfill.olderTransactions ?? ingesting;

@@ -120,11 +120,11 @@ export class TotalUsageReader {
         value: parseExact(value),
       });
     }
-    return { windows: totals, total: putTogether(together, totals.flat()) };
+    return { windows: totals, total: combine(together, totals.flat()) };
   }
 }
 
-function putTogether(
+function combine(
   together: 'sum' | 'max',
   [first, ...others]: readonly { readonly value: Rational }[],
 ): Rational {

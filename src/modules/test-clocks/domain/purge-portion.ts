@@ -3,10 +3,10 @@ export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
 /** Target duration of a commit. Far below the longest acceptable one, because some customers have much more data than others. */
-const AIM_MS = 300;
+const TARGET_MS = 300;
 
 /** Returns how many customers the next commit purges, given the size and duration of the last one. */
 export function nextPortion(size: number, tookMs: number): number {
-  const paced = Math.floor((size * AIM_MS) / Math.max(tookMs, 1));
+  const paced = Math.floor((size * TARGET_MS) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));
 }
