@@ -200,7 +200,7 @@ export const USAGE_STORE_RULES: Readonly<
         const query = { customerId: customer, meter: one, period, heldSince, upToPosition: null };
         const values: unknown[] = [];
         for (let after: string | null = null, left = 9; left > 0; left -= 1) {
-          const page = await world.store.counted(query, null, { after, limit: 1 });
+          const page = await world.store.listCounted(query, null, { after, limit: 1 });
           values.push(...page.items.map(({ properties }) => properties['value']));
           after = page.next;
           if (after === null) break;
@@ -231,7 +231,7 @@ export const USAGE_STORE_RULES: Readonly<
     expect(await world.store.aggregate(asThen)).toEqual(then);
     const keys: string[] = [];
     for (let after: string | null = null, left = 9; left > 0; left -= 1) {
-      const page = await world.store.counted(asThen, null, { after, limit: 1 });
+      const page = await world.store.listCounted(asThen, null, { after, limit: 1 });
       keys.push(...page.items.map(({ idempotencyKey }) => idempotencyKey));
       after = page.next;
       if (after === null) break;

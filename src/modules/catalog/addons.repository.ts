@@ -24,7 +24,7 @@ const LOCK_MODES = {
 
 type AddonRow = Omit<Addon, 'prices'>;
 
-/** Reads and writes add-ons. Only `findSold` returns archived add-ons. */
+/** Reads and writes add-ons. Only `findIncludingArchived` returns archived add-ons. */
 @Injectable()
 export class AddonsRepository {
   constructor(
@@ -46,7 +46,7 @@ export class AddonsRepository {
   }
 
   /** Returns the add-ons with these ids, archived ones included, because sold add-ons continue. */
-  async findSold(ids: readonly string[]): Promise<readonly Addon[]> {
+  async findIncludingArchived(ids: readonly string[]): Promise<readonly Addon[]> {
     if (ids.length === 0) return [];
     return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
   }

@@ -127,8 +127,8 @@ export class CatalogService {
   }
 
   /** Returns the plan with its active version, archived or not; null when it does not exist. Takes no lock. */
-  findSoldPlan(id: string): Promise<Plan | null> {
-    return this.plans.findSold(id);
+  findPlanIncludingArchived(id: string): Promise<Plan | null> {
+    return this.plans.findIncludingArchived(id);
   }
 
   /** Returns the names of plans, archived ones included. Ids without a plan are left out. */
@@ -160,8 +160,8 @@ export class CatalogService {
   }
 
   /** Returns add-ons by id, archived ones included. Ids without an add-on are left out. */
-  async getSoldAddons(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
-    const found = await this.addons.findSold(ids);
+  async getAddonsIncludingArchived(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
+    const found = await this.addons.findIncludingArchived(ids);
     return new Map(found.map((addon) => [addon.id, addon]));
   }
 

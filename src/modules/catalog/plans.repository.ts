@@ -31,7 +31,7 @@ const LOCK_MODES = {
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
 
-/** Reads and writes plans. Only `findSold`, `findNames`, `findPrices` and reads of versions return archived plans. */
+/** Reads and writes plans. Only `findIncludingArchived`, `findNames`, `findPrices` and reads of versions return archived plans. */
 @Injectable()
 export class PlansRepository {
   constructor(
@@ -65,7 +65,7 @@ export class PlansRepository {
   }
 
   /** Returns the plan, archived or not. */
-  async findSold(id: string): Promise<Plan | null> {
+  async findIncludingArchived(id: string): Promise<Plan | null> {
     return this.withVersionOrNull(await this.plans.findOneBy({ id }));
   }
 

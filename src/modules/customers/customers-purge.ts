@@ -12,8 +12,8 @@ export class CustomersPurge implements OnModuleInit {
 
   onModuleInit(): void {
     this.testClocks.registerCustomers({
-      count: (testClockId) => this.customers.countOn(testClockId),
-      lock: (testClockId, limit) => this.customers.lockOn(testClockId, limit),
+      count: (testClockId) => this.customers.countOnTestClock(testClockId),
+      lock: (testClockId, limit) => this.customers.lockOnTestClock(testClockId, limit),
       purge: (ids) => this.customers.remove(ids),
     });
   }

@@ -70,7 +70,7 @@ export class CustomersRepository {
     return this.database.select(CustomerEntity, tail, [ids]);
   }
 
-  existing(ids: readonly string[]): Promise<readonly string[]> {
+  findExistingIds(ids: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
       [ids],
@@ -143,12 +143,12 @@ export class CustomersRepository {
   }
 
   /** Returns the number of customers on a test clock, deleted ones included. */
-  countOn(testClockId: string): Promise<number> {
+  countOnTestClock(testClockId: string): Promise<number> {
     return this.customers.countBy({ testClockId });
   }
 
   /** Returns the ids of the customers on a test clock, deleted ones included. */
-  idsOn(testClockId: string): Promise<readonly string[]> {
+  idsOnTestClock(testClockId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT id FROM customer WHERE test_clock_id = $1 ORDER BY id',
       [testClockId],
@@ -156,7 +156,7 @@ export class CustomersRepository {
   }
 
   /** Locks up to `limit` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
-  async lockOn(testClockId: string, limit: number): Promise<readonly string[]> {
+  async lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
     const found = await this.customers.find({
       select: { id: true },
       where: { testClockId },

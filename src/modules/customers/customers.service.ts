@@ -88,13 +88,13 @@ export class CustomersService {
   }
 
   /** Returns the ids that belong to customers that are not deleted. */
-  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(await this.customers.existing(ids));
+  async findExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await this.customers.findExistingIds(ids));
   }
 
   /** Returns the ids of the customers on a test clock, deleted ones included. */
-  idsOn(testClockId: string): Promise<readonly string[]> {
-    return this.customers.idsOn(testClockId);
+  idsOnTestClock(testClockId: string): Promise<readonly string[]> {
+    return this.customers.idsOnTestClock(testClockId);
   }
 
   /** Returns the ids of customers that have no test clock and are not deleted. */

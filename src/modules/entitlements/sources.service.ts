@@ -110,7 +110,7 @@ export class SourcesService {
   }
 
   private async offered(customerId: string, now: Date): Promise<OfferedSources> {
-    const running = await this.subscriptions.runningOf(customerId);
+    const running = await this.subscriptions.findRunning(customerId);
     const graces = running.some(({ status }) => status === 'past_due')
       ? await this.balances.gracesOf(customerId)
       : new Map<string, Date>();

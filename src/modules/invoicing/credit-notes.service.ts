@@ -100,11 +100,11 @@ export class CreditNotesService {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
-    const counted = await this.counted(invoice);
-    assertCreditable(request, counted, await this.together.billedElsewhere(invoice.id));
+    const withLaterCredits = await this.withLaterCredits(invoice);
+    assertCreditable(request, withLaterCredits, await this.together.billedElsewhere(invoice.id));
     const held = await this.held.heldByOne(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
-    const credited = creditNote(request.lines, counted.lines.map(toCreditable));
+    const credited = creditNote(request.lines, withLaterCredits.lines.map(toCreditable));
     const limit = limitOfNote(invoice, request.settle, given);
     if (credited.totalMinor > limit.creditableTotalMinor) {
       throw creditGivenBackAlready(
@@ -126,10 +126,13 @@ export class CreditNotesService {
    * Credits everything that is still creditable on the lines of a locked open invoice, in the caller's transaction. The note first
    * lowers what is owed; the rest becomes credit of the customer.
    */
-  async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
-    const counted = await this.counted(invoice);
-    const lines = allOf(counted, await this.together.billedElsewhere(invoice.id));
-    const credited = creditNote(lines, counted.lines.map(toCreditable));
+  async creditRemaining(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
+    const withLaterCredits = await this.withLaterCredits(invoice);
+    const lines = allCreditableParts(
+      withLaterCredits,
+      await this.together.billedElsewhere(invoice.id),
+    );
+    const credited = creditNote(lines, withLaterCredits.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
     const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };
     return (await this.issueOf(invoice, credited, terms, now, given)).note;
@@ -168,7 +171,7 @@ export class CreditNotesService {
   }
 
   /** Returns the invoice with the credits of later invoices counted in the credited amounts of its lines. */
-  private async counted(invoice: Invoice): Promise<Invoice> {
+  private async withLaterCredits(invoice: Invoice): Promise<Invoice> {
     const credits = await this.held.creditLinesOf(invoice.id);
     return countCredits(invoice, await this.invoices.findLines(credits));
   }
@@ -268,7 +271,7 @@ function assertCreditable(
     if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
     const before = request.lines.slice(0, index);
     const isTwice = before.some((one) => one.lineId === lineId);
-    const creditable = isTwice ? 0n : creditableBeside(before, line, invoice, elsewhere);
+    const creditable = isTwice ? 0n : creditableBesideParts(before, line, invoice, elsewhere);
     if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);
     if (netMinor === 0n && (isTwice || !isOnlyTaxCreditable(invoice, line))) {
       throw creditTakesNothing(`${pointer}/amount`, creditable);
@@ -277,10 +280,10 @@ function assertCreditable(
 }
 
 /** Returns what a credit note can still take of each line: a net amount, or zero if only tax is left. Omits lines with neither. */
-function allOf(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
+function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
-    const netMinor = creditableBeside(parts, line, invoice, elsewhere);
+    const netMinor = creditableBesideParts(parts, line, invoice, elsewhere);
     if (netMinor > 0n || isOnlyTaxCreditable(invoice, line)) {
       parts.push({ lineId: line.id, netMinor });
     }
@@ -289,7 +292,7 @@ function allOf(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
 }
 
 /** Returns the net amount that a credit note may take of a line, in addition to the `parts` that it already takes. */
-function creditableBeside(
+function creditableBesideParts(
   parts: Parts,
   line: InvoiceLine,
   invoice: Invoice,

@@ -194,7 +194,7 @@ export class DueInvoicesRepository {
   }
 
   /** Returns the open invoices of a subscription that had an automatic charge. */
-  async attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
+  async findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;
       attempt_count: number;

@@ -104,8 +104,8 @@ export class InvoiceCollectionService {
   }
 
   /** Returns the open invoices of a subscription that had an automatic charge. */
-  attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
-    return this.due.attemptedOf(subscriptionId);
+  findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
+    return this.due.findAttempted(subscriptionId);
   }
 
   /** Returns the open invoices of subscriptions, locked until the caller's transaction ends. */

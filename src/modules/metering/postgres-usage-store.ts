@@ -71,7 +71,7 @@ export class PostgresUsageStore extends UsageStore {
     return this.allCustomers.total.read(query);
   }
 
-  override counted(
+  override listCounted(
     query: UsageQuery,
     group: Group | null,
     page: UsageEventPageRequest,
@@ -79,7 +79,7 @@ export class PostgresUsageStore extends UsageStore {
     return this.events.counted(query, group, page);
   }
 
-  override archived(
+  override listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
     return this.archive.monthsIn(

@@ -185,14 +185,16 @@ export abstract class UsageStore {
    * include earlier events whose value carries over into the period.
    * @throws {ProblemError} `invalid_cursor`
    */
-  abstract counted(
+  abstract listCounted(
     query: UsageQuery,
     group: Group | null,
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage>;
 
-  /** Returns for each query the archived months that contain events of its reading. {@link counted} leaves these events out. */
-  abstract archived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]>;
+  /** Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out. */
+  abstract listArchived(
+    queries: readonly UsageQuery[],
+  ): Promise<readonly (readonly ArchivedMonth[])[]>;
 
   /**
    * Returns accepted events, voided or not, newest first, without those of archived months.

@@ -42,14 +42,14 @@ export class UsageService {
     group: Group | null,
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage> {
-    return this.store.counted(query, group, page);
+    return this.store.listCounted(query, group, page);
   }
 
   /**
    * Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out.
    */
   listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
-    return this.store.archived(queries);
+    return this.store.listArchived(queries);
   }
 
   /**
@@ -57,7 +57,7 @@ export class UsageService {
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(query: UsageQuery): Promise<void> {
-    const last = (await this.store.archived([query])).flat().at(-1);
+    const last = (await this.store.listArchived([query])).flat().at(-1);
     if (last !== undefined) throw usageArchived(last.endAt);
   }
 }

@@ -131,7 +131,7 @@ export class PaymentsRepository {
   }
 
   /** Returns the ids of the given invoices that have an automatic charge in progress. */
-  attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
+  findBeingCharged(invoiceIds: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(ATTEMPTS_IN_FLIGHT, [invoiceIds]);
   }
 

@@ -26,7 +26,7 @@ export class PaymentsService {
   }
 
   /** Returns the ids of the given invoices that have an automatic charge in progress. */
-  async attemptedNow(invoiceIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(await this.payments.attemptedNow(invoiceIds));
+  async findBeingCharged(invoiceIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await this.payments.findBeingCharged(invoiceIds));
   }
 }

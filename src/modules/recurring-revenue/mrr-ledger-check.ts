@@ -32,11 +32,11 @@ export class MrrLedgerCheck implements OnModuleInit {
   private async run(): Promise<readonly string[]> {
     const now = this.clock.now();
     const offending = [...(await this.changes.earningAfterEnd(MAX_OFFENDING))];
-    let page = await this.subscriptions.runningAfter('', PAGE);
+    let page = await this.subscriptions.findRunningAfter('', PAGE);
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
       offending.push(...(await this.differencesIn(page, now)));
       if (offending.length >= MAX_OFFENDING || page.length < PAGE) break;
-      page = await this.subscriptions.runningAfter(last.id, PAGE);
+      page = await this.subscriptions.findRunningAfter(last.id, PAGE);
     }
     return offending;
   }

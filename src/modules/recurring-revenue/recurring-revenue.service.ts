@@ -184,7 +184,7 @@ export class RecurringRevenueService {
     subscriptionIds: readonly string[],
     at: Date | null,
   ): Promise<ReadonlyMap<string, readonly SubscriptionItem[]>> {
-    const items = await this.subscriptions.itemsBeyond(subscriptionIds, at);
+    const items = await this.subscriptions.itemsBilledAfter(subscriptionIds, at);
     return groupBy(items, ({ subscriptionId }) => subscriptionId);
   }
 }

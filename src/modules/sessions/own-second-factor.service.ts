@@ -32,14 +32,16 @@ export class OwnSecondFactorService {
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`, `too_many_sign_ins`
    */
   confirm(sender: CodeSender, totpCode: string): Promise<IssuedRecoveryCodes> {
-    return this.counted(sender, (admin) =>
+    return this.countAttempt(sender, (admin) =>
       this.keepingSession(sender, () => this.secondFactors.confirm(admin.id, totpCode)),
     );
   }
 
   /** @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins` */
   replaceRecoveryCodes(sender: CodeSender, totpCode: string): Promise<IssuedRecoveryCodes> {
-    return this.counted(sender, ({ id }) => this.secondFactors.replaceRecoveryCodes(id, totpCode));
+    return this.countAttempt(sender, ({ id }) =>
+      this.secondFactors.replaceRecoveryCodes(id, totpCode),
+    );
   }
 
   /**
@@ -47,13 +49,13 @@ export class OwnSecondFactorService {
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins`
    */
   disable(sender: CodeSender, code: SecondFactorCode): Promise<void> {
-    return this.counted(sender, (admin) =>
+    return this.countAttempt(sender, (admin) =>
       this.keepingSession(sender, () => this.secondFactors.disable(admin.id, code)),
     );
   }
 
   /** Counts an attempt before it is made, and takes it back after a success. */
-  private async counted<Result>(
+  private async countAttempt<Result>(
     { current: { admin }, address }: CodeSender,
     attempt: (admin: AdminAccount) => Promise<Result>,
   ): Promise<Result> {

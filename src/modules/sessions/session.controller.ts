@@ -3,8 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
   csrfTokenOf,
-  refuseOtherPages,
-  requireOwnPage,
+  refuseCrossSiteSignIn,
+  refuseCrossSiteRequest,
   sessionSecretOf,
   setSessionCookie,
 } from '../../platform/access';
@@ -45,7 +45,7 @@ export class SessionController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<CurrentSessionDto> {
-    refuseOtherPages(request);
+    refuseCrossSiteSignIn(request);
     const { ip = '', headers } = request;
     const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
     const begun = await this.signIns.signIn(toCredentials(body), browser);
@@ -80,7 +80,7 @@ export class SessionController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
     const secret = sessionSecretOf(request.headers);
-    if (secret !== null) requireOwnPage(request, secret);
+    if (secret !== null) refuseCrossSiteRequest(request, secret);
     await this.sessions.signOut(secret);
     setSessionCookie({ request, response }, null);
   }

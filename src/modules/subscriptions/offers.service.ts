@@ -93,7 +93,7 @@ export class OffersService {
     if (planId !== held.planId) return false;
     if (choice === 'current') return true;
     if (choice !== 'latest') return choice.id === held.planVersionId;
-    const plan = await this.catalog.findSoldPlan(planId);
+    const plan = await this.catalog.findPlanIncludingArchived(planId);
     return plan?.activeVersion.id === held.planVersionId;
   }
 
@@ -119,7 +119,7 @@ export class OffersService {
   }
 
   private async addon(id: string, heldIds: ReadonlySet<string>, pointer: string): Promise<Addon> {
-    const sold = heldIds.has(id) ? await this.catalog.getSoldAddons([id]) : null;
+    const sold = heldIds.has(id) ? await this.catalog.getAddonsIncludingArchived([id]) : null;
     return sold?.get(id) ?? this.catalog.requireAddonForReference(id, pointer);
   }
 }

@@ -82,7 +82,7 @@ export class SubscriptionsRepository {
   }
 
   /** Returns a customer's subscriptions that have not ended, oldest first. */
-  runningOf(customerId: string): Promise<readonly Subscription[]> {
+  findRunning(customerId: string): Promise<readonly Subscription[]> {
     return this.database.select(
       SubscriptionEntity,
       `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`,
@@ -195,7 +195,7 @@ export class SubscriptionsRepository {
   }
 
   /** Returns the items of these subscriptions that are billed for time after an instant; null: all items. */
-  itemsBeyond(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
+  itemsBilledAfter(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
     const tail = `WHERE subscription_id = ANY ($1)
       AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
@@ -204,7 +204,7 @@ export class SubscriptionsRepository {
   /**
    * Returns subscriptions in real time that have not ended and whose ids follow the given one, by ascending id, at most `limit`.
    */
-  runningAfter(id: string, limit: number): Promise<readonly Subscription[]> {
+  findRunningAfter(id: string, limit: number): Promise<readonly Subscription[]> {
     const tail = `WHERE id > $1 AND test_clock_id IS NULL
       AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;
     return this.database.select(SubscriptionEntity, tail, [id, limit]);

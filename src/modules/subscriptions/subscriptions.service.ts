@@ -26,8 +26,8 @@ export class SubscriptionsService {
   }
 
   /** Returns the subscriptions of a customer that have not ended, oldest first. */
-  runningOf(customerId: string): Promise<readonly Subscription[]> {
-    return this.subscriptions.runningOf(customerId);
+  findRunning(customerId: string): Promise<readonly Subscription[]> {
+    return this.subscriptions.findRunning(customerId);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { crossSiteRequest, unauthenticated } from '../errors';
 import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
-import { requireOwnPage, sessionSecretOf } from './session-cookie';
+import { refuseCrossSiteRequest, sessionSecretOf } from './session-cookie';
 
 /**
  * Returns the holder of a credential. Answers without a promise where it can, because this runs on every request.
@@ -56,7 +56,7 @@ function identify(request: Request, verifiers: Verifiers): Principal | Promise<P
   const { headers } = request;
   const secret = headers.authorization === undefined ? sessionSecretOf(headers) : null;
   if (secret === null) return verifiers.credential(credentialOf(request));
-  requireOwnPage(request, secret);
+  refuseCrossSiteRequest(request, secret);
   return verifiers.session(secret);
 }
 

@@ -14,8 +14,8 @@ export { hashOf, isSecret, newSecret } from './secret';
 export { SECURITY_SCHEMES } from './security-schemes';
 export {
   csrfTokenOf,
-  refuseOtherPages,
-  requireOwnPage,
+  refuseCrossSiteSignIn,
+  refuseCrossSiteRequest,
   SESSION_COOKIE,
   sessionSecretOf,
   setSessionCookie,

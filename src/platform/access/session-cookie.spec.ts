@@ -2,8 +2,8 @@ import type { Request } from 'express';
 import {
   csrfTokenOf,
   needsSecureCookie,
-  refuseOtherPages,
-  requireOwnPage,
+  refuseCrossSiteSignIn,
+  refuseCrossSiteRequest,
   sessionSecretOf,
 } from './session-cookie';
 
@@ -78,7 +78,7 @@ describe('a request with a session cookie', () => {
   ])('%s from %s with the token %s is answered: %s', (method, site, csrf, answered) => {
     const headers = { 'sec-fetch-site': site, 'x-csrf-token': csrf };
     const request = { method, headers } as unknown as Request;
-    const error = refusal(() => requireOwnPage(request, 'secret'));
+    const error = refusal(() => refuseCrossSiteRequest(request, 'secret'));
     if (answered) expect(error).toBeNull();
     else expect(error).toMatch(/^cross_site_request/);
   });
@@ -91,6 +91,6 @@ describe('a request with a session cookie', () => {
     ['cross-site', false],
   ])('that signs in from %s is answered: %s', (site, answered) => {
     const request = { headers: { 'sec-fetch-site': site } } as unknown as Request;
-    expect(refusal(() => refuseOtherPages(request)) === null).toBe(answered);
+    expect(refusal(() => refuseCrossSiteSignIn(request)) === null).toBe(answered);
   });
 });

@@ -72,7 +72,7 @@ export function csrfTokenOf(sessionSecret: string): string {
  * which pages cannot set, and the token, which only pages of this origin can read.
  * @throws {ProblemError} `cross_site_request`
  */
-export function requireOwnPage({ method, headers }: Request, sessionSecret: string): void {
+export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecret: string): void {
   const isSafe = SAFE_METHODS.has(method);
   if (!isSafe || headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, isSafe);
   if (!isSafe && !isEqual(headers[CSRF_HEADER], csrfTokenOf(sessionSecret))) {
@@ -86,7 +86,7 @@ export function requireOwnPage({ method, headers }: Request, sessionSecret: stri
  * Refuses a sign-in that a page of another origin sends, which would sign the browser in to an account of the attacker.
  * @throws {ProblemError} `cross_site_request`
  */
-export function refuseOtherPages({ headers }: Request): void {
+export function refuseCrossSiteSignIn({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, false);
 }
 

@@ -55,7 +55,7 @@ export class VoidUnpaidInvoicesWorkflow {
     }
     for (const invoice of invoices) {
       if (isCredited(invoice)) {
-        const note = await this.notes.creditWholly({ ...invoice, amountPaid: 0n }, REASON, now);
+        const note = await this.notes.creditRemaining({ ...invoice, amountPaid: 0n }, REASON, now);
         await this.losses.coverLossesFromNote(lost, invoice, note, now);
       } else {
         await this.voiding.void(invoice, now);

@@ -100,7 +100,7 @@ export class CollectInvoicesWorkflow {
   /** Reads the data that decide the payment method of each invoice, each kind of data with one statement. */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
-    const existing = await this.customers.existing(customerIds);
+    const existing = await this.customers.findExistingIds(customerIds);
     const methods = await this.methods.defaults([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const notCharged = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);

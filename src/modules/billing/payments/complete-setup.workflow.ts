@@ -41,7 +41,7 @@ export class CompleteSetupWorkflow {
 
   private settle({ id, customerId }: PaymentMethodSetup, state: ProviderSetupState): Promise<void> {
     return this.database.transaction(async () => {
-      const isDeleted = !(await this.customers.existing([customerId])).has(customerId);
+      const isDeleted = !(await this.customers.findExistingIds([customerId])).has(customerId);
       if (!isDeleted) await this.customers.lockForChange(customerId);
       const before = await this.setups.lockPending(id);
       if (before === null) return;

@@ -33,7 +33,9 @@ export class BillLateUsageWorkflow {
     return this.database.transaction(async () => {
       const snapshots = await this.subscriptions.lockSnapshots(ids);
       const ended = snapshots.map(({ subscription }) => subscription);
-      const customerIds = await this.customers.existing(ended.map(({ customerId }) => customerId));
+      const customerIds = await this.customers.findExistingIds(
+        ended.map(({ customerId }) => customerId),
+      );
       const billed = ended.filter(({ customerId }) => customerIds.has(customerId));
       const billedIds = new Set(billed.map(({ id }) => id));
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));

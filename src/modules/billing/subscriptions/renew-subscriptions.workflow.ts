@@ -103,7 +103,7 @@ export class RenewSubscriptionsWorkflow {
   private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
-    const customerIds = await this.customers.existing(
+    const customerIds = await this.customers.findExistingIds(
       snapshots.map(({ subscription }) => subscription.customerId),
     );
     const waiting = snapshots.filter(({ subscription }) => isAwaitingPayment(subscription));

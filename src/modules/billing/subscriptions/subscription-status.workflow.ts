@@ -49,8 +49,8 @@ export class SubscriptionStatusWorkflow {
 
   /** Returns a resumed subscription with the status that follows from its open invoices. */
   async afterPause(subscription: Subscription): Promise<Subscription> {
-    const attempted = await this.collection.attemptedOf(subscription.id);
-    const underWay = await this.payments.attemptedNow(attempted.map(({ id }) => id));
+    const attempted = await this.collection.findAttempted(subscription.id);
+    const underWay = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
     const failure = attemptsFailure(attempted, underWay);
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }

@@ -25,7 +25,7 @@ export class EventsService {
     request: PageRequest,
   ): Promise<Page<RecordedEvent>> {
     if (testClockId === null) return this.events.page(filter, request);
-    const onClock = await this.customers.idsOn(testClockId);
+    const onClock = await this.customers.idsOnTestClock(testClockId);
     const asked = filter.customerIds;
     const customerIds = asked === null ? onClock : onClock.filter((id) => asked.includes(id));
     return this.events.page({ ...filter, customerIds }, request);

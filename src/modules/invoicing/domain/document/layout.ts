@@ -20,7 +20,7 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
   const sheet = new Sheet(typeface);
   openFirstPage(document, sheet);
   const startPage = (): void => {
-    sheet.turn();
+    sheet.startPage();
     const stamp = document.stamp === null ? '' : ` \u00b7 ${document.stamp}`;
     sheet.line(`${document.title}${stamp}`, SMALL);
     sheet.skip(GAP_PT / 2);
@@ -34,7 +34,7 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
 
 /** Draws seller and buyer on the left; title, stamp and details on the right. */
 function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
-  sheet.turn();
+  sheet.startPage();
   const half = (sheet.width - GAP_PT) / 2;
   const right = sheet.left + half + GAP_PT;
   const top = sheet.y;
@@ -101,7 +101,7 @@ function layOutTotals(document: InvoiceDocument, sheet: Sheet, startPage: () => 
   if (!sheet.fits(rows.reduce((sum, row) => sum + heightOf(row), 0))) startPage();
   for (const row of rows) {
     if (!sheet.fits(heightOf(row))) startPage();
-    if (row.weight === 'strong') sheet.rule(labelsEnd - labelWidth);
+    if (row.weight === 'strong') sheet.drawRule(labelsEnd - labelWidth);
     sheet.textAtRight(row.amount, row.style, sheet.right);
     for (const text of row.label) sheet.lineRight(text, row.style, labelsEnd);
     sheet.skip(3);
@@ -121,7 +121,7 @@ function layOutNotes(document: InvoiceDocument, sheet: Sheet, startPage: () => v
 function withPageNumbers(sheet: Sheet, title: string): readonly SheetPage[] {
   invariant(sheet.pages.length > 0, 'an invoice has a page');
   sheet.pages.forEach((page, index) => {
-    sheet.foot(page, title, `${index + 1} / ${sheet.pages.length}`, SMALL);
+    sheet.drawFooter(page, title, `${index + 1} / ${sheet.pages.length}`, SMALL);
   });
   return sheet.pages;
 }

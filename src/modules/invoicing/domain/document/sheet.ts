@@ -63,7 +63,7 @@ export class Sheet {
     return this.top;
   }
 
-  turn(): void {
+  startPage(): void {
     this.drawn.push([]);
     this.top = MARGIN_PT;
   }
@@ -108,7 +108,7 @@ export class Sheet {
     this.textAt(text, style, right - this.widthOf(text, style));
   }
 
-  rule(x = this.left): void {
+  drawRule(x = this.left): void {
     this.draw({ kind: 'rule', x, y: this.top, width: this.right - x });
     this.skip(4);
   }
@@ -117,7 +117,7 @@ export class Sheet {
     this.draw({ kind: 'frame', x, y: this.top, width, height, color });
   }
 
-  foot(page: SheetPage, left: string, right: string, style: TextStyle): void {
+  drawFooter(page: SheetPage, left: string, right: string, style: TextStyle): void {
     const y = PAGE_HEIGHT_PT - MARGIN_PT;
     const index = this.drawn.findIndex((one) => one === page);
     this.drawn[index]?.push(

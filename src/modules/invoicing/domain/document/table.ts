@@ -37,7 +37,7 @@ export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: 
     sheet.textAt('Description', HEADING, sheet.left);
     for (const { heading, right } of columns) sheet.textAtRight(heading, HEADING, right);
     sheet.skip(sheet.lineHeightOf(HEADING) + 2);
-    sheet.rule();
+    sheet.drawRule();
     sheet.skip(2);
   };
   const turn = (): void => {
@@ -62,7 +62,7 @@ export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: 
     }
     sheet.skip(ROW_GAP_PT);
   }
-  sheet.rule();
+  sheet.drawRule();
 }
 
 function textsOf(
