@@ -14,7 +14,7 @@ import { Credentials } from './credentials';
 import { CustomerTokensRepository } from './customer-tokens.repository';
 import type { CustomerToken, CustomerTokenTerms } from './domain/customer-token';
 
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 const CLEAN_UP_EVERY_MS = 60_000;
 
 /** A token with its secret, which can be read only when it is issued. */
@@ -40,7 +40,8 @@ export class CustomerTokensService implements OnModuleInit {
     this.jobs.register({
       name: 'expired-customer-tokens',
       idleMs: CLEAN_UP_EVERY_MS,
-      runDue: async () => (await this.tokens.removeExpired(this.clock.now(), AT_ONCE)) === AT_ONCE,
+      runDue: async () =>
+        (await this.tokens.removeExpired(this.clock.now(), BATCH_SIZE)) === BATCH_SIZE,
     });
   }
 

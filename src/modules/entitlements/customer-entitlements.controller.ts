@@ -41,8 +41,8 @@ const entitlementKey = new KeyPipe();
 const grantId = new IdPipe('grant', grantNotFound);
 
 /** Includes `testClockNotFound`, because a customer can still be found while its test clock is being deleted. */
-const READS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
-const CHANGES = [...READS, testClockAdvancing, testClockFailed];
+const READ_PROBLEMS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
+const CHANGE_PROBLEMS = [...READ_PROBLEMS, testClockAdvancing, testClockFailed];
 
 @ApiTags('Entitlements')
 @Controller('v1/customers/:id/entitlements')
@@ -79,7 +79,7 @@ export class CustomerEntitlementsController {
     access: 'entitlements:read',
     customerToken: { path: 'id' },
     answer: CustomerEntitlementDto,
-    problems: READS,
+    problems: READ_PROBLEMS,
   })
   async getCustomerEntitlement(
     @Param('id', customerId) id: string,
@@ -97,7 +97,7 @@ export class CustomerEntitlementsController {
     answer: ConsumptionDto,
     key: 'optional',
     problems: [
-      ...CHANGES,
+      ...CHANGE_PROBLEMS,
       entitlementNotMetered,
       entitlementNotConsumable,
       consumptionRefused,
@@ -123,7 +123,7 @@ export class CustomerEntitlementsController {
     status: 201,
     answer: EntitlementGrantDto,
     key: 'optional',
-    problems: [...CHANGES, grantContradicts, tooManyGrants],
+    problems: [...CHANGE_PROBLEMS, grantContradicts, tooManyGrants],
   })
   async createEntitlementGrant(
     @Param('id', customerId) id: string,
@@ -139,7 +139,7 @@ export class CustomerEntitlementsController {
     description: 'Newest first, expired and void grants included.',
     access: 'entitlements:read',
     answer: pageOf(EntitlementGrantDto),
-    problems: [...READS],
+    problems: [...READ_PROBLEMS],
   })
   async listEntitlementGrants(
     @Param('id', customerId) id: string,
@@ -158,7 +158,7 @@ export class CustomerEntitlementsController {
     access: 'entitlements:write',
     answer: EntitlementGrantDto,
     key: 'optional',
-    problems: [...CHANGES, grantNotFound, invalidTransition],
+    problems: [...CHANGE_PROBLEMS, grantNotFound, invalidTransition],
   })
   async voidEntitlementGrant(
     @Param('id', customerId) id: string,

@@ -15,7 +15,7 @@ import { InvoicesRepository } from './invoices.repository';
 import { invoiceOverdue } from './invoicing.events';
 
 const NAME = 'overdue-invoices';
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 const EVERY_MS = 1_000;
 
 /**
@@ -57,7 +57,7 @@ export class DueInvoices implements OnModuleInit {
 
   private recordOverdue(scope: TimeScope, now: Date): Promise<number> {
     return this.database.transaction(async () => {
-      const ids = await this.due.lockOverdue(scope, now, AT_ONCE);
+      const ids = await this.due.lockOverdue(scope, now, BATCH_SIZE);
       const changes = (await this.invoices.findAll(ids)).map((before) => ({
         before,
         after: nextVersion(before, now, { overdueAt: now }),

@@ -10,13 +10,13 @@ import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
 /** Printing takes as long as many requests, so only one invoice is printed at a time. */
-const AT_ONCE = 1;
+const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
 
 /** Prints invoices as PDF. */
 @Injectable()
 export class PrintInvoiceService {
-  private readonly limiter = new ConcurrencyLimiter(AT_ONCE, MAX_WAITING);
+  private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
 
   constructor(
     private readonly invoices: InvoicesService,

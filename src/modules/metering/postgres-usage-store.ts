@@ -76,7 +76,7 @@ export class PostgresUsageStore extends UsageStore {
     group: Group | null,
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage> {
-    return this.events.counted(query, group, page);
+    return this.events.listCounted(query, group, page);
   }
 
   override listArchived(

@@ -13,7 +13,7 @@ const LATE = `
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
 /** Marks or unmarks all bills of periods as having late usage. */
-const MARK = `
+const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = $4
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
   WHERE billed.item_id = one.item_id AND billed.period_start_at = one.start_at
@@ -48,7 +48,7 @@ export class UsageBilledRepository {
   /** Marks or unmarks periods for correction by the next invoice. */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(MARK, [
+    await this.database.query(MARK_LATE, [
       periods.map(({ itemId }) => itemId),
       periods.map(({ startAt }) => startAt),
       periods.map(({ endAt }) => endAt),

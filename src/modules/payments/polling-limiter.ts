@@ -1,5 +1,5 @@
 /** Maximum number of provider requests that one process has in flight for one kind of object. */
-const MAX_AT_ONCE = 5;
+const MAX_CONCURRENT = 5;
 
 /** Callbacks with which a module polls its own objects, such as payments or refunds. */
 export interface DuePolls<Claimed> {
@@ -40,7 +40,7 @@ export class PollingLimiter<Claimed> {
   }
 
   private async claimAndStart(): Promise<void> {
-    const free = MAX_AT_ONCE - this.taken;
+    const free = MAX_CONCURRENT - this.taken;
     if (free === 0) return;
     this.taken += free;
     let claimed: readonly Claimed[] = [];

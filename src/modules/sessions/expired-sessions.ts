@@ -4,9 +4,9 @@ import { Jobs } from '../../platform/jobs';
 import { SessionsRepository } from './sessions.repository';
 import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 const EVERY_MS = 600_000;
-const KEPT_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 
 /** Deletes sessions 30 days after their expiry, and attempts to sign in that no longer count. */
 @Injectable()
@@ -29,9 +29,9 @@ export class ExpiredSessions implements OnModuleInit {
   /** Returns true if there may be more to delete. */
   async deleteExpired(): Promise<boolean> {
     const now = this.clock.now();
-    const attempts = await this.attempts.deleteOld(now, AT_ONCE);
-    const kept = new Date(now.getTime() - KEPT_MS);
-    const sessions = await this.sessions.deleteExpired(kept, AT_ONCE);
-    return attempts === AT_ONCE || sessions === AT_ONCE;
+    const attempts = await this.attempts.deleteOld(now, BATCH_SIZE);
+    const kept = new Date(now.getTime() - RETENTION_MS);
+    const sessions = await this.sessions.deleteExpired(kept, BATCH_SIZE);
+    return attempts === BATCH_SIZE || sessions === BATCH_SIZE;
   }
 }

@@ -8,7 +8,7 @@ const DELETE_EXPIRED = `
     SELECT id FROM admin_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
   RETURNING id`;
 
-const KEEP = `
+const KEEP_VALID = `
   UPDATE admin_session AS session SET valid_from = admin.sessions_valid_from
   FROM studio_admin AS admin WHERE session.id = $1 AND admin.id = session.admin_id`;
 
@@ -46,7 +46,7 @@ export class SessionsRepository {
 
   /** Sets `valid_from` to the current `sessions_valid_from` of the admin, so that the session stays valid. */
   async keepValid(id: string): Promise<void> {
-    await this.database.query(KEEP, [id]);
+    await this.database.query(KEEP_VALID, [id]);
   }
 
   async end({ id, endedAt, version }: Session): Promise<void> {

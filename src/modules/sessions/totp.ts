@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 
 /** RFC 6238 with the parameters that all authenticator apps support. */
-const FORM = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
+const TOTP_PARAMETERS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
 /** Codes of one step before and after are accepted, for clocks that differ and codes that are typed slowly. */
@@ -14,14 +14,14 @@ export function newTotpSecret(): string {
 
 /** Returns the URI that authenticator apps read from a QR code. */
 export function otpauthUri(secret: string, account: string, issuer: string): string {
-  return new TOTP({ ...FORM, secret, label: account, issuer }).toString();
+  return new TOTP({ ...TOTP_PARAMETERS, secret, label: account, issuer }).toString();
 }
 
 /** Returns the time step of a code, or null if it matches none around the instant. */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for other characters.
   if (!/^\d{6}$/.test(code)) return null;
-  const totp = new TOTP({ ...FORM, secret });
+  const totp = new TOTP({ ...TOTP_PARAMETERS, secret });
   const timestamp = at.getTime();
   const offset = totp.validate({ token: code, timestamp, window: STEPS_AROUND });
   return offset === null ? null : totp.counter({ timestamp }) + offset;

@@ -12,7 +12,7 @@ import { tooManySignIns } from './studio.errors';
  * Number of passwords checked at once: half of Node's worker threads, so that reading files and resolving names do not wait for
  * passwords.
  */
-const AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 /** Largest number of waiting checks: a few seconds of work. */
 const MAX_WAITING = 32;
 const BUSY_SECONDS = 2;
@@ -43,7 +43,7 @@ type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
 /** Hashes passwords and checks them against stored hashes. A few run at once, outside the event loop. */
 @Injectable()
 export class Passwords {
-  private readonly checks = new ConcurrencyLimiter(AT_ONCE, MAX_WAITING);
+  private readonly checks = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
 
   /** Returns an argon2id hash of the password with a random salt. */
   hash(password: string): Promise<string> {

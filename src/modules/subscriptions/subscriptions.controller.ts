@@ -33,7 +33,7 @@ import { SubscriptionsService } from './subscriptions.service';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
 
-const ON_A_CLOCK = [testClockAdvancing, testClockFailed];
+const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
 
 @ApiTags('Subscriptions')
 @Controller('v1/subscriptions')
@@ -91,7 +91,7 @@ export class SubscriptionsController {
       'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
     access: 'subscriptions:write',
     answer: SubscriptionDto,
-    problems: [subscriptionNotFound, metadataTooLarge, ...ON_A_CLOCK],
+    problems: [subscriptionNotFound, metadataTooLarge, ...TEST_CLOCK_PROBLEMS],
   })
   async updateSubscription(
     @Param('id', subscriptionId) id: string,

@@ -21,7 +21,7 @@ const EVERY_MS = 10_000;
  */
 const LONGEST_REQUEST_MS = 10_000;
 
-const UNLEASED: TestClockLease = { endsAt: null, owner: null };
+const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 
 /** Deletes test clocks with all data about their customers. */
 @Injectable()
@@ -78,7 +78,7 @@ export class DeleteTestClockService implements OnModuleInit {
     const id = await this.clocks.claimDeleted(now, await this.lease(now));
     if (id === null) return false;
     const size = this.portions.get(id) ?? FIRST_PORTION;
-    const next = await this.purgePortion(id, size, UNLEASED);
+    const next = await this.purgePortion(id, size, NO_LEASE);
     if (next === null) this.portions.delete(id);
     else this.portions.set(id, next);
     return true;
@@ -91,7 +91,7 @@ export class DeleteTestClockService implements OnModuleInit {
       size = await this.purgePortion(id, size, await this.lease(this.clock.now()));
     }
     if (size === null) return;
-    await this.clocks.renewLease(id, UNLEASED);
+    await this.clocks.renewLease(id, NO_LEASE);
     this.jobs.wake(DELETION_WORK);
   }
 

@@ -10,7 +10,7 @@ import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
 /** Largest number of rows of a claim, unless the queue sets another one. */
-const MAX_AT_ONCE = 50;
+const MAX_CLAIMED_ROWS = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
@@ -79,7 +79,7 @@ export class DueQueues {
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const { mostAtOnce = MAX_AT_ONCE } = queue;
+    const { mostAtOnce = MAX_CLAIMED_ROWS } = queue;
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, mostAtOnce),
     );
@@ -99,7 +99,7 @@ export class DueQueues {
     testClockId: string,
     now: Date,
   ): Promise<void> {
-    const { mostAtOnce = MAX_AT_ONCE } = queue;
+    const { mostAtOnce = MAX_CLAIMED_ROWS } = queue;
     const rows = await this.due.dueOn(queue.rows, testClockId, now, mostAtOnce);
     await this.run(queue, rows, now, async (error, { id }) => {
       if (queue.whenRefused === 'fail') throw error;

@@ -19,14 +19,14 @@ export interface DueRow {
 }
 
 /** Condition that a row has no lease at the time `$2`. On a test clock, only postponed rows have a lease. */
-const UNLEASED = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
+const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
 /** Reads from an index in due order, so that the cost does not depend on how many rows are due. */
 const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WITH claimed AS (
     UPDATE ${table} SET lease_ends_at = $1 WHERE id = ANY (ARRAY(
       SELECT id FROM ${table}
-      WHERE ${dueColumn} <= $2 AND test_clock_id IS NULL AND ${UNLEASED}
+      WHERE ${dueColumn} <= $2 AND test_clock_id IS NULL AND ${HAS_NO_LEASE}
       ORDER BY ${dueColumn}, id LIMIT $3 FOR UPDATE SKIP LOCKED))
     RETURNING ${selectionOf(columns)}, ${dueColumn} AS due_since)
   SELECT ${['id', ...Object.keys(columns)].map((name) => `"${name}"`).join(', ')} FROM claimed
@@ -34,7 +34,7 @@ const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
 
 const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   SELECT ${selectionOf(columns)} FROM ${table}
-  WHERE test_clock_id = $1 AND ${dueColumn} <= $2 AND ${UNLEASED}
+  WHERE test_clock_id = $1 AND ${dueColumn} <= $2 AND ${HAS_NO_LEASE}
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**

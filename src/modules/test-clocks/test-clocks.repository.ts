@@ -13,12 +13,12 @@ const MOVE = `
     updated_at = $3
   ${WHERE_ID}`;
 
-const UNLEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_ID}`;
+const RELEASE_LEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_ID}`;
 
 const END = {
-  ready: `SET status = 'ready', instant = $2, target_at = NULL, ${UNLEASE}`,
-  failed: `SET status = 'failed', target_at = $2, ${UNLEASE}`,
-  advancing: `SET target_at = $2, ${UNLEASE}`,
+  ready: `SET status = 'ready', instant = $2, target_at = NULL, ${RELEASE_LEASE}`,
+  failed: `SET status = 'failed', target_at = $2, ${RELEASE_LEASE}`,
+  advancing: `SET target_at = $2, ${RELEASE_LEASE}`,
 } as const;
 
 const CLAIM_DELETED = `

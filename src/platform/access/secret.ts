@@ -6,7 +6,7 @@ const RANDOM_BYTES = 32;
 /** Base 62 digits of 32 bytes, and of a CRC-32. */
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
-const FORM = /^(?:sk|ct|ss)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
+const SECRET_PATTERN = /^(?:sk|ct|ss)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
 
 /**
  * Returns a new secret: prefix, 32 random bytes and a checksum, all in letters and digits. By the checksum, secret scanners
@@ -22,7 +22,8 @@ export function newSecret(prefix: string): string {
 /** Returns true if the text has the form of a secret of {@link newSecret} and the right checksum. */
 export function isSecret(text: string): boolean {
   return (
-    FORM.test(text) && checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
+    SECRET_PATTERN.test(text) &&
+    checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
   );
 }
 

@@ -4,7 +4,7 @@ import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './databa
 
 /** Arbitrary number, the same in all processes of the engine. */
 const MIGRATION_LOCK = 7_205_759_403;
-const LOOK_EVERY_MS = 250;
+const POLL_EVERY_MS = 250;
 
 const HOLDER = `
   SELECT lock.pid, ${SESSION_COLUMNS}
@@ -33,7 +33,7 @@ export async function lockMigrations(
     const holder = await holderOf(connection);
     if (holder !== null && looks === 0) onWait(describeSession(holder));
     if (performance.now() >= givesUpAt) throw notFree(holder, longestWaitMs);
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_EVERY_MS);
   }
 }
 

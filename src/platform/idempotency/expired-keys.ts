@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Jobs } from '../jobs';
 import { Idempotency } from './idempotency';
 
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 const EVERY_MS = 60_000;
 
 /** Deletes idempotency keys after 30 days. */
@@ -17,7 +17,7 @@ export class ExpiredKeys implements OnModuleInit {
     this.jobs.register({
       name: 'expired-idempotency-keys',
       idleMs: EVERY_MS,
-      runDue: async () => (await this.idempotency.deleteExpired(AT_ONCE)) === AT_ONCE,
+      runDue: async () => (await this.idempotency.deleteExpired(BATCH_SIZE)) === BATCH_SIZE,
     });
   }
 }

@@ -11,7 +11,7 @@ import {
 import { IdempotencyRepository } from './idempotency.repository';
 import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.types';
 
-const KEPT_DAYS = 30;
+const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -115,7 +115,7 @@ export class Idempotency {
     lease: KeyLease | null = null,
   ): Promise<void> {
     const createdAt = this.clock.now();
-    const expiresAt = new Date(createdAt.getTime() + KEPT_DAYS * DAY_MS);
+    const expiresAt = new Date(createdAt.getTime() + RETENTION_DAYS * DAY_MS);
     const claimed = await this.repository.claim({
       ...request,
       resourceId,

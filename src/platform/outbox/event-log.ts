@@ -64,7 +64,7 @@ export const UNDISPATCHED: WaitingRows = {
   dueAt: 'now()',
 };
 
-const TAKE = `
+const TAKE_UNDISPATCHED = `
   DELETE FROM event_dispatch WHERE event_id = ANY (ARRAY(
     SELECT event_id FROM event_dispatch ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING event_id AS id, type, object_id, sequence, occurred_at`;
@@ -79,7 +79,7 @@ const TAKE_MARKED = `
 
 const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`, order: '' };
 
-const KEEP = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
+const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
@@ -151,7 +151,7 @@ export class EventLog {
    */
   async takeUndispatched(limit: number, now: Date): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    const rows = [...(await this.database.query<EventHeadRow>(TAKE, [limit]))];
+    const rows = [...(await this.database.query<EventHeadRow>(TAKE_UNDISPATCHED, [limit]))];
     if (rows.length < limit) {
       const left = limit - rows.length;
       rows.push(...(await this.database.query<EventHeadRow>(TAKE_MARKED, [left, now])));
@@ -173,7 +173,7 @@ export class EventLog {
   /** Locks events, so that they are not deleted before the caller's transaction ends. Returns those that exist, by id. */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
-    const rows = await this.database.query<EventHeadRow>(KEEP, [ids]);
+    const rows = await this.database.query<EventHeadRow>(LOCK, [ids]);
     return new Map(rows.map((row) => [row.id, toHead(row)]));
   }
 

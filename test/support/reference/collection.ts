@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const PAUSES = [1, 3, 5, 7];
 
 /** Invoices that are charged together: the outcome of one does not affect the others. */
-const AT_ONCE = 20;
+const BATCH_SIZE = 20;
 
 interface Owed {
   readonly now: number;
@@ -103,7 +103,7 @@ export class Collection {
     }
     const isCharged = (invoice: ReferenceInvoice): boolean =>
       this.card !== null && !this.isNotChargedAutomatically(invoice);
-    const charged = due.filter(isCharged).slice(0, AT_ONCE);
+    const charged = due.filter(isCharged).slice(0, BATCH_SIZE);
     for (const invoice of due.filter((one) => !isCharged(one))) {
       invoice.chargeAt = null;
       // The invoices that are not overdue yet become so, which has an event of its own.

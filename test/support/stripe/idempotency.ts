@@ -12,7 +12,7 @@ interface Entry {
   answered: Answered | null;
 }
 
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 const MAX_LENGTH = 255;
 
 /** Answers by idempotency key: kept for 24 hours, errors of the execution included (docs.stripe.com/api/idempotent_requests). */
@@ -29,7 +29,7 @@ export class IdempotencyKeys {
       throw refusal(400, `Idempotency keys may not be longer than ${MAX_LENGTH} characters.`);
     }
     const entry = this.entries.get(key);
-    if (!entry || entry.createdMs <= nowMs - KEPT_MS) return null;
+    if (!entry || entry.createdMs <= nowMs - RETENTION_MS) return null;
     if (entry.fingerprint !== fingerprint) {
       throw refusal(
         400,

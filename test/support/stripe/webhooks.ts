@@ -20,7 +20,7 @@ interface Surroundings {
   readonly later: (delayMs: number, run: () => void) => void;
 }
 
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5, 30, 120, 300, 600, 720, 720].map((minutes) => minutes * 60_000);
 
@@ -95,7 +95,7 @@ export class Webhooks {
   }
 
   private pump(): void {
-    while (this.active < AT_ONCE) {
+    while (this.active < MAX_CONCURRENT) {
       const next = this.queue.shift();
       if (!next) break;
       this.active += 1;

@@ -16,7 +16,7 @@ import { CollectInvoicesWorkflow } from './collect-invoices.workflow';
 
 const WORK = 'due-collections';
 const EVERY_MS = 1_000;
-const AT_ONCE = 20;
+const BATCH_SIZE = 20;
 
 /** Charges invoices when they are due: in the background by real time, and on a test clock while it advances. */
 @Injectable()
@@ -69,7 +69,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   async runDue(): Promise<boolean> {
     this.examined = 0;
     await this.limiter.fill();
-    const closed = await this.closing.closeNext(null, this.clock.now(), AT_ONCE);
+    const closed = await this.closing.closeNext(null, this.clock.now(), BATCH_SIZE);
     return this.examined + closed > 0;
   }
 
@@ -95,8 +95,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /** Charges payments in sequence, so that the same requests give the same events. An error fails the advance of the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    await this.closing.closeNext(testClockId, now, AT_ONCE);
-    const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);
+    await this.closing.closeNext(testClockId, now, BATCH_SIZE);
+    const { payments } = await this.collecting.begin(testClockId, now, BATCH_SIZE);
     for (const payment of payments) await this.finish(payment);
   }
 

@@ -29,7 +29,7 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
  * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later
  * commit.
  */
-const MAX_AT_ONCE = 12;
+const MAX_STEPS_PER_REQUEST = 12;
 
 /** A locked subscription without due work, and its locked customer. */
 export interface CurrentSubscription extends CustomerAt {
@@ -126,7 +126,7 @@ export class RenewSubscriptionsWorkflow {
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
     const now = changedAt(current, readAt);
-    if (periodsOverdue(current, now, MAX_AT_ONCE + 1) > MAX_AT_ONCE)
+    if (periodsOverdue(current, now, MAX_STEPS_PER_REQUEST + 1) > MAX_STEPS_PER_REQUEST)
       throw subscriptionBehind(current);
     await this.runDueWork(current, now);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
@@ -140,7 +140,7 @@ export class RenewSubscriptionsWorkflow {
   async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
     if (isDue(latest, now)) await this.locks.beforeInvoices([latest]);
-    for (let done = 0; done < MAX_AT_ONCE && isDue(latest, now); done += 1) {
+    for (let done = 0; done < MAX_STEPS_PER_REQUEST && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;
     }

@@ -17,7 +17,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 /**
  * Maximum number of concurrent starts in a process. More would not be faster, because each waits for the number of its invoice.
  */
-const MAX_AT_ONCE = Math.max(2, availableParallelism());
+const MAX_CONCURRENT = Math.max(2, availableParallelism());
 /** Maximum time that a start waits for its turn, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;
 
@@ -34,7 +34,7 @@ const LONGEST_WAIT_MS = 500;
  */
 @Injectable()
 export class SubscribeWorkflow {
-  private readonly turns = new ConcurrencyLimiter(MAX_AT_ONCE);
+  private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT);
 
   constructor(
     private readonly database: Database,

@@ -47,8 +47,8 @@ import { SubscribeWorkflow } from './subscribe.workflow';
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
 const changeId = new IdPipe('sch', scheduledChangeNotFound);
 
-const ON_A_CLOCK = [testClockAdvancing, testClockFailed];
-const REDEEMING = [
+const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
+const REDEMPTION_PROBLEMS = [
   couponCodeUnknown,
   couponInactive,
   couponExpired,
@@ -57,18 +57,18 @@ const REDEEMING = [
   couponCurrencyMismatch,
   couponAlreadyRedeemed,
 ];
-const OFFERING = [
+const OFFER_PROBLEMS = [
   referenceNotFound,
   customerCurrencyMismatch,
   subscriptionTermsContradict,
   subscriptionTooLarge,
   invoiceTooLarge,
 ];
-const CHANGING = [
+const CHANGE_PROBLEMS = [
   subscriptionNotFound,
   subscriptionCustomerDeleted,
   subscriptionBehind,
-  ...ON_A_CLOCK,
+  ...TEST_CLOCK_PROBLEMS,
 ];
 
 const SUBSCRIPTION_OR_PREVIEW = {
@@ -99,7 +99,7 @@ export class SubscriptionCommandsController {
     answer: SubscriptionDto,
     preview: SubscriptionPreviewDto,
     key: 'required',
-    problems: [...OFFERING, usageArchived, ...REDEEMING, ...ON_A_CLOCK],
+    problems: [...OFFER_PROBLEMS, usageArchived, ...REDEMPTION_PROBLEMS, ...TEST_CLOCK_PROBLEMS],
   })
   async createSubscription(
     @Body() body: CreateSubscriptionDto,
@@ -125,7 +125,12 @@ export class SubscriptionCommandsController {
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
-    problems: [...CHANGING, subscriptionNotRunning, subscriptionChangePending, ...OFFERING],
+    problems: [
+      ...CHANGE_PROBLEMS,
+      subscriptionNotRunning,
+      subscriptionChangePending,
+      ...OFFER_PROBLEMS,
+    ],
   })
   async changeSubscription(
     @Param('id', subscriptionId) id: string,
@@ -148,7 +153,7 @@ export class SubscriptionCommandsController {
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
     problems: [
-      ...CHANGING,
+      ...CHANGE_PROBLEMS,
       invalidTransition,
       subscriptionNotRunning,
       subscriptionChangePending,
@@ -174,7 +179,7 @@ export class SubscriptionCommandsController {
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
-    problems: [...CHANGING, subscriptionNotCanceling],
+    problems: [...CHANGE_PROBLEMS, subscriptionNotCanceling],
   })
   async uncancelSubscription(
     @Param('id', subscriptionId) id: string,
@@ -194,7 +199,7 @@ export class SubscriptionCommandsController {
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
-    problems: [...CHANGING, invalidTransition, subscriptionChangePending],
+    problems: [...CHANGE_PROBLEMS, invalidTransition, subscriptionChangePending],
   })
   async pauseSubscription(
     @Param('id', subscriptionId) id: string,
@@ -214,7 +219,7 @@ export class SubscriptionCommandsController {
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
-    problems: [...CHANGING, invalidTransition],
+    problems: [...CHANGE_PROBLEMS, invalidTransition],
   })
   async resumeSubscription(
     @Param('id', subscriptionId) id: string,
@@ -232,7 +237,7 @@ export class SubscriptionCommandsController {
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
-    problems: [...CHANGING, subscriptionNotRunning, ...REDEEMING],
+    problems: [...CHANGE_PROBLEMS, subscriptionNotRunning, ...REDEMPTION_PROBLEMS],
   })
   async redeemCouponOnSubscription(
     @Param('id', subscriptionId) id: string,
@@ -249,7 +254,7 @@ export class SubscriptionCommandsController {
     summary: 'Undo a scheduled change',
     description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
     access: 'subscriptions:write',
-    problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
+    problems: [...CHANGE_PROBLEMS, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
   })
   async undoScheduledChange(
     @Param('id', subscriptionId) id: string,

@@ -6,7 +6,7 @@ import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
 /** Marks all bills of the same stream, meter and period as these bills as having late usage, which the next invoice corrects. */
-const MARK = `
+const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
     AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
@@ -29,7 +29,7 @@ export class LateUsageWriter {
     this.database.requireTransaction();
     if (late.length === 0) return;
     const billedIds = late.map(({ billedId }) => billedId);
-    await this.database.query(MARK, [billedIds]);
+    await this.database.query(MARK_LATE, [billedIds]);
     await this.finalUsage.planForBills(billedIds);
     for (const usage of late) {
       await this.outbox.record(usageLate, { after: usage, occurredAt: now });

@@ -84,7 +84,7 @@ export class StoredEvents {
     private readonly streams: UsageStreams,
   ) {}
 
-  async counted(
+  async listCounted(
     { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
     group: Group | null,
     { after, limit }: UsageEventPageRequest,

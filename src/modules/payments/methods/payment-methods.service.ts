@@ -30,7 +30,7 @@ import {
 } from './payment-methods.events';
 import { PaymentMethodsRepository } from './payment-methods.repository';
 
-const NAMED = '/payment_method_id';
+const METHOD_POINTER = '/payment_method_id';
 
 /** Manages payment methods of customers, and chooses the one to charge. */
 @Injectable()
@@ -191,7 +191,7 @@ export class PaymentMethodsService {
         (await this.methods.find(customerId, paymentMethodId)) ??
         raise(referenceNotFound('/payment_method_id', paymentMethodId));
       if (provider !== null && provider !== method.provider)
-        throw paymentMethodNotAccepted(provider, NAMED);
+        throw paymentMethodNotAccepted(provider, METHOD_POINTER);
       return chosen(method);
     }
     if (provider === null && paymentMethodId === null) {
@@ -205,8 +205,8 @@ export class PaymentMethodsService {
     const charging = provider ?? 'sandbox';
     if (!this.gateway.accepts(charging, paymentMethodId)) {
       if (paymentMethodId !== null && provider === null && !this.gateway.isEnabled(charging))
-        throw referenceNotFound(NAMED, paymentMethodId);
-      throw paymentMethodNotAccepted(charging, NAMED);
+        throw referenceNotFound(METHOD_POINTER, paymentMethodId);
+      throw paymentMethodNotAccepted(charging, METHOD_POINTER);
     }
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }

@@ -4,7 +4,7 @@ import type { Lease } from '../domain/poll-lease';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
 
-const KEEP = `
+const INSERT_IF_NEW = `
   INSERT INTO provider_event
     (id, provider, type, subject_id, object_id, created_at, received_at, due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
@@ -117,7 +117,7 @@ export class ProviderEventsRepository {
     const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
     const parameters = [id, provider, type, subjectId, objectId, createdAt, now];
-    await this.database.query(KEEP, parameters);
+    await this.database.query(INSERT_IF_NEW, parameters);
   }
 
   /** Claims due events and plans their next attempt. Returns their ids, leased to the caller. */

@@ -14,8 +14,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Added to the listed period: the provider may list events late, and its clock may differ from ours. */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /** How long events are stored: longer than the provider lists them, so that no listed event is stored a second time. */
-const KEPT_MS = 40 * DAY_MS;
-const REMOVED_AT_ONCE = 1_000;
+const RETENTION_MS = 40 * DAY_MS;
+const DELETE_BATCH_SIZE = 1_000;
 
 /** Stores notifications of Stripe: those sent to the webhook, and those missed there. */
 @Injectable()
@@ -56,7 +56,7 @@ export class ProviderEventsService {
     this.jobs.wake(PROVIDER_EVENTS_WORK);
     if (!ended) return;
     await this.events.endListing('stripe', listing);
-    await this.events.removeOld(new Date(now.getTime() - KEPT_MS), REMOVED_AT_ONCE);
+    await this.events.removeOld(new Date(now.getTime() - RETENTION_MS), DELETE_BATCH_SIZE);
   }
 
   /** Stores the events of a listing, the newest first. Returns true once all are stored. */

@@ -5,7 +5,7 @@ import type { ProviderName } from '../domain/payment-provider';
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
 /** Keeps the first reference, so that two concurrent requests use the same customer of the provider. */
-const KEEP = `
+const INSERT_IF_NONE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
   VALUES ($1, $2, $3, $4)
   ON CONFLICT (customer_id, provider) DO UPDATE SET reference = provider_customer.reference
@@ -28,6 +28,6 @@ export class ProviderCustomersRepository {
     now: Date,
   ): Promise<string> {
     const parameters = [customerId, provider, reference, now];
-    return (await this.database.queryValue<string>(KEEP, parameters)) ?? reference;
+    return (await this.database.queryValue<string>(INSERT_IF_NONE, parameters)) ?? reference;
   }
 }

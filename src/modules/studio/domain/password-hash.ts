@@ -11,7 +11,7 @@ export type PasswordScheme = (typeof PASSWORD_SCHEMES)[number];
 /** Password hash of an admin without a password, who signs in with OpenID Connect. */
 export const NO_PASSWORD = '*';
 
-interface Form {
+interface HashFormat {
   readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
   /** Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
   readonly pattern: RegExp;
@@ -27,7 +27,7 @@ const AB64 = '[A-Za-z0-9./]+';
 
 const PHC_LEAST = { salt: 8, hash: 16 } as const;
 
-const FORMS: readonly Form[] = [
+const HASH_FORMATS: readonly HashFormat[] = [
   {
     scheme: 'argon2id',
     pattern: RegExp(
@@ -129,7 +129,7 @@ interface HashParts {
 }
 
 function partsOf(passwordHash: string): HashParts | null {
-  for (const { scheme, pattern, minBytes } of FORMS) {
+  for (const { scheme, pattern, minBytes } of HASH_FORMATS) {
     const match = pattern.exec(passwordHash);
     if (match === null) continue;
     const { groups = {} } = match;
@@ -138,7 +138,7 @@ function partsOf(passwordHash: string): HashParts | null {
   return null;
 }
 
-function fits(groups: HashParts['groups'], minBytes: Form['minBytes']): boolean {
+function fits(groups: HashParts['groups'], minBytes: HashFormat['minBytes']): boolean {
   const { salt, hash, ln, m, p, l, ...others } = groups;
   if (salt === undefined || hash === undefined) return true;
   const hashBytes = bytesOf(hash);

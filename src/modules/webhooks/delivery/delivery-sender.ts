@@ -18,7 +18,7 @@ import { signatureHeader } from './signature';
 /** Limit for a whole attempt: name resolution, connection, request and response. */
 const DEADLINE_MS = 15_000;
 /** Number of bytes stored of each response body. */
-const KEPT_BYTES = 20_000;
+const STORED_BYTES = 20_000;
 
 const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;
 
@@ -90,7 +90,7 @@ export class DeliverySender {
         headers,
         body,
         deadlineMs: DEADLINE_MS,
-        keepBytes: KEPT_BYTES,
+        keepBytes: STORED_BYTES,
       });
       const { status: statusCode, retryAfter, durationMs, bodyStart: responseStart } = answer;
       return {

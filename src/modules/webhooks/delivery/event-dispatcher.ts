@@ -10,7 +10,7 @@ import { DELIVERY_WORK } from './delivery-claims';
 import type { Delivery, DeliveryKind } from './domain/delivery';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 const EVERY_MS = 500;
 
 /** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that removes the event from its queue. */
@@ -39,7 +39,7 @@ export class EventDispatcher implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
       const now = this.clock.now();
-      const events = await this.events.takeUndispatched(AT_ONCE, now);
+      const events = await this.events.takeUndispatched(BATCH_SIZE, now);
       if (events.length === 0) return { dispatched: 0, made: 0 };
       const receivers = await this.receivers.active();
       const deliveries = events.flatMap((event) =>
@@ -51,7 +51,7 @@ export class EventDispatcher implements OnModuleInit {
       return { dispatched: events.length, made: deliveries.length };
     });
     if (made > 0) this.signals.announce(DELIVERY_WORK);
-    return dispatched === AT_ONCE;
+    return dispatched === BATCH_SIZE;
   }
 }
 

@@ -4,7 +4,7 @@ import { Batcher, type BatchOutcome } from '../../../platform/concurrency';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
 /** Largest number of results that one statement writes. */
-const MAX_AT_ONCE = 200;
+const MAX_RESULTS = 200;
 
 /** Writes the results of attempts in batches. */
 @Injectable()
@@ -12,7 +12,7 @@ export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
   private readonly batcher = new Batcher(
     (results: readonly AttemptResult[]) => this.writeAll(results),
-    { maxItems: MAX_AT_ONCE, waitsForOthers: true },
+    { maxItems: MAX_RESULTS, waitsForOthers: true },
   );
 
   constructor(

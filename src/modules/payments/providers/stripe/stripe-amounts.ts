@@ -10,7 +10,7 @@ const ZERO_DECIMALS: ReadonlySet<string> = new Set([
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND']);
 
 /** Stripe refuses amounts of more than eight digits, in most currencies. */
-const MOST = 99_999_999n;
+const MAX_AMOUNT = 99_999_999n;
 
 /** Returns how many decimals Stripe expects in a currency. */
 function stripeDigits(currency: string): number {
@@ -30,7 +30,7 @@ export function toStripeAmount(amountMinor: bigint, currency: string): number | 
   if (scaled % divisor !== 0n) return null;
   const amount = scaled / divisor;
   if (expected === 3 && amount % 10n !== 0n) return null;
-  return amount > MOST ? null : Number(amount);
+  return amount > MAX_AMOUNT ? null : Number(amount);
 }
 
 /** Converts an amount of Stripe to ISO 4217 minor units, rounded down. */
