@@ -1,11 +1,15 @@
-import type { Database } from '../../src/platform/database';
 import { until } from './until';
+
+/** Service or client that sends statements to a database. */
+interface Queryable {
+  readonly query: (sql: string) => Promise<readonly unknown[]>;
+}
 
 /**
  * Returns how many sessions of a database wait for a lock. Never query `pg_stat_activity` on a connection with an open
  * transaction: it lists only the sessions that existed at the first look of the transaction.
  */
-export async function countLockWaits(database: Database): Promise<number> {
+export async function countLockWaits(database: Queryable): Promise<number> {
   const rows = await database.query(
     `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
   );
@@ -13,7 +17,7 @@ export async function countLockWaits(database: Database): Promise<number> {
 }
 
 /** Waits until this many sessions of a database wait for a lock. */
-export async function untilSessionsWait(database: Database, sessions = 1): Promise<void> {
+export async function untilSessionsWait(database: Queryable, sessions = 1): Promise<void> {
   await until(
     `${sessions} sessions wait for a lock`,
     async () => (await countLockWaits(database)) >= sessions,
