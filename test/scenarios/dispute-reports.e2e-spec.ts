@@ -76,4 +76,101 @@ describe('a report of a dispute', () => {
     ]);
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
   });
+
+  it('about a customer on a test clock is dated by that clock, and is left alone once the clock is deleted', async () => {
+    const now = '2027-03-01T00:00:00.000Z';
+    const { id: clock } = await story.post('/v1/test-clocks', { name: 'Disputed', now });
+    const { customer } = await story.customerWith('pm_card_visa', { test_clock_id: clock });
+    const { id: payment } = await story.pay(customer);
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    const [dispute] = await disputesOf(payment);
+    expect(dispute).toMatchObject({ status: 'open', created_at: now });
+    const posted = await story.get<{ data: object[] }>(
+      `/v1/ledger/transactions?source_id=${dispute?.id ?? ''}`,
+    );
+    expect(posted.data).toMatchObject([{ kind: 'dispute_withdrawn', occurred_at: now }]);
+
+    await story.engine.http.delete(`/v1/test-clocks/${clock}`).expect(204);
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    await story.engine.http.get(`/v1/disputes/${dispute?.id ?? ''}`).expect(404);
+    expect(await disputesOf(payment)).toEqual([]);
+  });
+
+  it('that arrives while the test clock of its customer is deleted leaves nothing behind', async () => {
+    for (const result of [null, 'lost', 'won'] as const) {
+      const now = '2027-03-01T00:00:00.000Z';
+      const { id: clock } = await story.post('/v1/test-clocks', { name: 'Disputed', now });
+      const { customer } = await story.customerWith('pm_card_visa', { test_clock_id: clock });
+      const { id: payment } = await story.pay(customer);
+      const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+      if (result !== null) story.stripe.closeDispute(reference, result);
+      await story.stripe.webhooks.idle();
+      const [deleted] = await Promise.all([
+        story.engine.http.delete(`/v1/test-clocks/${clock}`),
+        story.notified(),
+      ]);
+      expect(deleted.status).toBe(204);
+      // A report that met the deletion is applied again once its lease has ended.
+      story.engine.clock.advanceMs(3 * 60_000);
+      await story.notified();
+      expect(await disputesOf(payment)).toEqual([]);
+      const rows = 'SELECT FROM dispute WHERE payment_id = $1';
+      expect(await story.engine.database.query(rows, [payment])).toEqual([]);
+    }
+  });
+
+  it('about a customer that was deleted is recorded, with its loss', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const { id: payment } = await story.pay(customer);
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    await story.engine.http.delete(`/v1/customers/${customer}`).expect(204);
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    const [dispute] = await disputesOf(payment);
+    expect(dispute).toMatchObject({ status: 'lost', amount_lost: 1_000 });
+    expect((await postingsOf(story.engine, dispute?.id ?? '')).at(-1)).toEqual([
+      'dispute_lost',
+      { customer_credit: 1_000, disputed: -1_000 },
+    ]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_lost: 1_000 });
+  });
+
+  it.each([
+    ['JPY', 6_500, 'eur', 4_000, 6_500],
+    ['USD', 10_000, 'jpy', 15_000, 10_000],
+    ['KWD', 12_340, 'usd', 4_000, 12_340],
+    ['KWD', 12_340, 'kwd', 12_340, 12_340],
+    ['JPY', 6_500, 'jpy', 2_500, 2_500],
+    ['ISK', 6_500, 'isk', 250_000, 2_500],
+  ])(
+    'about a payment of %s %i says %s %i: all amounts are in the currency of the payment',
+    async (currency, amount, disputedIn, disputed, recorded) => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer, { currency, amount });
+      const dispute = story.stripe.openDispute(story.intentOf(payment));
+      Object.assign(dispute, { currency: disputedIn, amount: disputed });
+      // The account of the seller is in a third currency.
+      for (const movement of dispute.balance_transactions) {
+        Object.assign(movement, { currency: 'gbp', amount: -3_300 });
+      }
+      await story.notified();
+      expect(await disputesOf(payment)).toMatchObject([
+        { status: 'open', currency, amount: recorded, amount_withdrawn: recorded },
+      ]);
+
+      story.stripe.closeDispute(dispute.id, 'lost');
+      await story.notified();
+      expect(await disputesOf(payment)).toMatchObject([{ status: 'lost', amount_lost: recorded }]);
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_lost: recorded });
+      const balance = amount - recorded;
+      expect(await story.get(`/v1/customers/${customer}/balance`)).toMatchObject({ balance });
+      const refused = await story.engine.http
+        .post(`/v1/refunds/payment/${payment}`)
+        .send({ amount: balance + 1 });
+      expect(refused.body).toMatchObject({ refundable_amount: balance });
+    },
+  );
 });
