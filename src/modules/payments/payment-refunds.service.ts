@@ -152,7 +152,9 @@ export class PaymentRefundsService {
     await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
     const stillRefunded = payment.amountRefunded - amount;
     const toCreditMinor = await this.credit.returnRefund(refundId, payment.id, stillRefunded);
-    const recoveredMinor = isAllApplied(payment) ? 0n : await this.losses.coverLossUnposted(payment);
+    const recoveredMinor = isAllApplied(payment)
+      ? 0n
+      : await this.losses.coverLossUnposted(payment);
     return { toCreditMinor, recoveredMinor };
   }
 
