@@ -87,9 +87,9 @@ async function measureRenewals(database: TemporaryDatabase, client: Client): Pro
     );
     const now = rows[0]?.now.toISOString() ?? '';
     const job = { databaseUrl: database.url, now, profileDirectory: null };
-    await runner.request({ ...job, mostBatches: 2 });
+    await runner.request({ ...job, maxBatches: 2 });
     const [invoicesBefore, cpuBefore] = [await invoicesOf(client), await sessionsCpuMs(client)];
-    const run = await runner.request({ ...job, mostBatches: BATCHES });
+    const run = await runner.request({ ...job, maxBatches: BATCHES });
     const cpuMs = run.cpuMs + (await sessionsCpuMs(client)) - cpuBefore;
     const invoices = (await invoicesOf(client)) - invoicesBefore;
     if (invoices === 0) throw new Error('No invoices were made.');

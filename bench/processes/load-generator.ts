@@ -114,7 +114,7 @@ async function sendAtRate(
   perSecond: number,
 ): Promise<LoadResult> {
   const idle = [...connections];
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const startedAt = performance.now();
   const count = Math.floor((durationMs / 1_000) * perSecond);
   let sent = 0;
@@ -125,13 +125,13 @@ async function sendAtRate(
       if (connection === undefined) break;
       const request = connection.send(nextRequest(requests)).then(() => {
         idle.push(connection);
-        underWay.delete(request);
+        inFlight.delete(request);
       });
-      underWay.add(request);
+      inFlight.add(request);
     }
     await pause(2);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return {
     answers: count,
     p99Ms: null,

@@ -20,7 +20,7 @@ export interface RenewalJob {
   /** Folder for a CPU profile; null for none. */
   readonly profileDirectory: string | null;
   /** Batches to run; without it the run ends when nothing is due. */
-  readonly mostBatches?: number;
+  readonly maxBatches?: number;
 }
 
 export interface RenewalRun {
@@ -104,7 +104,7 @@ answerJobs(async (job: RenewalJob): Promise<RenewalRun> => {
   [statements, statementMs, claimMs] = [0, 0, 0];
   const before = process.cpuUsage();
   await profiled(job, async () => {
-    for (let batch = 0; batch < (job.mostBatches ?? Infinity); batch += 1) {
+    for (let batch = 0; batch < (job.maxBatches ?? Infinity); batch += 1) {
       if (!(await subscriptions.runDue())) break;
     }
   });

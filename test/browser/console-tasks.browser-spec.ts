@@ -10,7 +10,7 @@ const MORE_CUSTOMERS = 400;
 jest.setTimeout(240_000);
 
 /** Uses a page by mouse, or by keys alone, and counts what a person would click. */
-class Hands {
+class PageUser {
   clicks = 0;
 
   constructor(
@@ -66,7 +66,7 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
   let page: Page;
   let faults: PageFaults;
   let story: ConsoleStory;
-  let hands: Hands;
+  let hands: PageUser;
 
   beforeAll(async () => {
     engine = await RunningConsole.start();
@@ -78,7 +78,7 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
   afterAll(() => engine.stop());
 
   beforeEach(() => {
-    hands = new Hands(page, kind);
+    hands = new PageUser(page, kind);
   });
 
   afterEach(() => {

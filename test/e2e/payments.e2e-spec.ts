@@ -220,7 +220,7 @@ describe('payments', () => {
       jest.spyOn(sandbox, 'charge').mockImplementation(async (request) => {
         asked.push(request.idempotencyKey);
         // The first five wait for release: one of them until all others are done.
-        if (asked.length <= 5) await new Promise<void>((letGo) => held.push(letGo));
+        if (asked.length <= 5) await new Promise<void>((release) => held.push(release));
         return ask(request);
       });
       const worker = own.app.get(DuePayments);
@@ -232,7 +232,7 @@ describe('payments', () => {
       expect(await leased()).toBe(5);
 
       const [hanging, ...others] = held;
-      for (const letGo of others) letGo();
+      for (const release of others) release();
       const succeeded = async () => {
         await worker.runDue();
         const rows = await own.database.query(
@@ -252,20 +252,20 @@ describe('payments', () => {
       const id = await createPayment(own, { payment_method_id: 'pm_sandbox_pending' });
       own.clock.advanceMs(10_000);
       const sandbox = own.app.get(SandboxProvider);
-      const letGo: ((outcome: ProviderOutcome) => void)[] = [];
+      const release: ((outcome: ProviderOutcome) => void)[] = [];
       jest
         .spyOn(sandbox, 'charge')
-        .mockImplementation(() => new Promise<ProviderOutcome>((answer) => letGo.push(answer)));
+        .mockImplementation(() => new Promise<ProviderOutcome>((answer) => release.push(answer)));
       const worker = own.app.get(DuePayments);
       await worker.runDue();
-      await until('the first provider call is in flight', () => letGo.length === 1);
+      await until('the first provider call is in flight', () => release.length === 1);
       own.clock.advanceMs(60_000);
       await worker.runDue();
-      expect(letGo).toHaveLength(1);
+      expect(release).toHaveLength(1);
       own.clock.advanceMs(90_000);
       await worker.runDue();
-      await until('another call follows after the lease', () => letGo.length === 2);
-      for (const answer of letGo) answer({ kind: 'succeeded', reference: 'pm_sandbox_ok/late' });
+      await until('another call follows after the lease', () => release.length === 2);
+      for (const answer of release) answer({ kind: 'succeeded', reference: 'pm_sandbox_ok/late' });
       await worker.idle();
       expect(await eventsOf(own, id)).toHaveLength(3);
     });

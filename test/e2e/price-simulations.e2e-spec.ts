@@ -157,8 +157,8 @@ describe('a simulation of prices', () => {
 
   it('is refused if the amounts exceed the range of JSON numbers', async () => {
     const [first, ...others] = prices;
-    const dear = [{ ...first, amount: Number.MAX_SAFE_INTEGER }, ...others];
-    expect(await simulate({ prices: dear })).toMatchObject([
+    const expensive = [{ ...first, amount: Number.MAX_SAFE_INTEGER }, ...others];
+    expect(await simulate({ prices: expensive })).toMatchObject([
       { type: 'problem', code: 'invoice_too_large' },
     ]);
   });

@@ -54,20 +54,20 @@ describe('reports', () => {
     );
 
   it('and the readiness probe are answered while requests use all other connections', async () => {
-    const letGo = await holdAllConnections();
+    const release = await holdAllConnections();
     try {
       expect((await engine.http.get('/health/ready')).status).toBe(200);
       const verified = await engine.http.get('/v1/ledger/verify');
       expect(verified.status).toBe(200);
       expect(verified.body).toMatchObject({ ok: true });
     } finally {
-      await letGo();
+      await release();
     }
   });
 
   it('do not use the connections of requests, and are refused when too many wait', async () => {
     const reports = engine.app.get(Reports);
-    const letGo = await hold(5, (work) => reports.run('verification', work), 1);
+    const release = await hold(5, (work) => reports.run('verification', work), 1);
     try {
       const refused = await engine.http.get('/v1/ledger/verify');
       expect(refused.status).toBe(429);
@@ -76,19 +76,19 @@ describe('reports', () => {
       await createCustomer(engine);
       expect((await engine.http.get('/health/ready')).status).toBe(200);
     } finally {
-      await letGo();
+      await release();
     }
     expect((await engine.http.get('/v1/ledger/verify')).status).toBe(200);
   });
 
   it('of one kind do not use the slots of another', async () => {
     const reports = engine.app.get(Reports);
-    const letGo = await hold(5, (work) => reports.run('verification', work), 1);
+    const release = await hold(5, (work) => reports.run('verification', work), 1);
     try {
       const read = () => engine.database.query<{ one: number }>('SELECT 1 AS one');
       expect(await reports.run('proof', read)).toEqual([{ one: 1 }]);
     } finally {
-      await letGo();
+      await release();
     }
   });
 

@@ -355,7 +355,7 @@ describe('webhook deliveries', () => {
       while (!(await fastIsDone())) await worker.runDue();
       expect(receiver.received).toHaveLength(60);
       expect(slow.received.length).toBeLessThanOrEqual(32);
-      for (const letGo of hanging) letGo();
+      for (const release of hanging) release();
       slow.behave(accept);
       await worker.idle();
     } finally {

@@ -18,20 +18,20 @@ describe('a list with several values of a column, of rows that another table ref
 
   afterAll(() => engine.close());
 
-  const query = (leavesFew: boolean) =>
+  const query = (isSelective: boolean) =>
     new ListQuery('customer')
       .oneOf('external_id', ['a', 'b'])
       .referredBy(
         { table: 'reference', column: 'customer_id', condition: 'true' },
         { column: 'country', value: null },
-        { leavesFew },
+        { isSelective },
       );
 
   it.each([false, true])(
     'applies both filters to each page, with few rows: %s',
-    async (leavesFew) => {
+    async (isSelective) => {
       const page = (after: string | null) =>
-        query(leavesFew).page(engine.database, CustomerEntity, { limit: 1, after });
+        query(isSelective).page(engine.database, CustomerEntity, { limit: 1, after });
       const first = await page(null);
       expect([first.items.map(({ id }) => id), first.next]).toEqual([[ids[2]], ids[2]]);
       const second = await page(first.next);

@@ -145,16 +145,22 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-type Said = 'done' | 'unknown' | 'not_done' | 'refused' | 'in_use';
+type ReportedResult = 'done' | 'unknown' | 'not_done' | 'refused' | 'in_use';
 
 interface Operation {
   readonly name: string;
   readonly kind: Kind;
   readonly customer: string;
-  readonly said: Said[];
+  readonly reported: ReportedResult[];
 }
 
-function saidBy({ status, body }: { readonly status: number; readonly body: unknown }): Said {
+function reportedBy({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: unknown;
+}): ReportedResult {
   const { code } = body as { readonly code?: string };
   if (status === 200 || status === 201) return 'done';
   if (status === 503 && code === 'outcome_unknown') return 'unknown';
@@ -208,14 +214,14 @@ describe('a campaign of faults between the service and its database', () => {
     return rows[0]?.count ?? -1;
   }
 
-  async function send(operation: Operation): Promise<Said> {
+  async function send(operation: Operation): Promise<ReportedResult> {
     const { kind, name, customer } = operation;
     const request = serviceOf(Math.floor(random() * PROCESSES)).http.post(kind.path);
     if (kind.hasKey && kind.table !== 'usage_event') request.set('Idempotency-Key', name);
-    const said = saidBy(await request.send(kind.body(name, customer)));
-    operation.said.push(said);
-    if (said === 'done' && (await rowsOf(operation)) === 0) notVisible += 1;
-    return said;
+    const reported = reportedBy(await request.send(kind.body(name, customer)));
+    operation.reported.push(reported);
+    if (reported === 'done' && (await rowsOf(operation)) === 0) notVisible += 1;
+    return reported;
   }
 
   /** Sends operations until all faults are used, and repeats those with a key, as clients do. */
@@ -225,11 +231,11 @@ describe('a campaign of faults between the service and its database', () => {
       if (kind === undefined) throw new Error('There is no such kind.');
       const name = `campaign-${client}-${number}`;
       const customer = customers[Math.floor(random() * customers.length)] ?? '';
-      const operation: Operation = { name, kind, customer, said: [] };
+      const operation: Operation = { name, kind, customer, reported: [] };
       operations.push(operation);
       for (let tries = 0; tries < 3; tries += 1) {
-        const said = await send(operation);
-        if (!kind.hasKey || said === 'done' || said === 'in_use') break;
+        const reported = await send(operation);
+        if (!kind.hasKey || reported === 'done' || reported === 'in_use') break;
       }
     }
   }
@@ -243,7 +249,7 @@ describe('a campaign of faults between the service and its database', () => {
     for (const service of services) await service.setTime(LATER);
     for (const operation of operations.filter(({ kind }) => kind.hasKey)) {
       await until(`${operation.name} is answered`, async () => {
-        return operation.said.at(-1) === 'done' || (await send(operation)) === 'done';
+        return operation.reported.at(-1) === 'done' || (await send(operation)) === 'done';
       });
     }
   }
@@ -257,9 +263,9 @@ describe('a campaign of faults between the service and its database', () => {
   }
 
   /** Returns how many rows an operation may have written, according to its responses. */
-  function mayHaveMade({ kind, said }: Operation): readonly number[] {
-    if (said.includes('done')) return [1];
-    return said.includes('unknown') && !kind.hasKey ? [0, 1] : [0];
+  function possibleRowCounts({ kind, reported }: Operation): readonly number[] {
+    if (reported.includes('done')) return [1];
+    return reported.includes('unknown') && !kind.hasKey ? [0, 1] : [0];
   }
 
   it(
@@ -272,9 +278,9 @@ describe('a campaign of faults between the service and its database', () => {
       const wrong: string[] = [];
       for (const operation of operations) {
         const made = await rowsOf(operation);
-        if (mayHaveMade(operation).includes(made)) continue;
+        if (possibleRowCounts(operation).includes(made)) continue;
         wrong.push(
-          `${operation.kind.path} ${operation.name}: ${made} after ${operation.said.join()}`,
+          `${operation.kind.path} ${operation.name}: ${made} after ${operation.reported.join()}`,
         );
       }
       const audits = await Promise.all(services.map((service) => service.setTime(LATER)));
@@ -287,8 +293,8 @@ describe('a campaign of faults between the service and its database', () => {
       });
       expect(audits.map(({ notIdle }) => notIdle)).toEqual([0, 0]);
       expect(books.body).toMatchObject({ ok: true });
-      const said = operations.flatMap((operation) => operation.said);
-      expect(said).toEqual(expect.arrayContaining(['done', 'unknown', 'not_done', 'refused']));
+      const reported = operations.flatMap((operation) => operation.reported);
+      expect(reported).toEqual(expect.arrayContaining(['done', 'unknown', 'not_done', 'refused']));
     },
     TIME_LIMIT_MS,
   );

@@ -91,7 +91,7 @@ describe('beside ten times as many customers', () => {
    * Returns the pages that the same work reads. Where there are many, it is done again, because other connections, such as
    * those of reports, tell late what they read.
    */
-  async function leastPagesOf(work: () => Promise<unknown>): Promise<number> {
+  async function minPagesOf(work: () => Promise<unknown>): Promise<number> {
     let least = Infinity;
     for (let time = 0; time < TIMES && least > MORE_PAGES; time += 1) {
       least = Math.min(least, await pagesOf(work));
@@ -100,7 +100,7 @@ describe('beside ten times as many customers', () => {
   }
 
   function pagesOfList(path: string): Promise<number> {
-    return leastPagesOf(async () => {
+    return minPagesOf(async () => {
       const { status } = await engine.uncheckedHttp.get(path);
       expect([path, status]).toEqual([path, 200]);
     });
@@ -123,9 +123,7 @@ describe('beside ten times as many customers', () => {
     const subscription = { customer_id: row?.customer, plan_id: row?.plan };
     pages.set(
       'a subscription',
-      await leastPagesOf(() =>
-        engine.http.post('/v1/subscriptions').send(subscription).expect(201),
-      ),
+      await minPagesOf(() => engine.http.post('/v1/subscriptions').send(subscription).expect(201)),
     );
     // After the renewals, so that each size has invoices of renewals to list; with statistics of them, as autovacuum keeps.
     await client.query('ANALYZE');

@@ -155,8 +155,8 @@ describe('work that creates invoices', () => {
     engine.clock.set(BOUNDARY);
     await renew();
     engine.clock.set(IN_GRACE);
-    const dear = await plan([base(8_000), calls(second.id)]);
-    return { customerId, change: () => change(id, { plan_id: dear, when: 'now' }) };
+    const expensivePlan = await plan([base(8_000), calls(second.id)]);
+    return { customerId, change: () => change(id, { plan_id: expensivePlan, when: 'now' }) };
   }
 
   const verified = async (): Promise<void> => {

@@ -15,7 +15,7 @@ describe('a correction after the months of a repeating coupon', () => {
   });
   afterAll(() => engine.close());
 
-  async function may(): Promise<{ readonly story: Story; readonly invoice: Invoice }> {
+  async function invoiceOfMay(): Promise<{ readonly story: Story; readonly invoice: Invoice }> {
     const rates: string[] = [];
     for (const percentage of ['19', '7.75']) {
       const rate = { name: 'VAT', percentage, inclusive: false };
@@ -48,7 +48,7 @@ describe('a correction after the months of a repeating coupon', () => {
   }
 
   it('discounts nothing of its invoice with what it returns, and notes give back what the lines billed', async () => {
-    const { story, invoice } = await may();
+    const { story, invoice } = await invoiceOfMay();
     expect((await story.invoices()).map(({ discount }) => discount)).toEqual([100, 100, 0]);
     expect(
       invoice.lines.map(({ type, amount, discount, tax }) => [type, amount, discount, tax]),

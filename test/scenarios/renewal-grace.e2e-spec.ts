@@ -209,13 +209,13 @@ describe('a renewal invoice with a grace period', () => {
 
   it('is finalized before a prepaid line of it is credited', async () => {
     const { story, id, meter_id } = await subscriber();
-    const dear = await story.planOf([
+    const expensivePlan = await story.planOf([
       { ...base, amount: 6_000 },
       { ...calls, meter_id },
     ]);
     await story.advance('2026-04-02T00:00:00.000Z');
     const path = `/v1/subscriptions/${id}/change?preview=true`;
-    const change = { plan_id: dear.id, when: 'now' };
+    const change = { plan_id: expensivePlan.id, when: 'now' };
     const preview = await engine.http.post(path).send(change);
     expect(preview.body).toMatchObject({ lines: [{ amount: 5_800 }, { amount: -2_900 }] });
     expect((await last(story)).status).toBe('draft');

@@ -76,7 +76,13 @@ const amountOf = (number: number): string => `${number % 97}.${number % 10}`;
 const regionOf = (number: number): string => REGIONS[number % REGIONS.length] ?? '';
 
 /** Sends a body; returns null without a response. Breaks off after a number of bytes if one is given. */
-function post(url: string, agent: Agent, type: string, body: Buffer, breaksOffAt: number | null) {
+function post(
+  url: string,
+  agent: Agent,
+  type: string,
+  body: Buffer,
+  disconnectsAfterBytes: number | null,
+) {
   return new Promise<AppendResultDto | null>((resolve, reject) => {
     const headers = { 'Content-Type': type, 'Content-Length': body.length };
     const options = { method: 'POST', headers, agent };
@@ -91,8 +97,8 @@ function post(url: string, agent: Agent, type: string, body: Buffer, breaksOffAt
       );
     });
     request.on('error', () => resolve(null));
-    if (breaksOffAt === null) request.end(body);
-    else request.write(body.subarray(0, breaksOffAt), () => request.destroy());
+    if (disconnectsAfterBytes === null) request.end(body);
+    else request.write(body.subarray(0, disconnectsAfterBytes), () => request.destroy());
   });
 }
 
@@ -165,9 +171,11 @@ class Client {
     const body = Buffer.from(isStream ? events.join('\n') : `{"events":[${events.join(',')}]}`);
     const breaksOff = turn !== null && chance(`abort ${turn}`) < ABORTS;
     if (breaksOff) this.aborts += 1;
-    const breaksOffAt = breaksOff ? Math.trunc(body.length * chance(`abort at ${turn}`)) : null;
+    const disconnectsAfterBytes = breaksOff
+      ? Math.trunc(body.length * chance(`abort at ${turn}`))
+      : null;
     const type = isStream ? 'application/x-ndjson' : 'application/json';
-    const answer = await post(this.service.url, this.agent, type, body, breaksOffAt);
+    const answer = await post(this.service.url, this.agent, type, body, disconnectsAfterBytes);
     if (answer === null) return false;
     expect(answer.rejected).toEqual([]);
     expect(answer.accepted + answer.duplicates).toBe(events.length);

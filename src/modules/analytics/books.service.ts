@@ -28,8 +28,8 @@ export class BooksService {
     group: RevenueGroup | null,
     limit: number,
   ): Promise<Report<RevenueRow>> {
-    const mostWindows = group === null ? undefined : Math.floor(MAX_ROWS / limit);
-    const { period, windows } = reportOf(range, this.clock.now(), mostWindows);
+    const maxWindows = group === null ? undefined : Math.floor(MAX_ROWS / limit);
+    const { period, windows } = reportOf(range, this.clock.now(), maxWindows);
     return { period, rows: await this.revenues.within(windows, currency, group, limit) };
   }
 

@@ -29,18 +29,18 @@ export interface Report<Row> {
 /**
  * Returns the period of a report and its windows. By default the period ends now, and begins at the start of the month a year
  * before its end.
- * @param mostWindows maximum number of windows of the period
+ * @param maxWindows maximum number of windows of the period
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */
 export function reportOf(
   { from, to, interval, timeZone }: ReportRange,
   now: Date,
-  mostWindows = MAX_WINDOWS,
+  maxWindows = MAX_WINDOWS,
 ): { readonly period: Period; readonly windows: readonly Period[] } {
   const endAt = to ?? now;
   const startAt = from ?? monthOfYearBefore(endAt, timeZone);
   if (startAt >= endAt) throw reportPeriodEmpty();
   const period = { startAt, endAt };
-  const windows = windowsOf(period, timeZone, interval, mostWindows);
-  return { period, windows: windows ?? raise(tooManyWindows(mostWindows)) };
+  const windows = windowsOf(period, timeZone, interval, maxWindows);
+  return { period, windows: windows ?? raise(tooManyWindows(maxWindows)) };
 }

@@ -201,7 +201,7 @@ function customerQuery(filter: CustomerFilter): ListQuery {
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
-  const leavesFew = [ids, externalId, email, text, clock].some((one) => one !== null);
+  const isSelective = [ids, externalId, email, text, clock].some((one) => one !== null);
   if (!filter.isOwing) return query;
-  return query.referredBy(OWED, { column: 'currency', value: currency }, { leavesFew });
+  return query.referredBy(OWED, { column: 'currency', value: currency }, { isSelective });
 }

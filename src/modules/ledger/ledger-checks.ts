@@ -60,7 +60,7 @@ export class LedgerChecks implements OnModuleInit {
     this.register({
       name: 'totals_of_accounts_equal_postings',
       run: () => this.ledger.findWrongTotals(),
-      needsAll: true,
+      onlyForWholeLedger: true,
     });
   }
 
@@ -104,8 +104,8 @@ export class LedgerChecks implements OnModuleInit {
     return this.reports.run('verification', async () => {
       await this.ledger.extendTimeouts();
       const results: CheckResult[] = [];
-      for (const { name, run, needsAll } of this.checks) {
-        if (needsAll === true && since !== null) continue;
+      for (const { name, run, onlyForWholeLedger } of this.checks) {
+        if (onlyForWholeLedger === true && since !== null) continue;
         const offending = await this.reports.part(() => run(since));
         results.push({ name, offending: offending.slice(0, MAX_OFFENDING) });
       }

@@ -25,7 +25,7 @@ export class MrrLedgerCheck implements OnModuleInit {
     this.checks.register({
       name: 'mrr_changes_equal_subscriptions',
       run: () => this.run(),
-      needsAll: true,
+      onlyForWholeLedger: true,
     });
   }
 

@@ -71,7 +71,7 @@ export class SettleRefundService {
    * Stores the outcome, its event and the answer to the request. After a success, only a return by the bank changes the refund;
    * after a failure or cancellation, nothing does. An outcome that contradicts a final one is recorded as a discrepancy.
    */
-  settle({ id, paymentId, leasedBy, dueAt }: Refund, said: ProviderOutcome): Promise<Refund> {
+  settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
@@ -79,14 +79,14 @@ export class SettleRefundService {
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(
         before,
-        toRefundOutcome(said, before, { askedAt: now, leasedBy, dueAt }),
+        toRefundOutcome(outcome, before, { askedAt: now, leasedBy, dueAt }),
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
       if (after.status !== before.status) await this.writeOutcome(before, after, payment);
       await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
-      const discrepancy = after === before ? discrepancyOf(reported, said) : null;
+      const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
       if (discrepancy !== null) await this.discrepancies.record(discrepancy);
       return after;
     });
@@ -141,25 +141,25 @@ export class SettleRefundService {
   }
 }
 
-/** @param asked time of the call, and its lease */
+/** @param call time of the call, and its lease */
 function toRefundOutcome(
-  said: ProviderOutcome,
+  outcome: ProviderOutcome,
   refund: Refund,
-  asked: PolledLease & { readonly askedAt: Date },
+  call: PolledLease & { readonly askedAt: Date },
 ): RefundOutcome {
-  switch (said.kind) {
+  switch (outcome.kind) {
     case 'succeeded':
     case 'canceled':
     case 'failed':
-      return said;
+      return outcome;
     case 'pending':
     case 'requires_action':
     case 'not_sent':
     case 'unknown': {
       return {
         kind: 'open',
-        plan: isSameLease(refund, asked) ? pollAgainLater(refund, asked.askedAt) : null,
-        ...('reference' in said && { reference: said.reference }),
+        plan: isSameLease(refund, call) ? pollAgainLater(refund, call.askedAt) : null,
+        ...('reference' in outcome && { reference: outcome.reference }),
       };
     }
   }

@@ -18,7 +18,7 @@ const LEASE_MS = 60_000;
 export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
   readonly rows: DueTable<Row>;
-  readonly mostAtOnce?: number;
+  readonly maxRows?: number;
   /** Does the work of all given rows in one commit, or of none. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
   /** Returns true while work by the real clock must wait. */
@@ -79,9 +79,9 @@ export class DueQueues {
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const { mostAtOnce = MAX_CLAIMED_ROWS } = queue;
+    const { maxRows = MAX_CLAIMED_ROWS } = queue;
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
-      this.due.claim(queue.rows, now, leaseEndsAt, mostAtOnce),
+      this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
     // Reads the clock again: a row that was written after the first reading must not be processed at an earlier time.
     await this.run(queue, rows, this.clock.now(), (error, { id }) => {
@@ -99,8 +99,8 @@ export class DueQueues {
     testClockId: string,
     now: Date,
   ): Promise<void> {
-    const { mostAtOnce = MAX_CLAIMED_ROWS } = queue;
-    const rows = await this.due.dueOn(queue.rows, testClockId, now, mostAtOnce);
+    const { maxRows = MAX_CLAIMED_ROWS } = queue;
+    const rows = await this.due.dueOn(queue.rows, testClockId, now, maxRows);
     await this.run(queue, rows, now, async (error, { id }) => {
       if (queue.whenRefused === 'fail') throw error;
       const until = postponedUntil(error, now);

@@ -31,7 +31,7 @@ import {
   webhookUrlNotAllowed,
 } from './webhooks.errors';
 import {
-  answerAbout,
+  createdEndpointAnswer,
   webhookEndpointCreated,
   webhookEndpointDeleted,
   webhookEndpointDisabled,
@@ -75,7 +75,7 @@ export class WebhookEndpointsService {
       await this.endpoints.insert(endpoint);
       await this.secrets.create(endpoint.id, now);
       await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });
-      const answer = answerAbout(endpoint, this.unknownEvents(endpoint.events));
+      const answer = createdEndpointAnswer(endpoint, this.unknownEvents(endpoint.events));
       await this.idempotency.completeFor(endpoint.id, answer);
     });
     await this.outbox.settleEvents();

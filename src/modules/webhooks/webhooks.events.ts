@@ -35,6 +35,9 @@ export const webhookEndpointTested = webhookEndpointEvent(
 );
 
 /** Returns the response to the request that registered the endpoint; repeated requests get the same response. */
-export function answerAbout(endpoint: WebhookEndpoint, unknownEvents: readonly string[]): Answer {
+export function createdEndpointAnswer(
+  endpoint: WebhookEndpoint,
+  unknownEvents: readonly string[],
+): Answer {
   return createdAnswer(toCreatedWebhookEndpointDto(endpoint, unknownEvents), endpoint.version);
 }

@@ -4,20 +4,20 @@ export class ConcurrencyLimiter {
   private readonly queue: (() => void)[] = [];
 
   /**
-   * @param mostAtOnce pieces of work that run at the same time
-   * @param mostWaiting pieces of work that may wait for their turn; not enforced, but reported by `isFull`
+   * @param maxConcurrent pieces of work that run at the same time
+   * @param maxWaiting pieces of work that may wait for their turn; not enforced, but reported by `isFull`
    */
   constructor(
-    private readonly mostAtOnce: number,
-    private readonly mostWaiting = Infinity,
+    private readonly maxConcurrent: number,
+    private readonly maxWaiting = Infinity,
   ) {}
 
   /** True when a further piece of work could neither start nor wait. */
   get isFull(): boolean {
-    return this.running >= this.mostAtOnce && this.queue.length >= this.mostWaiting;
+    return this.running >= this.maxConcurrent && this.queue.length >= this.maxWaiting;
   }
 
-  /** Runs the work in a turn. With a limited `mostWaiting`, check `isFull` first. */
+  /** Runs the work in a turn. With a limited `maxWaiting`, check `isFull` first. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const release = await this.enter();
     try {
@@ -27,9 +27,9 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Runs the work in a turn. If none is free within `mostMs`, runs it without one, because other work may be blocked for long. */
-  async runWithin<Result>(mostMs: number, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.enterOrTimeOut(mostMs);
+  /** Runs the work in a turn. If none is free within `maxMs`, runs it without one, because other work may be blocked for long. */
+  async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
+    const release = await this.enterOrTimeOut(maxMs);
     try {
       return await work();
     } finally {
@@ -37,10 +37,10 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Waits up to `mostMs` for a turn. Returns the function that ends the turn, a no-op if none was free in time. */
-  async enterOrTimeOut(mostMs: number): Promise<() => void> {
+  /** Waits up to `maxMs` for a turn. Returns the function that ends the turn, a no-op if none was free in time. */
+  async enterOrTimeOut(maxMs: number): Promise<() => void> {
     const waiting = new AbortController();
-    const timer = setTimeout(() => waiting.abort(), mostMs);
+    const timer = setTimeout(() => waiting.abort(), maxMs);
     try {
       return await this.enter(waiting.signal);
     } catch {
@@ -57,7 +57,7 @@ export class ConcurrencyLimiter {
    */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.running < this.mostAtOnce) this.running += 1;
+    if (this.running < this.maxConcurrent) this.running += 1;
     else await this.nextTurn(signal);
     let isOver = false;
     return () => {

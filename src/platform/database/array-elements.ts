@@ -51,8 +51,8 @@ export abstract class ArrayElements<Value> {
   }
 
   /** Makes room for an element and returns its offset. */
-  protected begin(mostBytes: number): number {
-    const needed = this.end + 4 + mostBytes;
+  protected begin(maxBytes: number): number {
+    const needed = this.end + 4 + maxBytes;
     if (needed > this.bytes.length) {
       const more = Buffer.allocUnsafe(2 * needed);
       this.bytes.copy(more, 0, 0, this.end);

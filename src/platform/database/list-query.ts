@@ -35,7 +35,8 @@ export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
   /** Column that is filtered by several values. */
-  private several: { readonly column: string; readonly values: readonly string[] } | null = null;
+  private multipleValues: { readonly column: string; readonly values: readonly string[] } | null =
+    null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
   /** True if a filter has an index of its own. */
@@ -79,25 +80,25 @@ export class ListQuery {
     if (values === null) return this;
     if (values.length === 0) return this.when(true, 'false');
     if (values.length === 1) return this.where(`${column} = $`, values[0]);
-    this.several = { column, values };
+    this.multipleValues = { column, values };
     this.isByIndex = true;
     return this;
   }
 
   /**
    * Keeps rows whose id is in a column of another table. In the usual order, a page reads one id after the other from the index of
-   * that column, so that few or old rows are found quickly. If another filter leaves few rows (`leavesFew`), the ids become an
+   * that column, so that few or old rows are found quickly. If another filter leaves few rows (`isSelective`), the ids become an
    * ordinary condition, so that the page can read those rows first.
    * @param first column that precedes the column of ids in the index, and the value it must have; a null value adds no filter
    */
   referredBy(
     { condition, ...column }: ReferringColumn,
     first: { readonly column: string; readonly value: string | null },
-    { leavesFew }: { readonly leavesFew: boolean },
+    { isSelective }: { readonly isSelective: boolean },
   ): this {
     const value = first.value === null ? '' : ` AND ${first.column} = ${this.bind(first.value)}`;
     const referring = { ...column, condition: `${condition}${value}` };
-    if (leavesFew) return this.when(true, isReferredBy(referring));
+    if (isSelective) return this.when(true, isReferredBy(referring));
     this.referring = referring;
     return this;
   }
@@ -162,7 +163,7 @@ export class ListQuery {
     return reports.query<ListSummary>(
       'summary',
       `SELECT currency, count(*)::integer AS count, json_build_object(${sums.join(', ')}) AS sums
-       FROM ${this.table} ${this.whole()} GROUP BY currency ORDER BY currency NULLS LAST`,
+       FROM ${this.table} ${this.whereClause()} GROUP BY currency ORDER BY currency NULLS LAST`,
       this.parameters,
     );
   }
@@ -214,21 +215,21 @@ export class ListQuery {
     const limit = `LIMIT ${this.bind(maxRows)}`;
     if (isSameOrder(order, this.usualOrder)) {
       if (this.referring !== null) {
-        this.addSeveral();
+        this.addMultipleValues();
         return `WHERE id = ANY (ARRAY (${this.steppedIds(this.referring, after)} ${limit})) ${by}`;
       }
-      if (this.several !== null) {
-        const values = this.bind(this.several.values);
-        this.conditions.push(`${this.several.column} = wanted.value`);
+      if (this.multipleValues !== null) {
+        const values = this.bind(this.multipleValues.values);
+        this.conditions.push(`${this.multipleValues.column} = wanted.value`);
         const columns = column === 'id' ? 'id' : `id, ${column}`;
         return `WHERE id = ANY (ARRAY (
           SELECT id FROM unnest(${values}::text[]) AS wanted (value) CROSS JOIN LATERAL (
-            SELECT ${columns} FROM ${this.table} ${this.whole()} ${by} ${limit}) AS matching
+            SELECT ${columns} FROM ${this.table} ${this.whereClause()} ${by} ${limit}) AS matching
           ${by} ${limit})) ${by}`;
       }
     }
     this.addRemainingConditions();
-    return `${this.whole()} ${by} ${limit}`;
+    return `${this.whereClause()} ${by} ${limit}`;
   }
 
   /** Returns SQL that reads the matching ids in descending order. Each step is one search in the index. */
@@ -241,22 +242,22 @@ export class ListQuery {
         UNION ALL
         SELECT (${last} AND ${column} < candidate.id) FROM candidate WHERE candidate.id IS NOT NULL)
       SELECT matching.id FROM candidate CROSS JOIN LATERAL (
-        SELECT id FROM ${this.table} ${this.whole()} LIMIT 1) AS matching`;
+        SELECT id FROM ${this.table} ${this.whereClause()} LIMIT 1) AS matching`;
   }
 
   /** Adds the conditions of `oneOf` and `referredBy`. A page in the usual order applies one of them value by value instead. */
   private addRemainingConditions(): void {
-    this.addSeveral();
+    this.addMultipleValues();
     if (this.referring !== null) this.conditions.push(isReferredBy(this.referring));
   }
 
-  private addSeveral(): void {
-    if (this.several === null) return;
-    const { column, values } = this.several;
+  private addMultipleValues(): void {
+    if (this.multipleValues === null) return;
+    const { column, values } = this.multipleValues;
     this.conditions.push(`${column} = ANY (${this.bind(values)})`);
   }
 
-  private whole(): string {
+  private whereClause(): string {
     return this.conditions.length === 0 ? '' : `WHERE ${this.conditions.join(' AND ')}`;
   }
 

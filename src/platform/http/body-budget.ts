@@ -58,9 +58,9 @@ export function limitBodiesInFlight(
   };
 }
 
-/** Returns the announced size of a body, at most `mostBytes`; `mostBytes` if it is unknown or the body is compressed. */
-export function announcedBytes({ headers }: Request, mostBytes: number): number {
+/** Returns the announced size of a body, at most `maxBytes`; `maxBytes` if it is unknown or the body is compressed. */
+export function announcedBytes({ headers }: Request, maxBytes: number): number {
   const isPacked = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const length = Number(headers['content-length'] ?? Number.NaN);
-  return isPacked || Number.isNaN(length) ? mostBytes : Math.min(length, mostBytes);
+  return isPacked || Number.isNaN(length) ? maxBytes : Math.min(length, maxBytes);
 }

@@ -18,7 +18,7 @@ const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 export interface LineLimits extends StallLimits {
-  readonly mostLines: number;
+  readonly maxLines: number;
 }
 
 /** A line of a body, with its index from 0. The text is null if it is not UTF-8. */
@@ -37,14 +37,14 @@ export interface NdjsonLine {
  */
 export async function* linesOf(
   request: IncomingMessage,
-  { mostLines, ...stallLimits }: LineLimits,
+  { maxLines, ...stallLimits }: LineLimits,
 ): AsyncGenerator<readonly NdjsonLine[]> {
   let rest: Buffer = Buffer.alloc(0);
   let count = 0;
   const read = (whole: Buffer): readonly NdjsonLine[] => {
     const lines = splitLines(count === 0 ? withoutMark(whole) : whole, count);
     count = lines.next;
-    if (count > mostLines) throw payloadTooLarge(`The body holds more than ${mostLines} lines.`);
+    if (count > maxLines) throw payloadTooLarge(`The body holds more than ${maxLines} lines.`);
     return lines.filled;
   };
   for await (const chunk of piecesOf(request, stallLimits)) {

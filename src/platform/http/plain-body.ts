@@ -5,23 +5,23 @@ const PLAIN_JSON = /^application\/json(?: *; *charset="?utf-8"?)?$/i;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Reads uncompressed UTF-8 JSON bodies of up to `mostBytes`, faster than the parser of Express, which takes a sixteenth of the
+ * Reads uncompressed UTF-8 JSON bodies of up to `maxBytes`, faster than the parser of Express, which takes a sixteenth of the
  * time of a usage request. Nearly all bodies are of this kind.
  * @param otherwise middleware for all other bodies
  */
-export function readPlainJson(mostBytes: number, otherwise: RequestHandler): RequestHandler {
+export function readPlainJson(maxBytes: number, otherwise: RequestHandler): RequestHandler {
   return (request, response, next) => {
-    if (isPlain(request, mostBytes)) read(request, next);
+    if (isPlain(request, maxBytes)) read(request, next);
     else void otherwise(request, response, next);
   };
 }
 
-function isPlain({ headers }: Request, mostBytes: number): boolean {
+function isPlain({ headers }: Request, maxBytes: number): boolean {
   const length = Number(headers['content-length'] ?? Number.NaN);
   return (
     headers['content-encoding'] === undefined &&
     length > 0 &&
-    length <= mostBytes &&
+    length <= maxBytes &&
     PLAIN_JSON.test(headers['content-type'] ?? '')
   );
 }

@@ -1,4 +1,4 @@
-import { mostOf, type ReferenceInvoice } from './bill';
+import { maxDiscountOf, type ReferenceInvoice } from './bill';
 import type { Added, BillCoupon, BillTerms } from './bill-terms';
 import { FOREVER } from './items';
 import { type BilledLine, type BilledUsage, type Off, listedOf, standing } from './line';
@@ -94,7 +94,7 @@ export function takeAdded(
     const partOf = (one: bigint): bigint =>
       percentOff === undefined ? one : percent(base + one, percentOff) - percent(base, percentOff);
     const limited = partOf(percentOff === undefined ? left : least(again, left));
-    const ofRest = least(limited, mostOf(redemption, period, 0n) ?? 0n);
+    const ofRest = least(limited, maxDiscountOf(redemption, period, 0n) ?? 0n);
     const off = ofRest + partOf(left) - limited;
     left -= off;
     if (off === 0n) return [];

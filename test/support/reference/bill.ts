@@ -198,7 +198,7 @@ function takeOff(
       return amount > 0n && isInScope ? amount - capped - discount : 0n;
     });
     const base = sum(bases);
-    const most = mostOf(redemption, from, again);
+    const most = maxDiscountOf(redemption, from, again);
     const share =
       percentOff === undefined
         ? base
@@ -236,7 +236,7 @@ function isBegunOn({ uses }: Redemption, invoice: ReferenceInvoice): boolean {
 }
 
 /** Returns the most that a coupon may take off; null for no limit. */
-export function mostOf(
+export function maxDiscountOf(
   { terms, left, uses }: Redemption,
   period: number,
   again: bigint,

@@ -43,10 +43,10 @@ export class Charges {
         const to = holdsOn ? at : item.to;
         const isLastDay = isTermination && holdsOn;
         if (from > to || (from === to && !isLastDay)) return [];
-        const isToTheEnd = isLastDay || to === period.to;
+        const lastsToPeriodEnd = isLastDay || to === period.to;
         const isWhole =
           (from === period.fullFrom && to === period.to) ||
-          (isWholeOnly(item) && from === period.from && isToTheEnd);
+          (isWholeOnly(item) && from === period.from && lastsToPeriodEnd);
         const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
         if (item.price.isMetered) {
           return from === to ? [] : [this.usageOf(index, item, from, to, part)];

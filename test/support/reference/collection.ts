@@ -121,7 +121,7 @@ export class Collection {
   resume(subscription: ReferenceSubscription): void {
     const { invoices, payments } = this.owed;
     const isAttempted = (invoice: ReferenceInvoice): boolean =>
-      payments.underWay.some((one) => one.isAttempt && one.invoice === invoice);
+      payments.inFlight.some((one) => one.isAttempt && one.invoice === invoice);
     const tried = invoices.filter(
       (one) =>
         one.subscription === subscription.index &&

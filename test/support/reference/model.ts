@@ -324,29 +324,29 @@ export class Reference {
       swap(subscription, pending.terms, at);
       subscription.pending = null;
     }
-    const isAnew = period.isTrial || subscription.terms.version.interval !== interval;
-    if (isAnew) subscription.anchor = at;
+    const restartsPeriods = period.isTrial || subscription.terms.version.interval !== interval;
+    if (restartsPeriods) subscription.anchor = at;
     if (period.isTrial) subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
     if (pending?.kind === 'change') subscription.events.push('updated');
-    this.open(subscription, isAnew, 'renewal', bills, at);
+    this.open(subscription, restartsPeriods, 'renewal', bills, at);
   }
 
   /** Starts a period, and bills its prices in advance after what is due already. */
   private open(
     subscription: ReferenceSubscription,
-    isAnew: boolean,
+    restartsPeriods: boolean,
     reason: string,
     due: Bills,
     boundaryAt: number | null = null,
   ): void {
     const { anchor, mode, terms } = subscription;
-    const index = isAnew ? 0 : subscription.period.index + 1;
+    const index = restartsPeriods ? 0 : subscription.period.index + 1;
     const { interval } = terms.version;
     const boundaryOf = (count: number): number =>
       afterIntervals(anchor, interval, count, this.zone, mode);
-    const from = isAnew ? anchor : subscription.period.to;
-    const fullFrom = isAnew && mode === 'anniversary' ? anchor : boundaryOf(index);
+    const from = restartsPeriods ? anchor : subscription.period.to;
+    const fullFrom = restartsPeriods && mode === 'anniversary' ? anchor : boundaryOf(index);
     const period = { from, to: boundaryOf(index + 1), fullFrom, index, isTrial: false };
     const before = subscription.period.from;
     subscription.period = { ...period, isOver: false, reportsAt: null };

@@ -86,7 +86,7 @@ export class Payments {
   }
 
   /** The payments without a known outcome. */
-  get underWay(): readonly ReferencePayment[] {
+  get inFlight(): readonly ReferencePayment[] {
     return this.all.filter(({ status }) => status === 'processing');
   }
 

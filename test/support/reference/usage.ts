@@ -166,7 +166,7 @@ export class Usage {
     const all = [...new Set(before.flatMap((line) => line.usage ?? []))];
     const states = all.map((usage) => ({ ...usage, usage, marked: this.marked.get(usage) }));
     const changed = states.filter(({ usage }) => !this.isTheSame(usage, before));
-    const isAnew = ({ usage }: (typeof states)[number]): boolean =>
+    const isBilledAgain = ({ usage }: (typeof states)[number]): boolean =>
       standing(usage.lines).length === 0 &&
       before.every((line) => line.usage !== usage || !line.isLate);
     const same = states
@@ -176,7 +176,7 @@ export class Usage {
         usage.lines.push(...lines);
         return lines;
       });
-    const anew = changed.filter(isAnew);
+    const anew = changed.filter(isBilledAgain);
     const lines = [
       ...same,
       ...anew.flatMap(({ usage }) => this.add(usage)),

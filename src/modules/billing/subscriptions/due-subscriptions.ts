@@ -16,7 +16,7 @@ export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {
     name: 'due-subscriptions',
     rows: DUE_SUBSCRIPTIONS,
-    mostAtOnce: MAX_RENEWALS_PER_COMMIT,
+    maxRows: MAX_RENEWALS_PER_COMMIT,
     run: (subscriptions, now) =>
       this.renewals.runNext(
         subscriptions.map(({ id }) => id),

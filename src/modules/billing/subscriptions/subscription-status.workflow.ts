@@ -50,8 +50,8 @@ export class SubscriptionStatusWorkflow {
   /** Returns a resumed subscription with the status that follows from its open invoices. */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const attempted = await this.collection.findAttempted(subscription.id);
-    const underWay = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
-    const failure = attemptsFailure(attempted, underWay);
+    const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
+    const failure = attemptsFailure(attempted, inFlight);
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 

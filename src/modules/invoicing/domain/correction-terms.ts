@@ -103,7 +103,7 @@ function couponsFor(
       const isLimited = isUsed ? coupon.isLimited : !isBeginning;
       const beforeMinor = isBeginning && isUnused(coupon) ? 0n : bill.peakMinor - billedMinor;
       const againMinor = isLimited ? addedMinor : nonNegative(beforeMinor);
-      const isNoted = isBeginning && (duration === 'repeating' || isPercentOnce(coupon));
+      const storesFirstUse = isBeginning && (duration === 'repeating' || isPercentOnce(coupon));
       return {
         redemptionId,
         redeemedAt,
@@ -112,7 +112,7 @@ function couponsFor(
         baseMinor: bases.get(redemptionId) ?? 0n,
         againMinor: duration === 'once' ? againMinor : 0n,
         restMinor: 0n,
-        ...(isNoted && { begins: true as const }),
+        ...(storesFirstUse && { begins: true as const }),
       };
     });
 }

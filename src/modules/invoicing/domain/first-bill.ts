@@ -101,8 +101,8 @@ export function billedAmounts(
     const { id, itemId, period, priceId, amount, kind, trace } = line;
     const hasOwnTerms = trace.kind === 'usage' && trace.corrects?.billedBy !== undefined;
     if (kind === 'credit' || hasOwnTerms) continue;
-    const isTogether = itemId !== null && period !== null && isFirstBillLine(line);
-    add(isTogether ? usagePeriodKey({ itemId, period }) : id, priceId, amount);
+    const hasUsagePeriodKey = itemId !== null && period !== null && isFirstBillLine(line);
+    add(hasUsagePeriodKey ? usagePeriodKey({ itemId, period }) : id, priceId, amount);
   }
   for (const line of history) {
     const { itemId, period, priceId } = line;

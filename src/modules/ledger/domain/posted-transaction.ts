@@ -57,7 +57,7 @@ export interface LedgerCheck {
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
   /** Runs only if the whole ledger is verified. */
-  readonly needsAll?: true;
+  readonly onlyForWholeLedger?: true;
 }
 
 /** Amounts that a check sums by key and currency. */

@@ -91,7 +91,7 @@ export interface StreamToArchive {
   readonly month: Date | null;
   /**
    * Number of events in the month being archived; null if they were not counted. Complete for a stream if it and the streams
-   * before it have at most `mostEvents` together.
+   * before it have at most `maxEvents` together.
    */
   readonly events: string | null;
 }
@@ -167,14 +167,14 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the streams after `nextStreamId`, with or without events to archive.
-   * @param mostEvents more events than this are not counted
+   * @param maxEvents more events than this are not counted
    */
   nextStreams(
     { nextStreamId, beforeAt, month }: ArchiveProgress,
     limit: number,
-    mostEvents: number,
+    maxEvents: number,
   ): Promise<readonly StreamToArchive[]> {
-    const parameters = [nextStreamId, limit, beforeAt, month, mostEvents];
+    const parameters = [nextStreamId, limit, beforeAt, month, maxEvents];
     return this.database.query<StreamToArchive>(NEXT_STREAMS, parameters);
   }
 
@@ -201,15 +201,15 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the locked streams whose month can be closed.
-   * @param mostEvents more events than this are not counted
+   * @param maxEvents more events than this are not counted
    */
   closable(
     ids: readonly string[],
     { startAt, endAt }: Period,
     beforeAt: Date,
-    mostEvents: number,
+    maxEvents: number,
   ): Promise<readonly ClosableStream[]> {
-    const parameters = [ids, endAt, beforeAt, startAt, mostEvents];
+    const parameters = [ids, endAt, beforeAt, startAt, maxEvents];
     return this.database.query<ClosableStream>(CLOSABLE, parameters);
   }
 

@@ -30,7 +30,7 @@ export function readUsageRequest(request: Request, limits: StallLimits): UsageRe
   const body = request.body as unknown;
   if (body === undefined) {
     if (request.is(NDJSON) === NDJSON) {
-      return { kind: 'stream', items: itemsOf(request, { mostLines: MAX_LINES, ...limits }) };
+      return { kind: 'stream', items: itemsOf(request, { maxLines: MAX_LINES, ...limits }) };
     }
     if (hasBody(request)) {
       throw unsupportedMediaType(`Send application/json or ${NDJSON}.`);

@@ -52,9 +52,9 @@ const MAX_ENTRIES = 150_000;
  */
 @Injectable()
 export class StreamCache {
-  private young = new Map<string, CachedStream>();
+  private youngGeneration = new Map<string, CachedStream>();
   /** Former young generation. An entry that is used moves to the young generation. The others are dropped when that is full. */
-  private old = new Map<string, CachedStream>();
+  private oldGeneration = new Map<string, CachedStream>();
 
   constructor(
     private readonly database: Database,
@@ -62,16 +62,16 @@ export class StreamCache {
     session: ProcessSession,
   ) {
     session.onChange(() => {
-      this.young.clear();
-      this.old.clear();
+      this.youngGeneration.clear();
+      this.oldGeneration.clear();
     });
   }
 
   get(name: StreamName): CachedStream | undefined {
     const key = streamKey(name);
-    const entry = this.young.get(key);
+    const entry = this.youngGeneration.get(key);
     if (entry !== undefined) return entry;
-    const older = this.old.get(key);
+    const older = this.oldGeneration.get(key);
     if (older !== undefined) this.put(key, older);
     return older;
   }
@@ -98,15 +98,15 @@ export class StreamCache {
   }
 
   forget(name: StreamName): void {
-    this.young.delete(streamKey(name));
-    this.old.delete(streamKey(name));
+    this.youngGeneration.delete(streamKey(name));
+    this.oldGeneration.delete(streamKey(name));
   }
 
   private put(key: string, entry: CachedStream): void {
-    if (this.young.size >= MAX_ENTRIES) {
-      this.old = this.young;
-      this.young = new Map();
+    if (this.youngGeneration.size >= MAX_ENTRIES) {
+      this.oldGeneration = this.youngGeneration;
+      this.youngGeneration = new Map();
     }
-    this.young.set(key, entry);
+    this.youngGeneration.set(key, entry);
   }
 }

@@ -128,10 +128,10 @@ export class MeterBackfillsRepository {
 
   /**
    * Returns the end of the next hours to count of a stream, from `from` or, if that is null, from its first event. These hours
-   * have at most `mostEvents` events, or are one hour. Null if they reach the end of the stream.
+   * have at most `maxEvents` events, or are one hour. Null if they reach the end of the stream.
    */
-  async endOfHours(streamId: string, from: Date | null, mostEvents: number): Promise<Date | null> {
-    const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, mostEvents]);
+  async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
+    const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);
     const [first, beyond] = rows.map(({ hour }) => hour.getTime());
     if (first === undefined || beyond === undefined) return null;
     return new Date(beyond > first ? beyond : first + 3_600_000);

@@ -130,11 +130,13 @@ export function arrearsCharges(
       const end = holdsOn ? until.end : 'border';
       // An item that ends at its start is charged for that day if the subscription is terminated. Otherwise it is not charged.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
-      const isToTheEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
+      const lastsToPeriodEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
       const isWhole =
         (startAt.getTime() === period.fullStartAt.getTime() &&
           endAt.getTime() === period.fullEndAt.getTime()) ||
-        (item.proration === 'none' && startAt.getTime() === period.startAt.getTime() && isToTheEnd);
+        (item.proration === 'none' &&
+          startAt.getTime() === period.startAt.getTime() &&
+          lastsToPeriodEnd);
       const part = { startAt, endAt };
       const proration = isWhole ? null : partOf(subscription, item, { ...part, end }, period);
       const charged = charge(subscription, item, part, period, proration);

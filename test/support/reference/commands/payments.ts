@@ -129,12 +129,12 @@ class Settle implements BillingCommand {
   ) {}
 
   check({ payments }: Readonly<Reference>): boolean {
-    return payments.underWay.length > 0;
+    return payments.inFlight.length > 0;
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { underWay, all } = model.payments;
-    const payment = underWay[this.pick % underWay.length];
+    const { inFlight, all } = model.payments;
+    const payment = inFlight[this.pick % inFlight.length];
     if (payment === undefined) return;
     const { isPaid } = this;
     const id = await engine.paymentId(all.indexOf(payment));
