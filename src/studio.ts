@@ -7,7 +7,7 @@ import { ADMIN_ROLES, type AdminRole } from './core/access';
 import { SecondFactorsService } from './modules/sessions';
 import { Passwords, StudioService } from './modules/studio';
 import { actAsCommand, type Principal } from './platform/access';
-import { ask, readStandardInput } from './terminal';
+import { prompt, readStandardInput } from './terminal';
 
 const USAGE = `npm run studio -- create-admin [--email EMAIL] [--name NAME] [--role ROLE] [--password-stdin]
   Creates an admin. Asks on the terminal for what is not given. The first admin is an owner; further ones are admins
@@ -60,7 +60,7 @@ function readArguments(): {
 }
 
 async function emailOf({ email }: StudioOptions): Promise<string> {
-  const text = (email ?? (await ask('Email: '))).trim();
+  const text = (email ?? (await prompt('Email: '))).trim();
   if (!isEmail(text) || text.length > LONGEST_EMAIL) {
     throw new UsageError(`${JSON.stringify(text)} is not an email address.`);
   }
@@ -68,7 +68,7 @@ async function emailOf({ email }: StudioOptions): Promise<string> {
 }
 
 async function nameOf({ name }: StudioOptions, email: string): Promise<string> {
-  const text = name ?? (process.stdin.isTTY ? await ask(`Name (${email}): `) : '');
+  const text = name ?? (process.stdin.isTTY ? await prompt(`Name (${email}): `) : '');
   if (text.length > LONGEST_NAME) {
     throw new UsageError(`The name must have at most ${LONGEST_NAME} characters.`);
   }
@@ -86,13 +86,13 @@ async function roleOf({ role }: StudioOptions, studio: StudioService): Promise<A
 
 async function passwordOf(options: StudioOptions): Promise<string> {
   const isPiped = options['password-stdin'] === true;
-  const password = isPiped ? await readStandardInput() : await ask('Password: ', true);
+  const password = isPiped ? await readStandardInput() : await prompt('Password: ', true);
   if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
     throw new UsageError(
       `The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`,
     );
   }
-  if (!isPiped && (await ask('Password again: ', true)) !== password) {
+  if (!isPiped && (await prompt('Password again: ', true)) !== password) {
     throw new UsageError('The two passwords differ.');
   }
   return password;

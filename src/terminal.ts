@@ -10,7 +10,7 @@ const LONGEST_INPUT = 10_000;
  * @param isSecret true if the line must not be shown while it is typed
  * @throws {UsageError} if the standard input is not a terminal, or ends before a line was entered
  */
-export function ask(question: string, isSecret = false): Promise<string> {
+export function prompt(question: string, isSecret = false): Promise<string> {
   if (!process.stdin.isTTY) {
     throw new UsageError(
       `${question.replace(/: $/, '')} cannot be asked for without a terminal. Give it as an option; for the password use --password-stdin.`,

@@ -64,7 +64,7 @@ export function percentageBases(
 ): ReadonlyMap<string, bigint> {
   const byId = new Map(coupons.map((coupon) => [coupon.redemptionId, coupon]));
   const percentages = coupons.filter(({ off }) => off.type === 'percent');
-  const leftMinor = lines.map(({ amountMinor }) => positivePart(amountMinor));
+  const leftMinor = lines.map(({ amountMinor }) => nonNegative(amountMinor));
   return new Map(
     applyCoupons(lines, percentages).coupons.map(({ redemptionId, sharesMinor }) => {
       const lineIds = byId.get(redemptionId)?.lineIds ?? 'all';
@@ -79,6 +79,6 @@ export function percentageBases(
   );
 }
 
-function positivePart(amountMinor: bigint): bigint {
+function nonNegative(amountMinor: bigint): bigint {
   return amountMinor > 0n ? amountMinor : 0n;
 }

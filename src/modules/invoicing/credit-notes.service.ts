@@ -102,7 +102,7 @@ export class CreditNotesService {
     }
     const withLaterCredits = await this.withLaterCredits(invoice);
     assertCreditable(request, withLaterCredits, await this.together.billedElsewhere(invoice.id));
-    const held = await this.held.heldByOne(invoice.id);
+    const held = await this.held.heldByInvoice(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
     const credited = creditNote(request.lines, withLaterCredits.lines.map(toCreditable));
     const limit = limitOfNote(invoice, request.settle, given);

@@ -9,7 +9,7 @@ import type { Customer } from '../customers';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { appliedBy } from './coupon-effects';
 import { grantOf } from './domain/credit-grant';
-import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-turn';
+import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-sequence';
 import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
-import { decideInTurn } from './domain/decide-in-turn';
+import { decideInSequence } from './domain/decide-in-sequence';
 import { reassembleDraft } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
@@ -100,7 +100,7 @@ export class FinalizeInvoicesService {
       drafts.map(({ customerId }) => customerId),
     );
     const contextOf = await this.contexts.loadForDrafts(requested, [...customers.values()]);
-    const decided = decideInTurn(
+    const decided = decideInSequence(
       requested,
       contextOf,
       (request, context) =>

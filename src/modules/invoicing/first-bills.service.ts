@@ -240,6 +240,6 @@ function firstBillOf(
       invoice === null
         ? [{ key: subject, priceId, amountMinor: billed?.amountMinor ?? 0n }]
         : billedAmounts(invoice, [...history.values()].flat()),
-    peakMinor: highestBilledAmount(history.get(subject) ?? []),
+    highestBilledMinor: highestBilledAmount(history.get(subject) ?? []),
   };
 }

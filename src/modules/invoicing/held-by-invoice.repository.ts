@@ -85,7 +85,7 @@ export class HeldByInvoiceRepository {
   }
 
   /** Returns what is left of the charges of an invoice, what its credit notes left to refund, and what was paid in money. */
-  async heldByOne(invoiceId: string): Promise<HeldByInvoice> {
+  async heldByInvoice(invoiceId: string): Promise<HeldByInvoice> {
     const held = (await this.heldBy([invoiceId])).get(invoiceId);
     invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
     return held;

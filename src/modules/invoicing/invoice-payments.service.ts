@@ -148,6 +148,6 @@ export class InvoicePaymentsService {
    * null: all that was paid.
    */
   async maxRefundable(invoiceId: string): Promise<bigint | null> {
-    return maxRefundable(await this.held.heldByOne(invoiceId));
+    return maxRefundable(await this.held.heldByInvoice(invoiceId));
   }
 }

@@ -7,7 +7,7 @@ import { type EventRecord, Outbox, shownEventRecord } from '../../platform/outbo
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
-import { decideInTurn } from './domain/decide-in-turn';
+import { decideInSequence } from './domain/decide-in-sequence';
 import { type BillingContext, decideInvoice } from './domain/decide-invoice';
 import { type EarnedPeriod, withEarned } from './domain/earned-period';
 import { graceEnd, isWaiting } from './domain/grace';
@@ -84,7 +84,7 @@ export class IssueInvoiceService {
     }
     const customers = await this.customersOf(requests);
     const contextOf = await this.contexts.loadAll(requests, [...customers.values()], 'issue');
-    const decided = decideInTurn(
+    const decided = decideInSequence(
       requests,
       contextOf,
       (request, context) => this.decide(request, context, now, customers.get(request.customerId)),

@@ -4,7 +4,7 @@ import { lesser } from '../../core/money';
 import { nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-turn';
+import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-sequence';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import type { BillingRequest } from './domain/billing-request';
@@ -38,15 +38,15 @@ export class LowerOpenInvoicesService {
       const owed = await this.invoices.findAll(ids);
       const open = owed.filter(({ status }) => status === 'open');
       const uncollectible = owed.filter(({ status }) => status === 'uncollectible');
-      const ofOpen = await this.lowerInTurn(open, available, now);
-      const recovered = await this.lowerInTurn(uncollectible, available - ofOpen, now);
+      const ofOpen = await this.lowerInSequence(open, available, now);
+      const recovered = await this.lowerInSequence(uncollectible, available - ofOpen, now);
       await this.grants.use(added.id, ofOpen + recovered);
       await this.postings.postCreditApplied(invoice, ofOpen + recovered, recovered, now);
     }
   }
 
   /** Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum used. */
-  private async lowerInTurn(
+  private async lowerInSequence(
     owed: readonly Invoice[],
     available: bigint,
     now: Date,

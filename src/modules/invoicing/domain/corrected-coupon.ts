@@ -68,12 +68,12 @@ export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): Correc
     ...coupon,
     isUsedUp: coupon.isUsedUp || isPercentOnce(coupon),
     isFirstUsedByCorrection: coupon.isFirstUsedByCorrection || isSamePeriod,
-    endsAt: ordered(coupon.endsAt, used.ownEndsAt)[0] ?? null,
-    lastAt: ordered(coupon.lastAt, used.periodStartAt).at(-1) ?? null,
+    endsAt: sortedDates(coupon.endsAt, used.ownEndsAt)[0] ?? null,
+    lastAt: sortedDates(coupon.lastAt, used.periodStartAt).at(-1) ?? null,
   };
 }
 
-function ordered(one: Date | null, other: Date | null): readonly Date[] {
+function sortedDates(one: Date | null, other: Date | null): readonly Date[] {
   const both = [one, other].filter((at) => at !== null);
   return both.sort((a, b) => a.getTime() - b.getTime());
 }

@@ -49,7 +49,7 @@ export function correctionTerms({
 }: Partial<CorrectedBills>): CorrectionTerms {
   const left = new CouponsLeft(correctedCoupons);
   const amounts = new Map([...firstBills.values()].map(({ id, amounts: billed }) => [id, billed]));
-  const grow = (request: UsageLineRequest, byMinor: bigint): void => {
+  const addToBilled = (request: UsageLineRequest, byMinor: bigint): void => {
     const id = firstBills.get(request)?.id ?? '';
     const key = usagePeriodKey(request);
     amounts.set(
@@ -73,11 +73,11 @@ export function correctionTerms({
         .filter(appliesToCorrection);
       const terms = { ...bill, coupons: inForce, amounts: amounts.get(bill.id) ?? [] };
       const coupons = couponsFor(request, terms, addedMinor);
-      grow(request, addedMinor);
+      addToBilled(request, addedMinor);
       return left.takeDiscounts({ billedFrom, taxTreatment, taxes, coupons }, addedMinor);
     },
     takenBack: (request, listedMinor) => {
-      grow(request, -listedMinor);
+      addToBilled(request, -listedMinor);
     },
     returned: (discounts) => {
       for (const discount of discounts) left.returnDiscount(discount);
@@ -101,7 +101,8 @@ function couponsFor(
       const { redemptionId, redeemedAt, duration, percentOff, isUsed } = coupon;
       const isBeginning = !isUsed && mayApplyFirstToCorrection(coupon);
       const isLimited = isUsed ? coupon.isLimited : !isBeginning;
-      const beforeMinor = isBeginning && isUnused(coupon) ? 0n : bill.peakMinor - billedMinor;
+      const beforeMinor =
+        isBeginning && isUnused(coupon) ? 0n : bill.highestBilledMinor - billedMinor;
       const againMinor = isLimited ? addedMinor : nonNegative(beforeMinor);
       const storesFirstUse = isBeginning && (duration === 'repeating' || isPercentOnce(coupon));
       return {

@@ -20,7 +20,7 @@ export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
   /** Highest amount billed for the period at any time, at list prices. */
-  readonly peakMinor: bigint;
+  readonly highestBilledMinor: bigint;
 }
 
 /**
@@ -121,10 +121,10 @@ export function highestBilledAmount(history: readonly InvoiceLine[]): bigint {
   const firstMinor = history
     .filter(isFirstBillLine)
     .reduce((total, line) => total + listedAmount(line), 0n);
-  let [billedMinor, peakMinor] = [firstMinor, firstMinor];
+  let [billedMinor, highestMinor] = [firstMinor, firstMinor];
   for (const line of history.filter((one) => !isFirstBillLine(one))) {
     billedMinor += listedAmount(line);
-    if (billedMinor > peakMinor) peakMinor = billedMinor;
+    if (billedMinor > highestMinor) highestMinor = billedMinor;
   }
-  return peakMinor;
+  return highestMinor;
 }

@@ -1,5 +1,5 @@
 import type { BillingContext } from './decide-invoice';
-import { decideInTurn } from './decide-in-turn';
+import { decideInSequence } from './decide-in-sequence';
 import { decideInvoice } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
@@ -155,7 +155,7 @@ describe('a draft that waited', () => {
       { customerId: 'cus_1', waits: true },
       { customerId: 'cus_1', waits: false },
     ];
-    const decided = decideInTurn(
+    const decided = decideInSequence(
       requests,
       () => contextOf({}, 4_000n),
       ({ waits }, context) =>

@@ -19,7 +19,7 @@ export interface DecidedInvoice {
  * it. A waiting draft uses no credit yet. Credit from a negative invoice first lowers what its own subscription owes; the next
  * invoices use the rest.
  */
-export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>(
+export function decideInSequence<Request extends Pick<BillingRequest, 'customerId'>>(
   requests: readonly Request[],
   contextOf: (request: Request) => BillingContext,
   decide: (request: Request, context: BillingContext) => Invoice,
@@ -36,13 +36,13 @@ export function decideInTurn<Request extends Pick<BillingRequest, 'customerId'>>
     const added = grantOf(invoice, nextGrantId(), now);
     const shared = added && {
       ...added,
-      remaining: atLeastZero(added.remaining - owedBySubscription(invoice)),
+      remaining: nonNegative(added.remaining - owedBySubscription(invoice)),
     };
     credit.set(request.customerId, creditAfter(creditGrants, invoice.credits, shared));
     return { invoice, added };
   });
 }
 
-function atLeastZero(amount: bigint): bigint {
+function nonNegative(amount: bigint): bigint {
   return amount > 0n ? amount : 0n;
 }
