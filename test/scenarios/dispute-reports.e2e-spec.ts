@@ -173,4 +173,52 @@ describe('a report of a dispute', () => {
       expect(refused.body).toMatchObject({ refundable_amount: balance });
     },
   );
+
+  it.each([
+    // disputed, result, refund, amount_refunded, amount_lost, what is left to refund
+    [1_000, 'lost', 'succeeded', 600, 1_000, 0],
+    [1_000, 'won', 'succeeded', 600, 0, 400],
+    [1_000, 'lost', 'failed', 0, 1_000, 0],
+    [1_000, 'won', 'failed', 0, 0, 1_000],
+    [500, 'lost', 'succeeded', 600, 500, 0],
+    [500, 'lost', 'failed', 0, 500, 500],
+  ] as const)(
+    'about %i that is %s, beside a pending refund of 600 that %s, leaves what neither took',
+    async (disputed, result, outcome, refunded, lost, left) => {
+      const { customer } = await story.customerWith('pm_card_pendingRefund');
+      const invoice = await story.invoice(customer, 1_000);
+      const { id: invoiced } = await story.post(`/v1/invoices/${invoice}/pay`);
+      const { id: credit } = await story.pay(customer);
+      for (const payment of [invoiced, credit]) {
+        const { id: refund } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 600 });
+        const there = [...story.stripe.account.refunds.values()].find(
+          ({ metadata }) => metadata?.['refund_id'] === refund,
+        );
+        const { id } = story.stripe.openDispute(story.intentOf(payment), 'fraudulent', disputed);
+        await story.notified();
+        const more = () => story.engine.http.post(`/v1/refunds/payment/${payment}`);
+        expect((await more().send({ amount: 1 })).body).toMatchObject({ code: 'payment_disputed' });
+
+        if (outcome === 'succeeded') story.stripe.succeedRefund(there?.id ?? '');
+        else story.stripe.failRefund(there?.id ?? '');
+        await story.notified();
+        expect(await story.get(`/v1/refunds/${refund}`)).toMatchObject({ status: outcome });
+        story.stripe.closeDispute(id, result);
+        await story.notified();
+        expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({
+          status: 'succeeded',
+          is_disputed: false,
+          amount_refunded: refunded,
+          amount_refund_pending: 0,
+          amount_lost: lost,
+        });
+        expect((await more().send({ amount: 5_000 })).body).toMatchObject({
+          code: 'refund_amount_exceeds_refundable',
+          refundable_amount: left,
+        });
+      }
+      const balance = `/v1/customers/${customer}/balance`;
+      expect(await story.get(balance)).toMatchObject({ balance: left, reserved: 0 });
+    },
+  );
 });
