@@ -216,6 +216,73 @@ describe('changes of a subscription', () => {
     await story.verify();
   });
 
+  describe('that only replace a price in arrears, after another plan was replaced,', () => {
+    const perSeat = (name: string) => ({
+      name,
+      model: 'per_unit',
+      timing: 'in_arrears',
+      unit_amount: '10',
+    });
+    const calls = {
+      name: 'Calls',
+      model: 'per_unit',
+      timing: 'in_arrears',
+      unit_amount: '100',
+    };
+
+    /** Advances to 10 May. In April the customer made five calls, and the plan is replaced on the given day. */
+    async function replacedOn(day: 'period_end' | '2026-05-05T00:00:00.000Z') {
+      const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+      const { id: meter_id, event } = await story.meter();
+      const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 };
+      const { id: first } = await story.planOf([base, perSeat('Seats'), { ...calls, meter_id }]);
+      const { id: second } = await story.planOf([base, perSeat('Seats'), { ...calls, meter_id }]);
+      const { id } = await story.subscribe(first, { quantity: '4' });
+      const key = await story.reportUsage(event, '2026-04-01T00:00:00.000Z', { n: 1 });
+      await story.reportUsage(event, '2026-04-01T00:00:00.000Z', { n: 4 });
+      if (day === 'period_end') {
+        await story.command(id, 'change', { plan_id: second, when: day });
+      } else {
+        await story.advance(day);
+        await story.command(id, 'change', { plan_id: second, when: 'now' });
+      }
+      await story.advance('2026-05-10T00:00:00.000Z');
+      return { story, id, key, made: (await story.invoices()).length };
+    }
+
+    it.each(['period_end', '2026-05-05T00:00:00.000Z'] as const)(
+      '%s, leave late usage to the next invoice that has other lines',
+      async (day) => {
+        const { story, id, key, made } = await replacedOn(day);
+        await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
+        await story.command(id, 'change', { quantity: '6', when: 'now' });
+        expect(await story.invoices()).toHaveLength(made);
+        await story.advance('2026-06-01T00:00:00.000Z');
+        const lines = (await story.invoices()).slice(made).flatMap((invoice) => invoice.lines);
+        expect(lines).toHaveLength(day === 'period_end' ? 4 : 5);
+        expect(lines.filter(({ description }) => description.includes('late'))).toMatchObject([
+          { description: 'Calls (late usage)', amount: -100 },
+        ]);
+        await story.verify();
+      },
+    );
+
+    it.each(['period_end', '2026-05-05T00:00:00.000Z'] as const)(
+      '%s, show the next renewal in a preview',
+      async (day) => {
+        const { story, id, made } = await replacedOn(day);
+        const { body } = await engine.http
+          .post(`/v1/subscriptions/${id}/change?preview=true`)
+          .send({ quantity: '6', when: 'now' });
+        expect(body).toMatchObject({ bills_at: '2026-06-01T00:00:00.000Z', reason: 'renewal' });
+        const shown = (body as { readonly total: number }).total;
+        await story.command(id, 'change', { quantity: '6', when: 'now' });
+        await story.advance('2026-06-01T00:00:00.000Z');
+        expect((await story.invoices()).slice(made)).toMatchObject([{ total: shown }]);
+      },
+    );
+  });
+
   it.each([
     [{}, '2026-04-01T00:00:00.000Z'],
     [{ trial_days: 10 }, '2026-04-11T00:00:00.000Z'],

@@ -9,6 +9,7 @@ import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
 import { decideInSequence } from './domain/decide-in-sequence';
 import { type BillingContext, decideInvoice } from './domain/decide-invoice';
+import { withBillableUsage } from './domain/decide-lines';
 import { type EarnedPeriod, withEarned } from './domain/earned-period';
 import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice } from './domain/invoice';
@@ -53,7 +54,7 @@ export class IssueInvoiceService {
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
     const context = await this.contexts.load(request, customer, 'preview', redeemed);
-    return this.decide(request, context, now, customer);
+    return this.decide(request, withBillableUsage(request, context), now, customer);
   }
 
   /**
@@ -83,7 +84,9 @@ export class IssueInvoiceService {
       return { drafts: [], customers: new Map() };
     }
     const customers = await this.customersOf(requests);
-    const contextOf = await this.contexts.loadAll(requests, [...customers.values()], 'issue');
+    const loaded = await this.contexts.loadAll(requests, [...customers.values()], 'issue');
+    const contextOf = (request: BillingRequest): BillingContext =>
+      withBillableUsage(request, loaded(request));
     const decided = decideInSequence(
       requests,
       contextOf,

@@ -165,7 +165,10 @@ export class Reference {
       const items = since(subscription).filter(
         (item) => ended.includes(item) || isReplacedBy(item, ended),
       );
-      const credits = this.charges.credits(items, now, false, period.from);
+      // Credits of nothing make no invoice, so late usage waits.
+      const credits = this.charges
+        .credits(items, now, false, period.from)
+        .filter((credit) => !credit.isNothing());
       this.bill(subscription, 'change', [...credits, ...charges]);
     } else {
       swap(subscription, terms, period.to);

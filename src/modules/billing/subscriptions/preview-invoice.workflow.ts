@@ -41,6 +41,20 @@ export class PreviewInvoiceWorkflow {
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<SubscriptionPreview> {
+    const preview = await this.previewNext(snapshot, decided, customer, now, redeemed);
+    if (decided.billing === null || preview.invoice.lines.length > 0) return preview;
+    const after = { ...decided, billing: null };
+    const next = await this.previewNext(snapshot, after, customer, now, redeemed);
+    return next.invoice.lines.length > 0 ? next : preview;
+  }
+
+  private async previewNext(
+    snapshot: Snapshot,
+    decided: Outcome,
+    customer: Customer,
+    now: Date,
+    redeemed: readonly RedeemedTerms[],
+  ): Promise<SubscriptionPreview> {
     const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
     const givenBack = await this.refunded.read({
       credits: creditsOf(outcome),

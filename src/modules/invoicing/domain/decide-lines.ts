@@ -7,6 +7,7 @@ import { type CorrectedBills, correctionTerms } from './correction-terms';
 import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
 import { type LimitCredit, limitCredits } from './given-back';
+import type { BillingRequest } from './billing-request';
 import { type BilledLine, heldOf } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
@@ -98,6 +99,21 @@ export function decideLines(
     lines: lines.toSorted((one, other) => sortRank(one) - sortRank(other)),
     commitments: commitments.toSorted((one, other) => sortRank(one.of) - sortRank(other.of)),
   };
+}
+
+/**
+ * Returns the context without late usage if the request bills it only with other lines, and makes none. Requests of credits make
+ * no line if nothing is left to credit.
+ */
+export function withBillableUsage<Context extends LineContext>(
+  { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
+  context: Context,
+): Context {
+  const mayBeAlone = lateUsage === undefined && lines.every(({ kind }) => kind === 'credit');
+  if (!mayBeAlone || context.usage.length === 0) return context;
+  const withoutLate = { ...context, usage: [] };
+  const { lines: others } = decideLines(lines, withoutLate, () => '');
+  return others.length > 0 ? context : withoutLate;
 }
 
 /**
