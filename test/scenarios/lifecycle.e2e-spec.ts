@@ -138,8 +138,8 @@ describe('the lifecycle of a subscription', () => {
     await story.advance('2026-03-11T00:00:00.000Z');
     expect(await story.command(id, 'pause')).toMatchObject({ status: 'paused' });
     await story.advance('2026-05-20T00:00:00.000Z');
-    // Ten days of support before the pause.
-    expect(await story.amounts()).toEqual([[3_100], [100]]);
+    // Ten days of support before the pause, and the day on which it began.
+    expect(await story.amounts()).toEqual([[3_100], [110]]);
     const event = (await eventsOf(engine, id)).at(-1);
     expect(event).toMatchObject({
       type: 'subscription.updated',
@@ -152,11 +152,11 @@ describe('the lifecycle of a subscription', () => {
       current_period_end: '2026-06-20T00:00:00.000Z',
     });
     await story.advance('2026-06-20T00:00:00.000Z');
-    expect(await story.amounts()).toEqual([[3_100], [100], [3_100], [3_100, 310]]);
+    expect(await story.amounts()).toEqual([[3_100], [110], [3_100], [3_100, 310]]);
     await story.verify();
   });
 
-  it('a pause within a period keeps what was paid, and its days are not billed in arrears', async () => {
+  it('a pause within a period keeps what was paid, and the days after its first are not billed in arrears', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.planOf([
       { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 },
@@ -168,7 +168,92 @@ describe('the lifecycle of a subscription', () => {
     await story.advance('2026-03-21T00:00:00.000Z');
     await story.command(id, 'resume');
     await story.advance('2026-04-01T00:00:00.000Z');
-    expect(await story.amounts()).toEqual([[3_100], [3_100, 100, 110]]);
+    expect(await story.amounts()).toEqual([[3_100], [3_100, 110, 110]]);
+    await story.verify();
+  });
+
+  it.each(['day', 'none'])(
+    'with proration %s, pauses over each midnight leave no day unbilled',
+    async (proration) => {
+      const story = await Story.begin(engine, '2026-04-06T00:00:00.000Z');
+      const arrears = [{ name: 'Support', model: 'flat', timing: 'in_arrears', amount: 7_000 }];
+      const plan = await story.planOf(arrears, { interval: 'week', proration });
+      const { id } = await story.subscribe(plan.id);
+      for (const day of ['06', '07', '08', '09', '10', '11', '12']) {
+        if (day !== '06') {
+          await story.advance(`2026-04-${day}T00:01:00.000Z`);
+          await story.command(id, 'resume');
+        }
+        await story.advance(`2026-04-${day}T23:59:00.000Z`);
+        await story.command(id, 'pause');
+      }
+      await story.advance('2026-04-13T00:00:00.000Z');
+      expect(await story.amounts()).toEqual([Array.from({ length: 7 }, () => 1_000)]);
+      await story.verify();
+    },
+  );
+
+  it('a day with several pauses is billed once, and a subscription that ends in a pause to the day it began', async () => {
+    const story = await Story.begin(engine, '2026-04-06T00:00:00.000Z', {
+      timezone: 'America/New_York',
+    });
+    const arrears = [
+      {
+        name: 'Seats',
+        model: 'per_unit',
+        timing: 'in_arrears',
+        unit_amount: '10',
+        minimum_amount: 7_000,
+      },
+    ];
+    const plan = await story.planOf(arrears, { interval: 'week' });
+    const { id } = await story.subscribe(plan.id);
+    // 8 April in New York, which ends at 04:00 UTC.
+    await story.advance('2026-04-08T12:00:00.000Z');
+    await story.command(id, 'pause');
+    await story.advance('2026-04-08T20:00:00.000Z');
+    await story.command(id, 'resume');
+    await story.command(id, 'pause');
+    await story.advance('2026-04-09T03:59:59.000Z');
+    await story.command(id, 'resume');
+    await story.advance('2026-04-11T12:00:00.000Z');
+    await story.command(id, 'pause');
+    await story.advance('2026-04-11T12:00:01.000Z');
+    await story.command(id, 'cancel', { when: 'now' });
+    // The week began on 5 April in New York: three days, and then four, of 10 and up to the minimum of 7,000 a week.
+    expect(await story.amounts()).toEqual([[4, 6, 2_996, 3_994]]);
+    await story.verify();
+  });
+
+  it('limits and fees at zero usage count the day on which a pause begins', async () => {
+    const story = await Story.begin(engine, '2026-04-06T00:00:00.000Z');
+    const { id: meter_id, event } = await story.meter();
+    const usage = { model: 'per_unit', timing: 'in_arrears', meter_id, unit_amount: '1' };
+    const tiers = [{ up_to: null, unit_amount: '1', flat_amount: 700 }];
+    const plan = await story.planOf(
+      [
+        { name: 'Calls', ...usage, minimum_amount: 7_000 },
+        { name: 'Fee', ...usage, model: 'graduated', unit_amount: undefined, tiers },
+      ],
+      { interval: 'week' },
+    );
+    const { id } = await story.subscribe(plan.id);
+    await story.reportUsage(event, '2026-04-06T12:00:00.000Z', { n: 100 });
+    await story.advance('2026-04-08T23:59:00.000Z');
+    await story.command(id, 'pause');
+    await story.advance('2026-04-11T00:01:00.000Z');
+    await story.command(id, 'resume');
+    await story.advance('2026-04-13T00:00:00.000Z');
+    const [invoice] = await story.invoices();
+    const shown = invoice?.lines.map(({ description, amount }) => `${description}: ${amount}`);
+    // 6 to 8 April are three of seven days, 11 and 12 April two.
+    expect(shown).toEqual([
+      'Calls: 100',
+      'Fee: 800',
+      'Fee: 200',
+      'Calls (minimum): 2900',
+      'Calls (minimum): 2000',
+    ]);
     await story.verify();
   });
 

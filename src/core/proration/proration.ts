@@ -17,15 +17,15 @@ export type Proration = {
 export type ProratedPart = Period & {
   /**
    * `border`: a new price or the next period starts where the part ends. Proration by day bills that
-   * date to the new price or period. `termination`: the subscription ends there. Proration by day
-   * bills that date to the part.
+   * date to the new price or period. `termination`: the subscription ends there, or a pause begins.
+   * Proration by day bills that date to the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
  * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates of `timeZone`: the date
- * of a change counts for the new price, and the date on which a subscription ends is billed, but
+ * of a change counts for the new price, and the date on which a subscription ends or is paused is billed, but
  * never more dates than are left in the period. By `second`, counts elapsed time. The denominator is
  * the full period; for a short first calendar period, the whole calendar period.
  *

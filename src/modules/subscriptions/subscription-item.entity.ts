@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import { ExactJsonColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
-import type { ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscription';
+import type { ItemEnd, ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscription';
 
 @Entity('subscription_item')
 @Index('subscription_item_subscription_index', ['subscriptionId', 'id'])
@@ -17,4 +17,5 @@ export class SubscriptionItemEntity implements SubscriptionItem {
   @InstantColumn({ nullable: true }) readonly endAt!: Date | null;
   @Column({ type: 'boolean' }) readonly isPaused!: boolean;
   @InstantColumn({ nullable: true }) readonly plannedEndAt!: Date | null;
+  @Column({ type: 'varchar', length: 20, nullable: true }) readonly endedBy!: ItemEnd | null;
 }

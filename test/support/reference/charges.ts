@@ -41,9 +41,10 @@ export class Charges {
         const from = Math.max(item.from, period.from);
         const holdsOn = item.to > at;
         const to = holdsOn ? at : item.to;
-        const isLastDay = isTermination && holdsOn;
+        const isEnd = isTermination && holdsOn;
+        const isLastDay = isEnd || (!holdsOn && item.billsLastDay);
         if (from > to || (from === to && !isLastDay)) return [];
-        const lastsToPeriodEnd = isLastDay || to === period.to;
+        const lastsToPeriodEnd = isEnd || to === period.to;
         const isWhole =
           (from === period.fullFrom && to === period.to) ||
           (isWholeOnly(item) && from === period.from && lastsToPeriodEnd);

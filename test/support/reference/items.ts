@@ -17,6 +17,8 @@ export interface Item {
   isOver: boolean;
   /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
+  /** True if a plan by the day bills the day on which it ended: a pause did it, and no resume on that day. */
+  billsLastDay: boolean;
   billed: BilledLine[];
 }
 
@@ -34,6 +36,7 @@ export function itemsOf(terms: Terms, from: number): Item[] {
     to: FOREVER,
     isOver: false,
     resumesUntil: null,
+    billsLastDay: false,
     billed: [],
   }));
 }

@@ -1,5 +1,5 @@
 import { couponOf, moveToPeriod, type Payer, type ReferenceInvoice, runningAt } from './bill';
-import { afterIntervals } from './calendar';
+import { afterIntervals, datesBetween } from './calendar';
 import type { Exemption } from './catalog';
 import { type Bill, billOf, type Bills, Charges } from './charges';
 import { Collection } from './collection';
@@ -217,6 +217,7 @@ export class Reference {
       if (item.from > this.now || item.to <= this.now) continue;
       item.resumesUntil = item.to;
       item.to = this.now;
+      item.billsLastDay = true;
     }
     return null;
   }
@@ -230,8 +231,17 @@ export class Reference {
     for (const item of [...subscription.items]) {
       const until = item.resumesUntil;
       item.resumesUntil = null;
+      if (until !== null && datesBetween(item.to, this.now, this.zone) === 0n) {
+        item.billsLastDay = false;
+      }
       if (until === null || until <= this.now) continue;
-      subscription.items.push({ ...item, from: this.now, to: until, billed: [] });
+      subscription.items.push({
+        ...item,
+        from: this.now,
+        to: until,
+        billsLastDay: false,
+        billed: [],
+      });
     }
     if (period.isOver) {
       subscription.anchor = this.now;

@@ -231,7 +231,7 @@ describe('a pause', () => {
     life.pause(CHANGE);
     expect(life.resume(LATER)).toEqual([]);
     expect(life.renew()).toEqual([
-      ['2', START, CHANGE, 10n],
+      ['2', START, CHANGE, 11n],
       ['2', LATER, END, 11n],
     ]);
     expect(life.snapshot.items.filter(({ endAt }) => endAt === null)).toMatchObject([
@@ -243,7 +243,7 @@ describe('a pause', () => {
     const life = Life.begin(before);
     life.change(after, CHANGE, false);
     life.pause(CHANGE);
-    expect(life.renew()).toEqual([['2', START, CHANGE, 10n]]);
+    expect(life.renew()).toEqual([['2', START, CHANGE, 11n]]);
     const resumedAt = new Date('2026-05-01T00:00:00Z');
     expect(life.resume(resumedAt)).toEqual([]);
     const endAt = new Date('2026-06-01T00:00:00Z');
@@ -256,7 +256,26 @@ describe('a pause', () => {
     life.resume(LATER);
     life.pause(new Date('2026-03-23T00:00:00Z'));
     life.resume(new Date('2026-03-25T00:00:00Z'));
-    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 2n, 7n]);
+    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([11n, 3n, 7n]);
+  });
+
+  it('that a resume ends on the same day leaves that day to what follows', () => {
+    const life = Life.begin(before);
+    life.pause(CHANGE);
+    life.resume(new Date('2026-03-11T10:00:00Z'));
+    life.pause(new Date('2026-03-11T11:00:00Z'));
+    life.resume(new Date('2026-03-11T12:00:00Z'));
+    life.change(after, new Date('2026-03-11T13:00:00Z'));
+    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 0n, 0n, 21n]);
+  });
+
+  it('of an older release counts as it was stored', () => {
+    const life = Life.begin(before);
+    life.pause(CHANGE);
+    const items = life.snapshot.items.map((item) => ({ ...item, endedBy: null }));
+    life.snapshot = { ...life.snapshot, items };
+    life.resume(LATER);
+    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 11n]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
+import { localDateCount } from '../../../core/time';
 import { creditsOf } from './decide';
 import {
   endedItem,
@@ -231,7 +232,10 @@ export function decideUndo(snapshot: Snapshot): Outcome {
   );
 }
 
-/** Decides a pause: what was paid in advance stays paid, prices in arrears stop now, and no further period starts. */
+/**
+ * Decides a pause: what was paid in advance stays paid, prices in arrears stop now, and no further period starts. By `day`, the
+ * date on which it begins is billed.
+ */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
   return outcomeOf(
     { ...before, status: 'paused', pausedAt: now },
@@ -239,13 +243,22 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
       itemsEnded: items
         .filter(({ price, startAt }) => price.timing === 'in_arrears' && startAt <= now)
         .filter(isBilledAfter(now))
-        .map(({ id, endAt }) => ({ id, endAt: now, isPaused: true, plannedEndAt: endAt })),
+        .map(({ id, endAt }) => ({
+          id,
+          endAt: now,
+          isPaused: true,
+          plannedEndAt: endAt,
+          endedBy: 'pause',
+        })),
       events: ['paused'],
     },
   );
 }
 
-/** Decides the end of a pause: the paid period continues, or a new period begins now if it has ended. */
+/**
+ * Decides the end of a pause: the paid period continues, or a new period begins now if it has ended. By `day`, the date of the
+ * resume is billed to the reopened items, also if the pause began on it.
+ */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
   invariant(period !== null, 'what is paused ran before');
@@ -259,10 +272,15 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
       endAt: item.plannedEndAt,
       isPaused: false,
       plannedEndAt: null,
+      endedBy: null,
     }));
   // The reopened items replace the paused ones. `endedItem` clears `isPaused`, so that the next resume does not reopen them
   // again.
-  const settled = paused.map(({ id, endAt }) => endedItem(id, endAt ?? now));
+  const settled = paused.map(({ id, endAt, endedBy }) => {
+    const pausedAt = endAt ?? now;
+    const isSameDate = localDateCount({ startAt: pausedAt, endAt: now }, before.timeZone) === 0n;
+    return { ...endedItem(id, pausedAt), endedBy: isSameDate ? null : endedBy };
+  });
   const active = { ...before, status: 'active', pausedAt: null } as const;
   if (!period.isClosed) {
     return outcomeOf(withPeriod(active, period, pending), {

@@ -19,6 +19,7 @@ export function itemsOf(
     endAt: null,
     isPaused: false,
     plannedEndAt: null,
+    endedBy: null,
   }));
 }
 
@@ -39,7 +40,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
 
 /** Returns the change that ends an item for good: a resume does not reopen it. */
 export function endedItem(id: string, endAt: Date): EndedItem {
-  return { id, endAt, isPaused: false, plannedEndAt: null };
+  return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
 
 export interface SwappedItems {

@@ -70,7 +70,7 @@ export type SubscriptionEventKind =
   | 'expired'
   | 'canceled';
 
-export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt'> & {
+export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt' | 'endedBy'> & {
   readonly endAt: Date;
 };
 

@@ -87,6 +87,7 @@ const item = (parts: Partial<SubscriptionItem> = {}): SubscriptionItem => ({
   endAt: null,
   isPaused: false,
   plannedEndAt: null,
+  endedBy: null,
   ...parts,
 });
 
@@ -259,7 +260,37 @@ describe('charges in arrears', () => {
       [['charge', '03-01T00:00', '03-11T09:00', 3_100n]],
     ],
     [
-      'without proration, by the day before a pause',
+      'until a pause, with its day',
+      { endAt: at('03-11T09:00:00'), endedBy: 'pause' },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-11T09:00', 1_100n]],
+    ],
+    [
+      'paused where it began, with its day',
+      { endAt: START, endedBy: 'pause' },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-01T00:00', 100n]],
+    ],
+    [
+      'until a pause, by the second',
+      { endAt: at('03-11T12:00:00'), endedBy: 'pause', proration: 'second' },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-11T12:00', 1_050n]],
+    ],
+    [
+      'usage until a pause, with its day',
+      { price: metered, endAt: at('03-11T09:00:00'), endedBy: 'pause' },
+      toTheEnd,
+      [['usage', '03-01T00:00', '03-11T09:00', 1_100n]],
+    ],
+    [
+      'without proration, by the day until a pause',
+      { proration: 'none', endAt: at('03-11T09:00:00'), endedBy: 'pause' },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-11T09:00', 1_100n]],
+    ],
+    [
+      'without proration, by the day before a change',
       { proration: 'none', endAt: at('03-11T09:00:00') },
       toTheEnd,
       [['charge', '03-01T00:00', '03-11T09:00', 1_000n]],

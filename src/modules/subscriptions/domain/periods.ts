@@ -110,7 +110,7 @@ export function advanceCharges(
 
 /**
  * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
- * of a termination included. Without proration, a price that applied from the start to the end of the period is billed whole.
+ * of a termination or a pause included. Without proration, a price that applied from the start to the end of the period is billed whole.
  * If it applied in several parts, such as before and after a pause, each part is billed by the day. Usage is counted within the
  * part in which its price applied. Only the limits of a metered price, and its fee at zero usage, are prorated.
  */
@@ -127,10 +127,11 @@ export function arrearsCharges(
       const startAt = item.startAt > period.startAt ? item.startAt : period.startAt;
       const holdsOn = item.endAt === null || item.endAt > until.at;
       const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
-      const end = holdsOn ? until.end : 'border';
-      // An item that ends at its start is charged for that day if the subscription is terminated. Otherwise it is not charged.
+      const end = holdsOn ? until.end : item.endedBy === 'pause' ? 'termination' : 'border';
+      // An item that ends at its start is charged for that day if a termination or a pause ends it. Otherwise it is not charged.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
-      const lastsToPeriodEnd = endAt.getTime() === period.endAt.getTime() || end === 'termination';
+      const lastsToPeriodEnd =
+        endAt.getTime() === period.endAt.getTime() || (holdsOn && end === 'termination');
       const isWhole =
         (startAt.getTime() === period.fullStartAt.getTime() &&
           endAt.getTime() === period.fullEndAt.getTime()) ||

@@ -36,6 +36,7 @@ const item = (id: string, quantity: string, parts: Partial<SubscriptionItem> = {
   endAt: null,
   isPaused: false,
   plannedEndAt: null,
+  endedBy: null,
   ...parts,
 });
 
@@ -139,7 +140,7 @@ describe('the items of an offer', () => {
   it('of another quantity end, and start again', () => {
     const swapped = swapItems([item('si_1', '2')], offer('5'), BEFORE, NOW, newIds());
     expect(swapped.ended).toEqual([
-      { id: 'si_1', endAt: NOW, isPaused: false, plannedEndAt: null },
+      { id: 'si_1', endAt: NOW, isPaused: false, plannedEndAt: null, endedBy: null },
     ]);
     expect(swapped.added).toMatchObject([{ id: 'new_1', quantity: '5', startAt: NOW }]);
   });

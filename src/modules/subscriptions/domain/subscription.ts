@@ -134,6 +134,12 @@ export interface SoldUsage {
   readonly isByGroup: boolean;
 }
 
+/**
+ * Reason for the end of an item within a period, where it decides how the last part is counted. `pause`: by `day`, the date of the end
+ * is billed. `day_change`, `second_change`: a change to a plan version with proration by day or by second, whose unit counts.
+ */
+export type ItemEnd = 'pause' | 'day_change' | 'second_change';
+
 /** A price with its quantity, and the time in which it is billed. */
 export interface SubscriptionItem {
   readonly id: string;
@@ -148,10 +154,12 @@ export interface SubscriptionItem {
   readonly startAt: Date;
   /** Exclusive; null: until further notice. */
   readonly endAt: Date | null;
-  /** True if a pause ended it. */
+  /** True if a pause ended it, until the resume. */
   readonly isPaused: boolean;
   /** End of the item if there had been no pause; null: no such end, or no pause. */
   readonly plannedEndAt: Date | null;
+  /** Null: its own proration counts the end. */
+  readonly endedBy: ItemEnd | null;
 }
 
 /** A billed period, or a free one in a trial. */
