@@ -187,7 +187,12 @@ describe('subscriptions on the real clock', () => {
     const { id } = await story.subscribe(await story.plan(1_000));
     const send = async (command: string, body: object = {}) =>
       (await engine.http.post(`/v1/subscriptions/${id}/${command}`).send(body)).body as object;
-    expect(await send('resume')).toMatchObject({ status: 409, code: 'invalid_transition' });
+    expect(await send('resume')).toMatchObject({
+      status: 409,
+      code: 'invalid_transition',
+      detail:
+        'The subscription is active and cannot become active. Resume it only while it is paused.',
+    });
     expect(await send('uncancel')).toMatchObject({ code: 'subscription_not_canceling' });
     expect(await send('cancel', { when: 'at' })).toMatchObject({
       code: 'subscription_terms_contradict',
@@ -198,7 +203,12 @@ describe('subscriptions on the real clock', () => {
       detail: '/at goes with `when: at` alone.',
     });
     await story.command(id, 'pause');
-    expect(await send('pause')).toMatchObject({ status: 409, code: 'invalid_transition' });
+    expect(await send('pause')).toMatchObject({
+      status: 409,
+      code: 'invalid_transition',
+      detail:
+        'The subscription is paused and cannot become paused. Pause it only while it is active.',
+    });
     expect(await send('change', { quantity: '2', when: 'now' })).toMatchObject({
       code: 'subscription_not_running',
     });
@@ -207,6 +217,25 @@ describe('subscriptions on the real clock', () => {
       status: 409,
     });
     expect(await story.subscription(id)).toEqual(before);
+    await story.command(id, 'cancel', { when: 'now' });
+    expect(await send('cancel', { when: 'now' })).toMatchObject({
+      status: 409,
+      code: 'invalid_transition',
+      detail:
+        'The subscription is canceled and cannot become canceled. It has ended: create another one to continue.',
+    });
+  });
+
+  it('cannot be paused in a trial', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000), { trial_days: 14 });
+    const { body } = await engine.http.post(`/v1/subscriptions/${id}/pause`).send();
+    expect(body).toMatchObject({
+      status: 409,
+      code: 'invalid_transition',
+      detail:
+        'The subscription is trialing and cannot become paused. Pause it only while it is active.',
+    });
   });
 
   it('are created once for one key', async () => {

@@ -25,6 +25,7 @@ import {
   type Snapshot,
   type Subscription,
   SUBSCRIPTION_TRANSITIONS,
+  type SubscriptionStatus,
 } from './domain/subscription';
 import { SUBSCRIPTION_IDS } from './new-ids';
 import { OffersService } from './offers.service';
@@ -120,7 +121,10 @@ export class SubscriptionCommandsService {
   /** @throws {ProblemError} `invalid_transition` */
   resume(snapshot: Snapshot, now: Date): Outcome {
     const { status } = snapshot.subscription;
-    if (status !== 'paused') throw invalidTransition('subscription', status, 'active');
+    if (status !== 'paused') {
+      const next = 'Resume it only while it is paused.';
+      throw invalidTransition('subscription', status, 'active', next);
+    }
     return decideResume(snapshot, now, SUBSCRIPTION_IDS);
   }
 
@@ -142,10 +146,16 @@ function refuse(subscription: Subscription, refusal: CommandRefusal | null): voi
 function problemOf({ id, status }: Subscription, refusal: CommandRefusal): ProblemError {
   switch (refusal.kind) {
     case 'transition':
-      return invalidTransition('subscription', status, refusal.to);
+      return invalidTransition('subscription', status, refusal.to, nextStepOf(refusal.to));
     case 'not_running':
       return subscriptionNotRunning(id, status);
     case 'pending':
       return subscriptionChangePending(id);
   }
+}
+
+function nextStepOf(refused: SubscriptionStatus): string {
+  return refused === 'paused'
+    ? 'Pause it only while it is active.'
+    : 'It has ended: create another one to continue.';
 }

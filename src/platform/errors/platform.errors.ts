@@ -108,8 +108,9 @@ export const invalidTransition = defineProblem({
   title: 'The state of the resource does not allow this',
   meaning:
     'The resource cannot change from its current state to the requested one. Nothing changed.',
-  occurrence: (resource: string, from: string, to: string) => ({
-    detail: `The ${resource} is ${from} and cannot become ${to}.`,
+  /** @param next sentence that says what to do instead */
+  occurrence: (resource: string, from: string, to: string, next?: string) => ({
+    detail: `The ${resource} is ${from} and cannot become ${to}.${next === undefined ? '' : ` ${next}`}`,
     extensions: { from, to },
   }),
 });
