@@ -43,6 +43,7 @@ class Advance implements BillingCommand {
 const by = (most: number, least = 1): fc.Arbitrary<BillingCommand> =>
   fc.integer({ min: least, max: most }).map((seconds) => new Advance(seconds, 'by'));
 
+export const advanceHours = by(12 * HOUR_S);
 export const advanceDays = by(5 * 24 * HOUR_S, 24 * HOUR_S);
 export const advanceMonth = by(50 * 24 * HOUR_S, 31 * 24 * HOUR_S);
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { advance, advanceDays, advanceMonth } from './advance';
+import { advance, advanceDays, advanceHours, advanceMonth } from './advance';
 import { issueNote, noteUsage, voidLastNote, voidNote } from './credit-notes';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
@@ -10,7 +10,9 @@ import {
   cancel,
   cancelWithCredit,
   change,
+  pause,
   plain,
+  resume,
   redeem,
   subscribe,
   subscribeMetered,
@@ -37,6 +39,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 2, arbitrary: commandsOf(BILLING_AGAIN) },
     { weight: 1, arbitrary: commandsOf(NOTING) },
     { weight: 1, arbitrary: commandsOf(REPORTING_LATE) },
+    { weight: 2, arbitrary: commandsOf(DIVIDING) },
   );
 }
 
@@ -117,6 +120,17 @@ const NOTING = [
     redeem,
   ],
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
+];
+
+/** Pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the resume. */
+const pauseThenResume = fc
+  .tuple(advanceHours, pause, fc.oneof(advanceHours, advanceDays), resume, fc.oneof(change, pause))
+  .map((steps) => new Steps(steps));
+
+/** Parts of one period: pauses and changes, of one day and of following days. */
+const DIVIDING = [
+  ...[subscribe, subscribeMetered, pauseThenResume, pauseThenResume, pauseThenResume, change],
+  ...[change, change, report, cancel, resume, voidInvoice, advanceHours, advanceHours, advance],
 ];
 
 /** Usage of periods that were billed without any, with coupons, and invoices that are voided and regenerated. */

@@ -366,4 +366,7 @@ export const plain = fc
   .tuple(pick, fc.constantFrom('uncancel' as const, 'pause' as const, 'resume' as const))
   .map((terms) => new Plain(...terms));
 
+export const pause = pick.map((one) => new Plain(one, 'pause'));
+export const resume = pick.map((one) => new Plain(one, 'resume'));
+
 export const redeem = fc.tuple(pick, coupon).map((terms) => new Redeem(...terms));
