@@ -23,7 +23,7 @@ class ExplainedTotalsDto {
   @IntegerProperty('Tax within the lines.', 0) readonly inclusive_tax!: number;
   @IntegerProperty('`subtotal - discount + tax`.', 5355) readonly total!: number;
   @IntegerProperty('Paid from the credit balance.', 355) readonly credit_applied!: number;
-  @IntegerProperty('Amount that a negative total adds to the credit balance.', 0)
+  @IntegerProperty('A negative total, given as credit.', 0)
   readonly credited_to_balance!: number;
   @IntegerProperty('`total - credit_applied + credited_to_balance`.', 5000)
   readonly amount_due!: number;

@@ -64,7 +64,7 @@ export class InvoicePreviewDto {
   @IntegerProperty('Tax within the lines.', 0) readonly inclusive_tax!: number;
   @IntegerProperty('`subtotal - discount + tax`.', 5950) readonly total!: number;
   @IntegerProperty('Paid from the credit balance.', 0) readonly credit_applied!: number;
-  @IntegerProperty('What a negative total adds to the credit balance.', 0)
+  @IntegerProperty('A negative total, given as credit.', 0)
   readonly credited_to_balance!: number;
   @IntegerProperty('To be paid.', 5950) readonly amount_due!: number;
   @IntegerProperty('Paid so far.', 0) readonly amount_paid!: number;

@@ -170,7 +170,7 @@ function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
     row('Total', invoice.total, 'strong'),
     ...taxes(true, 'includes '),
     ...unlessZero('Credit applied', -invoice.creditApplied),
-    ...unlessZero('Added to credit balance', invoice.creditedToBalance),
+    ...unlessZero('Given as credit', invoice.creditedToBalance),
     row(`Amount due ${currency}`, invoice.amountDue, 'strong'),
     ...unlessZero('Paid', -invoice.amountPaid),
     ...unlessZero('Credited', -invoice.amountCredited),
@@ -188,7 +188,9 @@ function notesOf(invoice: Invoice): readonly string[] {
   if (invoice.status === 'draft') notes.push('A draft is not an invoice: it can still change.');
   if (invoice.status === 'void') notes.push('This invoice is void: nothing is owed for it.');
   if (invoice.creditedToBalance > 0n) {
-    notes.push('The negative total was added to the credit balance and lowers later invoices.');
+    notes.push(
+      'The negative total is credit. It lowers unpaid invoices of the subscription, then later invoices.',
+    );
   }
   return notes;
 }

@@ -196,6 +196,17 @@ describe('what an invoice says on paper', () => {
     expect(documentOf({ taxTreatment, taxRates: [] }).notes).toEqual([note]);
   });
 
+  it('says that a negative total is credit, which lowers unpaid invoices first', () => {
+    const credit = { total: -5950n, creditedToBalance: 5950n, amountDue: 0n };
+    const { totals, notes } = documentOf({ ...credit, status: 'paid' });
+    expect(totals).toContainEqual(
+      expect.objectContaining({ label: 'Given as credit', amount: '59.50' }),
+    );
+    expect(notes).toEqual([
+      'The negative total is credit. It lowers unpaid invoices of the subscription, then later invoices.',
+    ]);
+  });
+
   it('calls a draft a draft, and its file by its id', () => {
     const draft = documentOf({ number: null, status: 'draft', finalizedAt: null, dueAt: null });
     expect(draft).toMatchObject({
