@@ -49,7 +49,7 @@ function InvoicePreview({ preview }: { readonly preview: PreviewQuery }): ReactN
       <p role="status">
         {lines.length === 0
           ? 'Nothing is billed.'
-          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}, to the credit balance ${money(credited_to_balance, currency)}.`}
+          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}, given as credit ${money(credited_to_balance, currency)}.`}
       </p>
       <SmallTable
         label="Preview"
