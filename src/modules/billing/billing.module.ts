@@ -36,7 +36,7 @@ import { DueSetups } from './payments/due-setups';
 import { DueProviderEvents } from './payments/due-provider-events';
 import { InvoicePaymentsController } from './payments/invoice-payments.controller';
 import { CompleteSetupWorkflow } from './payments/complete-setup.workflow';
-import { KeepPaymentMethodWorkflow } from './payments/keep-payment-method.workflow';
+import { SavePaymentMethodWorkflow } from './payments/save-payment-method.workflow';
 import { PaymentCommandsController } from './payments/payment-commands.controller';
 import { PaymentMethodCommandsController } from './payments/payment-method-commands.controller';
 import { ResumePaymentWorkflow } from './payments/resume-payment.workflow';
@@ -121,7 +121,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     CollectInvoicesWorkflow,
     CloseCollectionWorkflow,
     CompleteSetupWorkflow,
-    KeepPaymentMethodWorkflow,
+    SavePaymentMethodWorkflow,
     ApplyDiscrepancyWorkflow,
     AdoptPaymentWorkflow,
     ApplyProviderEventWorkflow,

@@ -30,7 +30,7 @@ export class BalancesService {
     private readonly database: Database,
     private readonly balances: BalancesRepository,
     private readonly features: FeaturesService,
-    private readonly recalculation: RecalculateBalanceService,
+    private readonly recalculateBalance: RecalculateBalanceService,
     private readonly usage: MeteredUsageService,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
@@ -90,7 +90,7 @@ export class BalancesService {
     const entitlement =
       (await this.features.findByKeyForReference(key)) ?? raise(entitlementKeyNotFound(key));
     const now = await this.testClocks.timeOn(customer.testClockId);
-    return recordAt(await this.recalculation.recalculate(customer, entitlement, now), now);
+    return recordAt(await this.recalculateBalance.recalculate(customer, entitlement, now), now);
   }
 }
 

@@ -49,9 +49,9 @@ const CHANGE_PROBLEMS = [...READ_PROBLEMS, testClockAdvancing, testClockFailed];
 export class CustomerEntitlementsController {
   constructor(
     private readonly entitlements: CustomerEntitlementsService,
-    private readonly balances: BalancesService,
-    private readonly consuming: ConsumeService,
-    private readonly grants: GrantsService,
+    private readonly balancesService: BalancesService,
+    private readonly consumeService: ConsumeService,
+    private readonly grantsService: GrantsService,
   ) {}
 
   @Get()
@@ -85,7 +85,7 @@ export class CustomerEntitlementsController {
     @Param('id', customerId) id: string,
     @Param('key', entitlementKey) key: string,
   ): Promise<CustomerEntitlementDto> {
-    return toCustomerEntitlementDto(await this.balances.get(id, key));
+    return toCustomerEntitlementDto(await this.balancesService.get(id, key));
   }
 
   @Post(':key/consume')
@@ -110,7 +110,7 @@ export class CustomerEntitlementsController {
     @Body() body: ConsumeEntitlementDto,
   ): Promise<ConsumptionDto> {
     return toConsumptionDto(
-      await this.consuming.consume({ customerId: id, key }, toConsumeRequest(body)),
+      await this.consumeService.consume({ customerId: id, key }, toConsumeRequest(body)),
     );
   }
 
@@ -130,7 +130,7 @@ export class CustomerEntitlementsController {
     @Param('key', entitlementKey) key: string,
     @Body() body: CreateGrantDto,
   ): Promise<EntitlementGrantDto> {
-    return toEntitlementGrantDto(await this.grants.create(id, key, toGrantTerms(body)));
+    return toEntitlementGrantDto(await this.grantsService.create(id, key, toGrantTerms(body)));
   }
 
   @Get(':key/grants')
@@ -146,7 +146,7 @@ export class CustomerEntitlementsController {
     @Param('key', entitlementKey) key: string,
     @Query() query: ListQueryDto,
   ): Promise<PageDto<EntitlementGrantDto>> {
-    const page = await this.grants.list(id, key, toPageRequest(query, 'grant'));
+    const page = await this.grantsService.list(id, key, toPageRequest(query, 'grant'));
     return toPageDto(page, toEntitlementGrantDto);
   }
 
@@ -165,6 +165,6 @@ export class CustomerEntitlementsController {
     @Param('key', entitlementKey) key: string,
     @Param('grantId', grantId) grant: string,
   ): Promise<EntitlementGrantDto> {
-    return toEntitlementGrantDto(await this.grants.void(id, key, grant));
+    return toEntitlementGrantDto(await this.grantsService.void(id, key, grant));
   }
 }

@@ -13,7 +13,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
   constructor(
     private readonly usage: UsageHooks,
     private readonly windows: BalanceWindowsRepository,
-    private readonly recalculation: RecalculateBalanceService,
+    private readonly recalculateBalance: RecalculateBalanceService,
     private readonly balanceUsage: BalanceUsageService,
     private readonly testClocks: TestClocksService,
     private readonly clock: Clock,
@@ -37,7 +37,11 @@ export class EntitlementUsageHooks implements OnModuleInit {
       }
       // The allowance is outdated. The recalculation also reads the usage.
       const customer = { id: record.row.customerId, testClockId };
-      const recalculated = await this.recalculation.recalculate(customer, record.entitlement, now);
+      const recalculated = await this.recalculateBalance.recalculate(
+        customer,
+        record.entitlement,
+        now,
+      );
       moved.push({ record: recalculated, used: recalculated.row.used, now });
     }
     await this.balanceUsage.write(moved);

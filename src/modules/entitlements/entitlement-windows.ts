@@ -30,7 +30,7 @@ export class EntitlementWindows implements OnModuleInit {
     private readonly database: Database,
     private readonly usage: UsageBillingService,
     private readonly features: FeaturesService,
-    private readonly recalculation: RecalculateBalanceService,
+    private readonly recalculateBalance: RecalculateBalanceService,
   ) {}
 
   onModuleInit(): void {
@@ -52,7 +52,11 @@ export class EntitlementWindows implements OnModuleInit {
       for (const { customerId, entitlementId, testClockId } of balances) {
         const entitlement = await this.features.find(entitlementId);
         invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
-        await this.recalculation.recalculate({ id: customerId, testClockId }, entitlement, now);
+        await this.recalculateBalance.recalculate(
+          { id: customerId, testClockId },
+          entitlement,
+          now,
+        );
       }
     });
   }

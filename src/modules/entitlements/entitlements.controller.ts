@@ -10,7 +10,7 @@ const entitlementId = new IdPipe('ent', entitlementNotFound);
 @ApiTags('Entitlements')
 @Controller('v1/entitlements')
 export class EntitlementsController {
-  constructor(private readonly deletion: DeleteEntitlementService) {}
+  constructor(private readonly deleteEntitlementService: DeleteEntitlementService) {}
 
   @Delete(':id')
   @Operation({
@@ -23,6 +23,6 @@ export class EntitlementsController {
     @Param('id', entitlementId) id: string,
     @IfMatch() expected: VersionCondition,
   ): Promise<void> {
-    await this.deletion.delete(id, expected);
+    await this.deleteEntitlementService.delete(id, expected);
   }
 }

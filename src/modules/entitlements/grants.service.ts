@@ -25,7 +25,7 @@ export class GrantsService {
     private readonly balances: BalancesService,
     private readonly repository: BalancesRepository,
     private readonly grants: GrantsRepository,
-    private readonly recalculation: RecalculateBalanceService,
+    private readonly recalculateBalance: RecalculateBalanceService,
     private readonly outbox: Outbox,
   ) {}
 
@@ -102,7 +102,7 @@ export class GrantsService {
 
   private recalculate({ entitlement, row }: BalanceRecord, now: Date): Promise<BalanceRecord> {
     const customer = { id: row.customerId, testClockId: row.testClockId };
-    return this.recalculation.recalculate(customer, entitlement, now);
+    return this.recalculateBalance.recalculate(customer, entitlement, now);
   }
 
   /** Returns the remaining balances of the active grants, by id. */

@@ -19,7 +19,7 @@ export class SubscriptionBalancesService {
     private readonly balances: BalancesRepository,
     private readonly features: FeaturesService,
     private readonly sources: SourcesService,
-    private readonly recalculation: RecalculateBalanceService,
+    private readonly recalculateBalance: RecalculateBalanceService,
   ) {}
 
   /**
@@ -46,7 +46,8 @@ export class SubscriptionBalancesService {
     await this.updateGracePeriods(changes, now);
     for (const { customerId, entitlement } of await this.eagerBalances(changes)) {
       const customer = customers.get(customerId);
-      if (customer !== undefined) await this.recalculation.recalculate(customer, entitlement, now);
+      if (customer !== undefined)
+        await this.recalculateBalance.recalculate(customer, entitlement, now);
     }
   }
 

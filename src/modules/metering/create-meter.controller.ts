@@ -15,7 +15,7 @@ import { CreateMeterService } from './create-meter.service';
 @ApiTags('Meters')
 @Controller('v1/meters')
 export class CreateMeterController {
-  constructor(private readonly creation: CreateMeterService) {}
+  constructor(private readonly createMeterService: CreateMeterService) {}
 
   @Post()
   @Operation({
@@ -31,6 +31,6 @@ export class CreateMeterController {
     problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
   })
   async createMeter(@Body() body: CreateMeterDto): Promise<MeterDto> {
-    return withETag(await this.creation.create(toMeterTerms(body)), toMeterDto);
+    return withETag(await this.createMeterService.create(toMeterTerms(body)), toMeterDto);
   }
 }

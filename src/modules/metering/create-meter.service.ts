@@ -16,7 +16,7 @@ export class CreateMeterService {
     private readonly database: Database,
     private readonly meters: MetersService,
     private readonly totals: UsageTotalsWriter,
-    private readonly backfilling: BackfillMeters,
+    private readonly backfillMeters: BackfillMeters,
     private readonly backfills: MeterBackfillsRepository,
     private readonly signals: Signals,
     private readonly archived: ArchivedUsage,
@@ -31,7 +31,7 @@ export class CreateMeterService {
     this.meters.assertTerms(terms);
     return this.database.transaction(async () => {
       await lockMeterCreation(this.database, terms.eventName);
-      const streams = await this.backfilling.tryLockAll(terms.eventName);
+      const streams = await this.backfillMeters.tryLockAll(terms.eventName);
       const meter = await this.meters.create(
         terms,
         streams === null ? 'backfilling' : 'active',

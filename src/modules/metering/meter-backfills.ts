@@ -12,7 +12,7 @@ export class MeterBackfills implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly backfilling: BackfillMeters,
+    private readonly backfillMeters: BackfillMeters,
   ) {}
 
   onModuleInit(): void {
@@ -24,7 +24,7 @@ export class MeterBackfills implements OnModuleInit {
    */
   async runDue(): Promise<boolean> {
     let isFailed = false;
-    const result = await this.backfilling.runStep((error, meterId) => {
+    const result = await this.backfillMeters.runStep((error, meterId) => {
       isFailed = true;
       this.logger.error({ err: error, meter_id: meterId }, 'a step of a backfill failed');
     });

@@ -35,20 +35,20 @@ import { VoidUsage } from './store/void-usage';
 @Injectable()
 export class PostgresUsageStore extends UsageStore {
   constructor(
-    private readonly appending: AppendUsage,
+    private readonly appendUsage: AppendUsage,
     private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
     private readonly allCustomers: UsageOfAllCustomers,
     private readonly events: StoredEvents,
-    private readonly voiding: VoidUsage,
-    private readonly proving: ProveUsage,
+    private readonly voidUsage: VoidUsage,
+    private readonly proveUsage: ProveUsage,
     private readonly archive: ArchivedUsage,
   ) {
     super();
   }
 
   override async append(events: IncomingEvents): Promise<AppendResult> {
-    return toAppendResult(await this.appending.append(events));
+    return toAppendResult(await this.appendUsage.append(events));
   }
 
   override async appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult> {
@@ -99,10 +99,10 @@ export class PostgresUsageStore extends UsageStore {
   }
 
   override void(idempotencyKey: string): Promise<StoredUsageEvent> {
-    return this.voiding.void(idempotencyKey);
+    return this.voidUsage.void(idempotencyKey);
   }
 
   override prove(query: ProofQuery): Promise<UsageProof> {
-    return this.proving.prove(query);
+    return this.proveUsage.prove(query);
   }
 }

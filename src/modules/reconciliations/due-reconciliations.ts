@@ -13,9 +13,9 @@ export class DueReconciliations extends ProviderPoller {
   constructor(
     repository: ReconciliationsRepository,
     private readonly reconciliations: ReconciliationsService,
-    running: RunReconciliationsService,
+    runReconciliations: RunReconciliationsService,
   ) {
-    super(RECONCILIATIONS_WORK, repository, running);
+    super(RECONCILIATIONS_WORK, repository, runReconciliations);
   }
 
   override onModuleInit(): void {

@@ -56,7 +56,7 @@ export class RefundsService {
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
-    private readonly settlement: SettleRefundService,
+    private readonly settleRefund: SettleRefundService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
@@ -96,7 +96,7 @@ export class RefundsService {
     const otherReferences = await this.refunds.otherReferences(refund);
     const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
-    const { dueAt } = await this.settlement.settle(refund, outcome);
+    const { dueAt } = await this.settleRefund.settle(refund, outcome);
     return dueAt !== null || isAnswer(outcome);
   }
 
@@ -120,7 +120,7 @@ export class RefundsService {
       const refund = await this.get(id);
       const outcome =
         (await this.payments.settleInSandbox(id, failureCode)) ?? raise(refundNotInSandbox(id));
-      return this.settlement.settle(refund, outcome);
+      return this.settleRefund.settle(refund, outcome);
     });
   }
 
@@ -190,7 +190,7 @@ export class RefundsService {
    * time, the refund stays pending.
    */
   async send({ refund, payment }: ReservedRefund): Promise<Refund> {
-    return this.settlement.settle(refund, await this.payments.send(payment, refund));
+    return this.settleRefund.settle(refund, await this.payments.send(payment, refund));
   }
 
   /**
@@ -209,7 +209,7 @@ export class RefundsService {
           ? await this.refunds.findMadeElsewhere(paymentId, reference)
           : await this.refunds.find(refundId);
       if (known !== null) {
-        await this.settlement.settle(known, outcome);
+        await this.settleRefund.settle(known, outcome);
         return true;
       }
       if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
@@ -236,7 +236,7 @@ export class RefundsService {
       );
       await this.refunds.insert(refund);
       await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
-      await this.settlement.settle(refund, outcome);
+      await this.settleRefund.settle(refund, outcome);
       return true;
     });
   }

@@ -10,7 +10,7 @@ const DEFAULT_RESULTS = 20;
 @ApiTags('Search')
 @Controller('v1/search')
 export class SearchController {
-  constructor(private readonly searching: SearchService) {}
+  constructor(private readonly searchService: SearchService) {}
 
   @Get()
   @Operation({
@@ -25,7 +25,7 @@ export class SearchController {
     @Query() { q, types, limit = DEFAULT_RESULTS }: SearchQueryDto,
     @Caller() { scopes }: Principal,
   ): Promise<SearchResultsDto> {
-    const found = await this.searching.search(q, types ?? null, scopes, limit);
+    const found = await this.searchService.search(q, types ?? null, scopes, limit);
     return { data: found.map((one) => toDto(SearchResultDto, one)) };
   }
 }

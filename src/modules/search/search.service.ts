@@ -11,7 +11,7 @@ import { SearchRepository } from './search.repository';
 
 @Injectable()
 export class SearchService {
-  constructor(private readonly found: SearchRepository) {}
+  constructor(private readonly repository: SearchRepository) {}
 
   /**
    * Returns the best matches among the objects that the scopes allow to read. A text that is the beginning of an id finds first
@@ -29,13 +29,14 @@ export class SearchService {
     const searched = searchedTypes(types, scopes);
     if (query.kind === 'nothing') return [];
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
-    if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, limit);
+    if (query.kind === 'words')
+      return this.repository.byWords(searched, query, namesCustomers, limit);
     const named = { text: query.start, parts: [] };
-    const exact = await this.found.byWords(searched, named, namesCustomers, limit);
+    const exact = await this.repository.byWords(searched, named, namesCustomers, limit);
     if (!searched.includes(query.type)) return exact;
     const hidden = hiddenResources(scopes);
     const shown = { namesCustomers, hidden };
-    const byId = await this.found.byId(query.type, query.start, shown, limit);
+    const byId = await this.repository.byId(query.type, query.start, shown, limit);
     return [...exact, ...byId].slice(0, limit);
   }
 }

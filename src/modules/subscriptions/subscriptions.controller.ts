@@ -39,8 +39,8 @@ const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
 @Controller('v1/subscriptions')
 export class SubscriptionsController {
   constructor(
-    private readonly subscriptions: SubscriptionsService,
-    private readonly editing: EditSubscriptionService,
+    private readonly subscriptionsService: SubscriptionsService,
+    private readonly editSubscriptionService: EditSubscriptionService,
   ) {}
 
   @Get()
@@ -55,7 +55,7 @@ export class SubscriptionsController {
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
     const request = toPageRequest(query, 'sub');
-    const page = await this.subscriptions.list(toSubscriptionFilter(query), request);
+    const page = await this.subscriptionsService.list(toSubscriptionFilter(query), request);
     return toPageDto(page, toSubscriptionDto);
   }
 
@@ -68,7 +68,7 @@ export class SubscriptionsController {
     problems: [tooManyReports],
   })
   async summarizeSubscriptions(@Query() query: SubscriptionFilterDto): Promise<SummaryDto> {
-    return toSummaryDto(await this.subscriptions.summarize(toSubscriptionFilter(query)));
+    return toSummaryDto(await this.subscriptionsService.summarize(toSubscriptionFilter(query)));
   }
 
   @Get(':id')
@@ -81,7 +81,7 @@ export class SubscriptionsController {
     problems: [subscriptionNotFound],
   })
   async getSubscription(@Param('id', subscriptionId) id: string): Promise<SubscriptionDto> {
-    return withETag(await this.subscriptions.get(id), toSubscriptionDto);
+    return withETag(await this.subscriptionsService.get(id), toSubscriptionDto);
   }
 
   @Patch(':id')
@@ -99,7 +99,7 @@ export class SubscriptionsController {
     @IfMatch() expected: VersionCondition,
   ): Promise<SubscriptionDto> {
     return withETag(
-      await this.editing.updateMetadata(id, body.metadata, expected),
+      await this.editSubscriptionService.updateMetadata(id, body.metadata, expected),
       toSubscriptionDto,
     );
   }
@@ -116,7 +116,7 @@ export class SubscriptionsController {
     @Param('id', subscriptionId) id: string,
     @Query() query: ListQueryDto,
   ): Promise<PageDto<ScheduledChangeDto>> {
-    const page = await this.subscriptions.scheduledChanges(id, toPageRequest(query, 'sch'));
+    const page = await this.subscriptionsService.scheduledChanges(id, toPageRequest(query, 'sch'));
     return toPageDto(page, toScheduledChangeDto);
   }
 }

@@ -35,7 +35,7 @@ const testClockId = new IdPipe('clock', testClockNotFound);
 export class TestClocksController {
   constructor(
     private readonly clocks: TestClocksService,
-    private readonly deletion: DeleteTestClockService,
+    private readonly deleteTestClockService: DeleteTestClockService,
   ) {}
 
   @Post()
@@ -101,7 +101,7 @@ export class TestClocksController {
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
   })
   async deleteTestClock(@Param('id', testClockId) id: string): Promise<void> {
-    await this.deletion.delete(id);
+    await this.deleteTestClockService.delete(id);
   }
 
   @Post(':id/advance')

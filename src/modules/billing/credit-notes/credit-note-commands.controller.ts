@@ -26,8 +26,8 @@ const noteId = new IdPipe('cn', creditNoteNotFound);
 @Controller('v1/credit-notes')
 export class CreditNoteCommandsController {
   constructor(
-    private readonly issuing: IssueCreditNoteWorkflow,
-    private readonly voiding: VoidCreditNoteWorkflow,
+    private readonly issueCreditNoteWorkflow: IssueCreditNoteWorkflow,
+    private readonly voidCreditNoteWorkflow: VoidCreditNoteWorkflow,
   ) {}
 
   @Post()
@@ -52,7 +52,7 @@ export class CreditNoteCommandsController {
     ],
   })
   async createCreditNote(@Body() body: CreateCreditNoteDto): Promise<CreditNoteDto> {
-    return toCreditNoteDto(await this.issuing.issue(toCreditNoteRequest(body)));
+    return toCreditNoteDto(await this.issueCreditNoteWorkflow.issue(toCreditNoteRequest(body)));
   }
 
   @Post(':id/void')
@@ -74,6 +74,6 @@ export class CreditNoteCommandsController {
     ],
   })
   async voidCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {
-    return toCreditNoteDto(await this.voiding.void(id));
+    return toCreditNoteDto(await this.voidCreditNoteWorkflow.void(id));
   }
 }

@@ -10,7 +10,7 @@ const customerId = new IdPipe('cus', customerNotFound);
 @ApiTags('Customers')
 @Controller('v1/customers')
 export class CustomerCommandsController {
-  constructor(private readonly deleting: DeleteCustomerWorkflow) {}
+  constructor(private readonly deleteCustomerWorkflow: DeleteCustomerWorkflow) {}
 
   @Delete(':id')
   @Operation({
@@ -24,6 +24,6 @@ export class CustomerCommandsController {
     @Param('id', customerId) id: string,
     @IfMatch() expected: VersionCondition,
   ): Promise<void> {
-    await this.deleting.delete(id, expected);
+    await this.deleteCustomerWorkflow.delete(id, expected);
   }
 }

@@ -10,13 +10,13 @@ export class DueDrafts implements OnModuleInit {
     name: 'due-drafts',
     rows: DUE_DRAFTS,
     batchesOf: roundsOf,
-    run: (drafts, now) => this.finalizing.finalizeDue(drafts, now),
+    run: (drafts, now) => this.finalizeDueDrafts.finalizeDue(drafts, now),
     whenRefused: 'postpone',
   };
 
   constructor(
     private readonly queues: DueQueues,
-    private readonly finalizing: FinalizeDueDraftsWorkflow,
+    private readonly finalizeDueDrafts: FinalizeDueDraftsWorkflow,
   ) {}
 
   onModuleInit(): void {

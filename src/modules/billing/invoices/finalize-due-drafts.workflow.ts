@@ -20,7 +20,7 @@ export class FinalizeDueDraftsWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly periods: SubscriptionPeriodsService,
     private readonly refunded: RefundedAmounts,
-    private readonly finalizing: FinalizeInvoicesService,
+    private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
   /**
@@ -31,11 +31,11 @@ export class FinalizeDueDraftsWorkflow {
     return this.database.transaction(async () => {
       const subscriptionIds = drafts.map(({ subscriptionId }) => subscriptionId);
       await this.subscriptions.lockAll(subscriptionIds);
-      const waiting = await this.finalizing.lockWaiting(drafts.map(({ id }) => id));
+      const waiting = await this.finalizeInvoices.lockWaiting(drafts.map(({ id }) => id));
       if (waiting.length === 0) return;
       const earned = await this.periods.earnedUntil(subscriptionIds);
       const givenBack = await this.refunded.lock({ subscriptionIds });
-      await this.finalizing.finalizeAll(waiting, earned, givenBack, now);
+      await this.finalizeInvoices.finalizeAll(waiting, earned, givenBack, now);
     });
   }
 }

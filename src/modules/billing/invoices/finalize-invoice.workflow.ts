@@ -27,7 +27,7 @@ export class FinalizeInvoiceWorkflow {
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
     private readonly refunded: RefundedAmounts,
-    private readonly finalizing: FinalizeInvoicesService,
+    private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
   /**
@@ -44,7 +44,7 @@ export class FinalizeInvoiceWorkflow {
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
       const subscriptionIds = subscription === null ? [] : [subscription.id];
       const givenBack = await this.refunded.lock({ subscriptionIds });
-      return this.finalizing.finalize(invoice, customer, earned, givenBack, now);
+      return this.finalizeInvoices.finalize(invoice, customer, earned, givenBack, now);
     });
   }
 }

@@ -26,7 +26,7 @@ export class FinalizePrepaidDraftsWorkflow {
   constructor(
     private readonly periods: SubscriptionPeriodsService,
     private readonly locks: BillingLocks,
-    private readonly finalizing: FinalizeInvoicesService,
+    private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
   /** Finalizes the drafts that the decisions credit or shorten, in the caller's transaction, before the decisions are written. */
@@ -57,7 +57,7 @@ export class FinalizePrepaidDraftsWorkflow {
     isDue: (draft: WaitingDraft) => boolean,
   ): Promise<void> {
     const ids = decisions.map(({ before }) => before.id);
-    const waiting = await this.finalizing.lockWaitingOf(ids);
+    const waiting = await this.finalizeInvoices.lockWaitingOf(ids);
     if (waiting.length === 0) return;
     const earned = await this.periods.earnedUntil(ids);
     const outcomes = new Map(decisions.map(({ before, outcome }) => [before.id, outcome]));
@@ -69,7 +69,7 @@ export class FinalizePrepaidDraftsWorkflow {
     if (drafts.length === 0) return;
     await this.locks.beforeInvoices(decisions.map(({ before }) => before));
     for (const draft of drafts) {
-      await this.finalizing.finalizeAll([draft], earned, givenBack, now);
+      await this.finalizeInvoices.finalizeAll([draft], earned, givenBack, now);
     }
   }
 }

@@ -29,10 +29,10 @@ const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing,
 @Controller('v1/invoices')
 export class InvoiceCommandsController {
   constructor(
-    private readonly finalizing: FinalizeInvoiceWorkflow,
-    private readonly voiding: VoidInvoiceWorkflow,
-    private readonly writingOff: MarkUncollectibleWorkflow,
-    private readonly regenerating: RegenerateInvoiceWorkflow,
+    private readonly finalizeInvoiceWorkflow: FinalizeInvoiceWorkflow,
+    private readonly voidInvoiceWorkflow: VoidInvoiceWorkflow,
+    private readonly markUncollectibleWorkflow: MarkUncollectibleWorkflow,
+    private readonly regenerateInvoiceWorkflow: RegenerateInvoiceWorkflow,
   ) {}
 
   @Post(':id/finalize')
@@ -49,7 +49,7 @@ export class InvoiceCommandsController {
     problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
   async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.finalizing.finalize(id));
+    return toInvoiceDto(await this.finalizeInvoiceWorkflow.finalize(id));
   }
 
   @Post(':id/void')
@@ -69,7 +69,7 @@ export class InvoiceCommandsController {
     problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid, usageArchived],
   })
   async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.voiding.void(id));
+    return toInvoiceDto(await this.voidInvoiceWorkflow.void(id));
   }
 
   @Post(':id/mark-uncollectible')
@@ -85,7 +85,7 @@ export class InvoiceCommandsController {
     problems: CHANGE_PROBLEMS,
   })
   async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.writingOff.markUncollectible(id));
+    return toInvoiceDto(await this.markUncollectibleWorkflow.markUncollectible(id));
   }
 
   @Post(':id/reissue')
@@ -111,6 +111,6 @@ export class InvoiceCommandsController {
     ],
   })
   async reissueInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.regenerating.regenerate(id), toInvoiceDto);
+    return withETag(await this.regenerateInvoiceWorkflow.regenerate(id), toInvoiceDto);
   }
 }

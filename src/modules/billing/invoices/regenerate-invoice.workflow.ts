@@ -27,7 +27,7 @@ export class RegenerateInvoiceWorkflow {
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
     private readonly refunded: RefundedAmounts,
-    private readonly regeneration: RegenerateInvoiceService,
+    private readonly regenerateInvoice: RegenerateInvoiceService,
   ) {}
 
   /**
@@ -40,11 +40,13 @@ export class RegenerateInvoiceWorkflow {
       const { customer, now } = await this.locks.customer(found.customerId);
       const charges = await this.periods.lockBilled(found);
       const { refunded } = await this.refunded.lock({
-        credits: this.regeneration.creditsOf(found),
-        invoiceIds: await this.regeneration.correctedBy(found),
+        credits: this.regenerateInvoice.creditsOf(found),
+        invoiceIds: await this.regenerateInvoice.correctedBy(found),
       });
-      const periods = await this.periods.billingPeriods(this.regeneration.correctedFrom(found));
-      return this.regeneration.regenerate(id, { customer, charges, refunded, periods }, now);
+      const periods = await this.periods.billingPeriods(
+        this.regenerateInvoice.correctedFrom(found),
+      );
+      return this.regenerateInvoice.regenerate(id, { customer, charges, refunded, periods }, now);
     });
   }
 }

@@ -31,7 +31,7 @@ export class VoidUnpaidInvoicesWorkflow {
     private readonly collection: InvoiceCollectionService,
     private readonly payments: ReturnPaymentsService,
     private readonly losses: LostCreditService,
-    private readonly voiding: VoidInvoiceService,
+    private readonly voidInvoice: VoidInvoiceService,
     private readonly notes: CreditNotesService,
   ) {}
 
@@ -58,7 +58,7 @@ export class VoidUnpaidInvoicesWorkflow {
         const note = await this.notes.creditRemaining({ ...invoice, amountPaid: 0n }, REASON, now);
         await this.losses.coverLossesFromNote(lost, invoice, note, now);
       } else {
-        await this.voiding.void(invoice, now);
+        await this.voidInvoice.void(invoice, now);
         const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
         await this.losses.coverLosses(ofCustomer, { sourceId: invoice.id, occurredAt: now });
       }

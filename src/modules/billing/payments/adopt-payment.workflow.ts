@@ -33,7 +33,7 @@ export class AdoptPaymentWorkflow {
     private readonly payments: PaymentsRepository,
     private readonly starts: PaymentStartsService,
     private readonly gateway: ProviderGateway,
-    private readonly settling: SettlePaymentWorkflow,
+    private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
   /**
@@ -77,7 +77,7 @@ export class AdoptPaymentWorkflow {
       providerToken: charge.token,
     };
     const payment = await this.starts.adopt(charge, lease, fields, now);
-    await this.settling.settle(payment, charge.outcome, isReserved);
+    await this.settlePayment.settle(payment, charge.outcome, isReserved);
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 

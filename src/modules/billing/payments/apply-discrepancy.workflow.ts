@@ -23,8 +23,8 @@ export class ApplyDiscrepancyWorkflow {
   constructor(
     private readonly database: Database,
     private readonly discrepancies: DiscrepanciesService,
-    private readonly settling: SettlePaymentWorkflow,
-    private readonly refunds: SettleRefundService,
+    private readonly settlePayment: SettlePaymentWorkflow,
+    private readonly settleRefund: SettleRefundService,
     private readonly losses: LostCreditService,
   ) {}
 
@@ -42,13 +42,13 @@ export class ApplyDiscrepancyWorkflow {
         throw discrepancyNotApplicable(discrepancy);
       }
       if (refundId === null) await this.correctPayment(paymentId, providerReference);
-      else await this.refunds.correct(discrepancy, refundId);
+      else await this.settleRefund.correct(discrepancy, refundId);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
   }
 
   private async correctPayment(id: string, reference: string): Promise<void> {
-    const payment = await this.settling.correct(id, reference);
+    const payment = await this.settlePayment.correct(id, reference);
     await this.losses.coverLosses([payment], { sourceId: id, occurredAt: payment.updatedAt });
   }
 }

@@ -28,12 +28,12 @@ export class ApplyProviderEventWorkflow {
   constructor(
     private readonly events: ProviderEventsRepository,
     private readonly payments: PaymentsRepository,
-    private readonly resumption: ResumePaymentWorkflow,
+    private readonly resumePayment: ResumePaymentWorkflow,
     private readonly setups: CompleteSetupWorkflow,
     private readonly refunds: RefundsService,
     private readonly gateway: ProviderGateway,
     private readonly disputes: DisputesService,
-    private readonly adoption: AdoptPaymentWorkflow,
+    private readonly adoptPayment: AdoptPaymentWorkflow,
   ) {}
 
   async resume(id: string): Promise<void> {
@@ -46,8 +46,8 @@ export class ApplyProviderEventWorkflow {
     const { provider, type, subjectId, objectId } = event;
     if (isId('pay', subjectId)) {
       const payment = await this.payments.find(subjectId);
-      if (payment === null) return objectId === null || this.adoption.adopt(provider, objectId);
-      return payment.providerReference === null || this.resumption.resume(subjectId);
+      if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
+      return payment.providerReference === null || this.resumePayment.resume(subjectId);
     }
     if (isId('ref', subjectId)) {
       if (await this.refunds.exists(subjectId)) return this.refunds.resume(subjectId);
@@ -100,7 +100,7 @@ export class ApplyProviderEventWorkflow {
   ): Promise<boolean> {
     let payment = await this.payments.find(paymentId);
     if (payment === null) {
-      if (!(await this.adoption.adopt(provider, chargeReference))) return false;
+      if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
       payment = await this.payments.find(paymentId);
     }
     // A payment of a restored backup may lack its reference. A poll of the provider restores it.
@@ -110,7 +110,7 @@ export class ApplyProviderEventWorkflow {
   }
 
   private async settles(paymentId: string): Promise<boolean> {
-    await this.resumption.resume(paymentId);
+    await this.resumePayment.resume(paymentId);
     const payment = await this.payments.find(paymentId);
     return payment !== null && hasEnded(payment);
   }

@@ -47,7 +47,7 @@ export class CollectInvoicesWorkflow {
     private readonly methods: PaymentMethodsService,
     private readonly starts: PaymentStartsService,
     private readonly charges: AutomaticChargesService,
-    private readonly settling: SettlePaymentWorkflow,
+    private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
   /**
@@ -75,7 +75,7 @@ export class CollectInvoicesWorkflow {
 
   /** Charges the payment at its provider and settles it. */
   async charge(payment: Payment): Promise<void> {
-    await this.settling.settle(payment, await this.charges.charge(payment));
+    await this.settlePayment.settle(payment, await this.charges.charge(payment));
   }
 
   /** Postpones invoices whose provider may not be asked for automatic charges now; returns the others. */

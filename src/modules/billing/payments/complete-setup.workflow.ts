@@ -7,7 +7,7 @@ import {
   PaymentMethodSetupsService,
   type ProviderSetupState,
 } from '../../payments';
-import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
+import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
 /** Result of a setup whose payment method was meanwhile added separately, by its token, and then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
@@ -27,7 +27,7 @@ export class CompleteSetupWorkflow {
     private readonly customers: CustomersService,
     private readonly setups: PaymentMethodSetupsService,
     private readonly methods: PaymentMethodsService,
-    private readonly keeping: KeepPaymentMethodWorkflow,
+    private readonly savePaymentMethod: SavePaymentMethodWorkflow,
   ) {}
 
   /** Completes a setup that is still pending. Returns false if the provider did not answer. */
@@ -52,7 +52,12 @@ export class CompleteSetupWorkflow {
       const { token, details } = state;
       if (await this.methods.isTokenDeleted({ customerId, provider, token }))
         return this.setups.recordState(before, GIVEN_UP, null);
-      const kept = await this.keeping.keep(customerId, { provider, isDefault, token, ...details });
+      const kept = await this.savePaymentMethod.store(customerId, {
+        provider,
+        isDefault,
+        token,
+        ...details,
+      });
       return this.setups.recordState(before, state, kept.id);
     });
   }

@@ -16,7 +16,7 @@ const discrepancyId = new IdPipe('dscr', discrepancyNotFound);
 @ApiTags('Provider discrepancies')
 @Controller('v1/provider-discrepancies')
 export class DiscrepancyCommandsController {
-  constructor(private readonly applying: ApplyDiscrepancyWorkflow) {}
+  constructor(private readonly applyDiscrepancyWorkflow: ApplyDiscrepancyWorkflow) {}
 
   @Post(':id/apply')
   @NoFields()
@@ -37,6 +37,6 @@ export class DiscrepancyCommandsController {
     ],
   })
   async applyProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {
-    return toDiscrepancyDto(await this.applying.apply(id));
+    return toDiscrepancyDto(await this.applyDiscrepancyWorkflow.apply(id));
   }
 }

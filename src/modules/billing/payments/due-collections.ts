@@ -35,8 +35,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     private readonly jobs: Jobs,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
-    private readonly collecting: CollectInvoicesWorkflow,
-    private readonly closing: CloseCollectionWorkflow,
+    private readonly collectInvoices: CollectInvoicesWorkflow,
+    private readonly closeCollection: CloseCollectionWorkflow,
     private readonly leases: ReturnedLeases,
   ) {}
 
@@ -69,7 +69,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   async runDue(): Promise<boolean> {
     this.examined = 0;
     await this.limiter.fill();
-    const closed = await this.closing.closeNext(null, this.clock.now(), BATCH_SIZE);
+    const closed = await this.closeCollection.closeNext(null, this.clock.now(), BATCH_SIZE);
     return this.examined + closed > 0;
   }
 
@@ -79,7 +79,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   private async claim(limit: number): Promise<readonly Payment[]> {
-    const { examined, payments } = await this.collecting.begin(null, this.clock.now(), limit);
+    const { examined, payments } = await this.collectInvoices.begin(null, this.clock.now(), limit);
     this.examined = examined;
     return payments;
   }
@@ -95,13 +95,13 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /** Charges payments in sequence, so that the same requests give the same events. An error fails the advance of the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    await this.closing.closeNext(testClockId, now, BATCH_SIZE);
-    const { payments } = await this.collecting.begin(testClockId, now, BATCH_SIZE);
+    await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);
+    const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
     for (const payment of payments) await this.finish(payment);
   }
 
   private finish(payment: Payment): Promise<void> {
     const lease = { table: 'payment', id: payment.id, endsAt: payment.dueAt };
-    return this.leases.finish(lease, () => this.collecting.charge(payment));
+    return this.leases.finish(lease, () => this.collectInvoices.charge(payment));
   }
 }

@@ -5,7 +5,10 @@ import { ApplyProviderEventWorkflow } from './apply-provider-event.workflow';
 /** Applies notifications of providers in the background. */
 @Injectable()
 export class DueProviderEvents extends ProviderPoller {
-  constructor(repository: ProviderEventsRepository, applying: ApplyProviderEventWorkflow) {
-    super(PROVIDER_EVENTS_WORK, repository, applying);
+  constructor(
+    repository: ProviderEventsRepository,
+    applyProviderEvent: ApplyProviderEventWorkflow,
+  ) {
+    super(PROVIDER_EVENTS_WORK, repository, applyProviderEvent);
   }
 }

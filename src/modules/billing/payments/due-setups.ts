@@ -5,7 +5,7 @@ import { CompleteSetupWorkflow } from './complete-setup.workflow';
 /** Polls providers for setups of payment methods, in case a notification did not arrive, and cancels overdue ones. */
 @Injectable()
 export class DueSetups extends ProviderPoller {
-  constructor(repository: PaymentMethodSetupsRepository, completion: CompleteSetupWorkflow) {
-    super('due-setups', repository, completion);
+  constructor(repository: PaymentMethodSetupsRepository, completeSetup: CompleteSetupWorkflow) {
+    super('due-setups', repository, completeSetup);
   }
 }

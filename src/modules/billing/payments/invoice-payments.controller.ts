@@ -19,7 +19,7 @@ import { TakePaymentWorkflow } from './take-payment.workflow';
 @ApiTags('Invoices')
 @Controller('v1/invoices')
 export class InvoicePaymentsController {
-  constructor(private readonly payments: TakePaymentWorkflow) {}
+  constructor(private readonly takePaymentWorkflow: TakePaymentWorkflow) {}
 
   @Post(':id/pay')
   @IdempotentInPhases()
@@ -48,6 +48,9 @@ export class InvoicePaymentsController {
     @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
     @Body() body: PayInvoiceDto,
   ): Promise<PaymentDto> {
-    return withETag(await this.payments.payInvoice(id, toMethodChoice(body)), toPaymentDto);
+    return withETag(
+      await this.takePaymentWorkflow.payInvoice(id, toMethodChoice(body)),
+      toPaymentDto,
+    );
   }
 }

@@ -21,7 +21,7 @@ import { TakePaymentWorkflow } from './take-payment.workflow';
 @ApiTags('Payments')
 @Controller('v1/payments')
 export class PaymentCommandsController {
-  constructor(private readonly payments: TakePaymentWorkflow) {}
+  constructor(private readonly takePaymentWorkflow: TakePaymentWorkflow) {}
 
   @Post()
   @IdempotentInPhases()
@@ -50,6 +50,6 @@ export class PaymentCommandsController {
     ],
   })
   async createPayment(@Body() body: CreatePaymentDto): Promise<PaymentDto> {
-    return withETag(await this.payments.take(toPaymentRequest(body)), toPaymentDto);
+    return withETag(await this.takePaymentWorkflow.take(toPaymentRequest(body)), toPaymentDto);
   }
 }

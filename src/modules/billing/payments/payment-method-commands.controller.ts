@@ -16,7 +16,7 @@ import {
   toPaymentMethodDto,
   UpdatePaymentMethodDto,
 } from '../../payments';
-import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
+import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
 const customerIdPipe = new IdPipe('cus', customerNotFound);
 const methodIdPipe = new IdPipe('pm', paymentMethodNotFound);
@@ -24,7 +24,7 @@ const methodIdPipe = new IdPipe('pm', paymentMethodNotFound);
 @ApiTags('Payment methods')
 @Controller('v1/customers/:customer_id/payment-methods')
 export class PaymentMethodCommandsController {
-  constructor(private readonly methods: KeepPaymentMethodWorkflow) {}
+  constructor(private readonly savePaymentMethodWorkflow: SavePaymentMethodWorkflow) {}
 
   @Post()
   @IdempotentInPhases()
@@ -49,7 +49,7 @@ export class PaymentMethodCommandsController {
     @Body() body: CreatePaymentMethodDto,
   ): Promise<PaymentMethodDto> {
     return withETag(
-      await this.methods.create(customerId, toNewPaymentMethod(body)),
+      await this.savePaymentMethodWorkflow.create(customerId, toNewPaymentMethod(body)),
       toPaymentMethodDto,
     );
   }
@@ -69,7 +69,7 @@ export class PaymentMethodCommandsController {
     @IfMatch() expected: VersionCondition,
   ): Promise<PaymentMethodDto> {
     return withETag(
-      await this.methods.update(customerId, id, body.is_default, expected),
+      await this.savePaymentMethodWorkflow.update(customerId, id, body.is_default, expected),
       toPaymentMethodDto,
     );
   }

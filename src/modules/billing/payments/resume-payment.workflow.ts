@@ -22,14 +22,14 @@ export class ResumePaymentWorkflow {
     private readonly database: Database,
     private readonly payments: PaymentsService,
     private readonly gateway: ProviderGateway,
-    private readonly settling: SettlePaymentWorkflow,
+    private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
   /** Returns true if the provider answered, or if a poll will ask the provider again. */
   async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
     const outcome = await this.gateway.resumeCharge(payment);
-    const { dueAt } = await this.settling.settle(payment, outcome);
+    const { dueAt } = await this.settlePayment.settle(payment, outcome);
     return dueAt !== null || isAnswer(outcome);
   }
 
@@ -43,7 +43,7 @@ export class ResumePaymentWorkflow {
       const payment = await this.payments.get(id);
       const outcome =
         (await this.gateway.settleSandboxCharge(id, failureCode)) ?? raise(paymentNotInSandbox(id));
-      return this.settling.settle(payment, outcome);
+      return this.settlePayment.settle(payment, outcome);
     });
   }
 }

@@ -14,7 +14,7 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
 @ApiTags('Sandbox')
 @Controller('v1/sandbox/payments')
 export class SandboxPaymentsController {
-  constructor(private readonly payments: ResumePaymentWorkflow) {}
+  constructor(private readonly resumePaymentWorkflow: ResumePaymentWorkflow) {}
 
   @Post(':id/settle')
   @Operation({
@@ -29,6 +29,6 @@ export class SandboxPaymentsController {
     @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
     @Body() body: SettleInSandboxDto,
   ): Promise<PaymentDto> {
-    return toPaymentDto(await this.payments.settleInSandbox(id, toFailureCode(body)));
+    return toPaymentDto(await this.resumePaymentWorkflow.settleInSandbox(id, toFailureCode(body)));
   }
 }

@@ -32,7 +32,7 @@ export class TakePaymentWorkflow {
     private readonly invoices: InvoicePaymentsService,
     private readonly starts: PaymentStartsService,
     private readonly gateway: ProviderGateway,
-    private readonly settling: SettlePaymentWorkflow,
+    private readonly settlePayment: SettlePaymentWorkflow,
     private readonly leases: ReturnedLeases,
   ) {}
 
@@ -94,7 +94,7 @@ export class TakePaymentWorkflow {
 
   private charge(payment: Payment): Promise<Payment> {
     return this.leases.finish(leaseOn(payment.id, payment.dueAt), async () =>
-      this.settling.settle(payment, await this.gateway.charge(payment)),
+      this.settlePayment.settle(payment, await this.gateway.charge(payment)),
     );
   }
 }

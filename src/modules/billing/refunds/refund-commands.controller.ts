@@ -32,7 +32,7 @@ import { RefundPaymentWorkflow } from './refund-payment.workflow';
 @ApiTags('Refunds')
 @Controller('v1/refunds')
 export class RefundCommandsController {
-  constructor(private readonly refunding: RefundPaymentWorkflow) {}
+  constructor(private readonly refundPaymentWorkflow: RefundPaymentWorkflow) {}
 
   @Post('payment/:paymentId')
   @IdempotentInPhases('idempotencyKey')
@@ -72,6 +72,9 @@ export class RefundCommandsController {
   ): Promise<RefundDto> {
     const request = toRefundRequest(paymentId, body, idempotencyKey);
     if (request.creditNote !== null) requireScope(caller, 'invoices:write');
-    return withETag(await this.refunding.refund(request, caller.refundLimits), toRefundDto);
+    return withETag(
+      await this.refundPaymentWorkflow.refund(request, caller.refundLimits),
+      toRefundDto,
+    );
   }
 }

@@ -32,7 +32,7 @@ export class RefundPaymentWorkflow {
     private readonly payments: PaymentsRepository,
     private readonly refunds: RefundsService,
     private readonly notes: CreditNotesService,
-    private readonly issuing: IssueCreditNoteWorkflow,
+    private readonly issueCreditNote: IssueCreditNoteWorkflow,
     private readonly leases: ReturnedLeases,
   ) {}
 
@@ -93,7 +93,7 @@ export class RefundPaymentWorkflow {
       settle: 'refund',
       pointer: '/credit_note',
     } as const;
-    const note = await this.issuing.issue(request);
+    const note = await this.issueCreditNote.issue(request);
     const differs = amount !== null && amount !== note.toRefund;
     if (differs || note.toRefund === 0n) throw refundDiffersFromCreditNote(note.toRefund);
     return note;

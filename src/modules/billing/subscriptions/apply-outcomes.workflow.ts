@@ -45,7 +45,7 @@ export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
     private readonly derived: DerivedState,
-    private readonly issuing: IssueInvoiceService,
+    private readonly issueInvoice: IssueInvoiceService,
     private readonly refunded: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
@@ -86,7 +86,11 @@ export class ApplyOutcomesWorkflow {
       ...givenBack,
       periods: periodsAfter(givenBack.periods, outcome),
     }));
-    const prepared = await this.issuing.prepareAll(requests, outcomes.flatMap(earnedPeriodOf), now);
+    const prepared = await this.issueInvoice.prepareAll(
+      requests,
+      outcomes.flatMap(earnedPeriodOf),
+      now,
+    );
     await this.unpaidInvoices.voidOrCreditAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(idIfEnded), now);
     const applied = await this.activateWithoutPayment(decided, prepared.drafts, now);
@@ -95,7 +99,7 @@ export class ApplyOutcomesWorkflow {
         toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
       ),
     );
-    await this.issuing.storeAll(prepared, now, ofSubscriptions);
+    await this.issueInvoice.storeAll(prepared, now, ofSubscriptions);
     return applied.map(({ after }) => after);
   }
 

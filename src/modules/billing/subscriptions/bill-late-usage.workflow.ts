@@ -25,7 +25,7 @@ export class BillLateUsageWorkflow {
     private readonly finalUsage: FinalUsageService,
     private readonly refunded: RefundedAmounts,
     private readonly locks: BillingLocks,
-    private readonly issuing: IssueInvoiceService,
+    private readonly issueInvoice: IssueInvoiceService,
   ) {}
 
   /** Bills the late usage of these ended subscriptions in one commit. */
@@ -45,7 +45,7 @@ export class BillLateUsageWorkflow {
         ...lateUsageRequestOf(subscription),
         ...givenBack,
       }));
-      await this.issuing.issueAll(requests, now);
+      await this.issueInvoice.issueAll(requests, now);
     });
   }
 }

@@ -8,7 +8,7 @@ import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 export class DueLateUsage implements OnModuleInit {
   constructor(
     private readonly queues: DueQueues,
-    private readonly billing: BillLateUsageWorkflow,
+    private readonly billLateUsage: BillLateUsageWorkflow,
   ) {}
 
   onModuleInit(): void {
@@ -16,7 +16,7 @@ export class DueLateUsage implements OnModuleInit {
       name: 'due-late-usage',
       rows: DUE_LATE_USAGE,
       run: (closed, now) =>
-        this.billing.billAll(
+        this.billLateUsage.billAll(
           closed.map(({ id }) => id),
           now,
         ),

@@ -24,7 +24,7 @@ export class PreviewInvoiceWorkflow {
   constructor(
     private readonly database: Database,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
-    private readonly issuing: IssueInvoiceService,
+    private readonly issueInvoice: IssueInvoiceService,
     private readonly refunded: RefundedAmounts,
   ) {}
 
@@ -65,7 +65,7 @@ export class PreviewInvoiceWorkflow {
     const decision = { before: snapshot.subscription, outcome };
     const invoice = await this.database.rolledBack(async () => {
       await this.prepaidDrafts.finalizeForPreview(decision, givenBack, now, billsAt);
-      return this.issuing.preview(request, customer, billsAt, redeemed);
+      return this.issueInvoice.preview(request, customer, billsAt, redeemed);
     });
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };

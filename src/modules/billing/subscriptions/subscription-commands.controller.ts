@@ -81,9 +81,9 @@ type SubscriptionOrPreview = Promise<SubscriptionDto | SubscriptionPreviewDto>;
 @Controller('v1/subscriptions')
 export class SubscriptionCommandsController {
   constructor(
-    private readonly subscribing: SubscribeWorkflow,
-    private readonly changing: ChangeSubscriptionWorkflow,
-    private readonly redeeming: RedeemCouponWorkflow,
+    private readonly subscribeWorkflow: SubscribeWorkflow,
+    private readonly changeSubscriptionWorkflow: ChangeSubscriptionWorkflow,
+    private readonly redeemCouponWorkflow: RedeemCouponWorkflow,
   ) {}
 
   @Post()
@@ -109,9 +109,9 @@ export class SubscriptionCommandsController {
     const command = toCreateSubscription(body);
     if (preview === true) {
       response.status(200);
-      return toSubscriptionPreviewDto(await this.subscribing.preview(command));
+      return toSubscriptionPreviewDto(await this.subscribeWorkflow.preview(command));
     }
-    return withETag(await this.subscribing.subscribe(command), toSubscriptionDto);
+    return withETag(await this.subscribeWorkflow.subscribe(command), toSubscriptionDto);
   }
 
   @Post(':id/change')
@@ -139,8 +139,8 @@ export class SubscriptionCommandsController {
   ): SubscriptionOrPreview {
     const command = { kind: 'change', terms: toChangeSubscription(body) } as const;
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changing.preview(id, command))
-      : toSubscriptionDto(await this.changing.apply(id, command));
+      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
   }
 
   @Post(':id/cancel')
@@ -167,8 +167,8 @@ export class SubscriptionCommandsController {
   ): SubscriptionOrPreview {
     const command = { kind: 'cancel', terms: toCancelSubscription(body) } as const;
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changing.preview(id, command))
-      : toSubscriptionDto(await this.changing.apply(id, command));
+      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
   }
 
   @Post(':id/uncancel')
@@ -186,8 +186,10 @@ export class SubscriptionCommandsController {
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'uncancel' }))
-      : toSubscriptionDto(await this.changing.apply(id, { kind: 'uncancel' }));
+      ? toSubscriptionPreviewDto(
+          await this.changeSubscriptionWorkflow.preview(id, { kind: 'uncancel' }),
+        )
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'uncancel' }));
   }
 
   @Post(':id/pause')
@@ -206,8 +208,10 @@ export class SubscriptionCommandsController {
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'pause' }))
-      : toSubscriptionDto(await this.changing.apply(id, { kind: 'pause' }));
+      ? toSubscriptionPreviewDto(
+          await this.changeSubscriptionWorkflow.preview(id, { kind: 'pause' }),
+        )
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'pause' }));
   }
 
   @Post(':id/resume')
@@ -226,8 +230,10 @@ export class SubscriptionCommandsController {
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'resume' }))
-      : toSubscriptionDto(await this.changing.apply(id, { kind: 'resume' }));
+      ? toSubscriptionPreviewDto(
+          await this.changeSubscriptionWorkflow.preview(id, { kind: 'resume' }),
+        )
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'resume' }));
   }
 
   @Post(':id/coupons')
@@ -245,8 +251,8 @@ export class SubscriptionCommandsController {
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.redeeming.preview(id, code))
-      : toSubscriptionDto(await this.redeeming.redeem(id, code));
+      ? toSubscriptionPreviewDto(await this.redeemCouponWorkflow.preview(id, code))
+      : toSubscriptionDto(await this.redeemCouponWorkflow.redeem(id, code));
   }
 
   @Delete(':id/scheduled-changes/:change_id')
@@ -260,6 +266,6 @@ export class SubscriptionCommandsController {
     @Param('id', subscriptionId) id: string,
     @Param('change_id', changeId) change: string,
   ): Promise<void> {
-    await this.changing.undoScheduledChange(id, change);
+    await this.changeSubscriptionWorkflow.undoScheduledChange(id, change);
   }
 }

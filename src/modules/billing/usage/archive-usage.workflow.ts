@@ -17,14 +17,14 @@ export class ArchiveUsageWorkflow {
   constructor(
     private readonly database: Database,
     private readonly archive: ArchiveUsage,
-    private readonly removing: RemoveArchivedUsage,
+    private readonly removeArchivedUsage: RemoveArchivedUsage,
     private readonly unbillableUsage: UnbillableUsageService,
     private readonly invoices: InvoicesService,
   ) {}
 
   /** Removes archived events, or archives further ones. Returns true if there may be more to do. */
   async step(now: Date): Promise<boolean> {
-    if (await this.removing.removeNext(now)) return true;
+    if (await this.removeArchivedUsage.removeNext(now)) return true;
     return this.database.transaction(async () => {
       const step = await this.archive.next(now);
       if (typeof step === 'string') return step === 'done';

@@ -6,7 +6,7 @@ import { PaymentMethodsRepository } from './payment-methods.repository';
 /** Detaches deleted payment methods at their providers, until each is detached. */
 @Injectable()
 export class DueDetachments extends ProviderPoller {
-  constructor(repository: PaymentMethodsRepository, detaching: DetachMethodsService) {
-    super('due-detachments', repository, detaching);
+  constructor(repository: PaymentMethodsRepository, detachMethods: DetachMethodsService) {
+    super('due-detachments', repository, detachMethods);
   }
 }

@@ -47,7 +47,7 @@ export class PaymentMethodSetupsService {
     private readonly database: Database,
     private readonly setups: PaymentMethodSetupsRepository,
     private readonly customers: CustomersService,
-    private readonly attaching: AttachMethodsService,
+    private readonly attachMethods: AttachMethodsService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
@@ -68,7 +68,7 @@ export class PaymentMethodSetupsService {
     const id = newId('pms');
     const provider = this.gateway.preparing(name);
     invariant(provider !== null, `The provider ${name} sets up payment methods.`);
-    const customerReference = await this.attaching.referenceOf(provider, customerId);
+    const customerReference = await this.attachMethods.referenceOf(provider, customerId);
     const request = { setupId: id, customerId, customerReference };
     const providerReference = await provider.beginSetup(request);
     if (providerReference === null) throw paymentProviderUnavailable(name);

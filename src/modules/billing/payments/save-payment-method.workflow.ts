@@ -20,11 +20,11 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
  */
 @Injectable()
-export class KeepPaymentMethodWorkflow {
+export class SavePaymentMethodWorkflow {
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
-    private readonly attaching: AttachMethodsService,
+    private readonly attachMethods: AttachMethodsService,
     private readonly methods: PaymentMethodsService,
     private readonly locks: BillingLocks,
     private readonly status: SubscriptionStatusWorkflow,
@@ -36,14 +36,14 @@ export class KeepPaymentMethodWorkflow {
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */
   async create(customerId: string, details: NewPaymentMethod): Promise<PaymentMethod> {
-    return this.keep(customerId, await this.attaching.attach(customerId, details));
+    return this.store(customerId, await this.attachMethods.attach(customerId, details));
   }
 
   /**
    * Stores a method that is attached at its provider, in the caller's transaction, or in a new one.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
-  keep(customerId: string, attached: AttachedPaymentMethod): Promise<PaymentMethod> {
+  store(customerId: string, attached: AttachedPaymentMethod): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
       const method = await this.methods.create(customerId, attached);
       const customer = await this.customers.lockForChange(customerId);
