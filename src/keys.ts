@@ -18,7 +18,7 @@ npm run keys -- rotate-encryption
 
 const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -59,7 +59,7 @@ function parseScopes(text: string): readonly GrantedScope[] {
 }
 
 async function list(keys: ApiKeysService): Promise<void> {
-  const { items } = await keys.list({ limit: LARGEST_PAGE, after: null });
+  const { items } = await keys.list({ limit: MAX_PAGE_SIZE, after: null });
   for (const { id, name, scopes, lastFour, revokedAt, expiresAt } of items) {
     const state =
       revokedAt === null

@@ -21,11 +21,11 @@ npm run studio -- list
 
 --password-stdin reads the password from the first line of the standard input.`;
 
-const LONGEST_EMAIL = 254;
-const LONGEST_NAME = 200;
-const SHORTEST_PASSWORD = 12;
-const LONGEST_PASSWORD = 1_000;
-const LARGEST_PAGE = 100;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_NAME_LENGTH = 200;
+const MIN_PASSWORD_LENGTH = 12;
+const MAX_PASSWORD_LENGTH = 1_000;
+const MAX_PAGE_SIZE = 100;
 
 interface StudioOptions {
   readonly email?: string | undefined;
@@ -61,7 +61,7 @@ function readArguments(): {
 
 async function emailOf({ email }: StudioOptions): Promise<string> {
   const text = (email ?? (await prompt('Email: '))).trim();
-  if (!isEmail(text) || text.length > LONGEST_EMAIL) {
+  if (!isEmail(text) || text.length > MAX_EMAIL_LENGTH) {
     throw new UsageError(`${JSON.stringify(text)} is not an email address.`);
   }
   return text;
@@ -69,10 +69,10 @@ async function emailOf({ email }: StudioOptions): Promise<string> {
 
 async function nameOf({ name }: StudioOptions, email: string): Promise<string> {
   const text = name ?? (process.stdin.isTTY ? await prompt(`Name (${email}): `) : '');
-  if (text.length > LONGEST_NAME) {
-    throw new UsageError(`The name must have at most ${LONGEST_NAME} characters.`);
+  if (text.length > MAX_NAME_LENGTH) {
+    throw new UsageError(`The name must have at most ${MAX_NAME_LENGTH} characters.`);
   }
-  return text.trim() === '' ? email.slice(0, LONGEST_NAME) : text.trim();
+  return text.trim() === '' ? email.slice(0, MAX_NAME_LENGTH) : text.trim();
 }
 
 async function roleOf({ role }: StudioOptions, studio: StudioService): Promise<AdminRole> {
@@ -87,9 +87,9 @@ async function roleOf({ role }: StudioOptions, studio: StudioService): Promise<A
 async function passwordOf(options: StudioOptions): Promise<string> {
   const isPiped = options['password-stdin'] === true;
   const password = isPiped ? await readStandardInput() : await prompt('Password: ', true);
-  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
+  if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
     throw new UsageError(
-      `The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`,
+      `The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`,
     );
   }
   if (!isPiped && (await prompt('Password again: ', true)) !== password) {
@@ -137,7 +137,7 @@ async function removeSecondFactor(
 
 async function list(app: INestApplicationContext): Promise<void> {
   const studio = app.get(StudioService, { strict: false });
-  const { items } = await studio.list({ limit: LARGEST_PAGE, after: null });
+  const { items } = await studio.list({ limit: MAX_PAGE_SIZE, after: null });
   for (const { id, email, name, role, isActive } of items) {
     print(`${id}  ${isActive ? role : 'inactive'}  ${email}  ${name}`);
   }

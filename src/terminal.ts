@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { UsageError } from './command-line';
 
 /** Longer than every line that a command asks for. */
-const LONGEST_INPUT = 10_000;
+const MAX_INPUT_LENGTH = 10_000;
 
 /**
  * Asks for a line on the terminal, and returns it.
@@ -41,7 +41,7 @@ export async function readStandardInput(): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) {
     text += String(chunk);
-    if (text.length > LONGEST_INPUT) throw new UsageError('The standard input is too long.');
+    if (text.length > MAX_INPUT_LENGTH) throw new UsageError('The standard input is too long.');
   }
   return text.split(/\r?\n/, 1)[0] ?? '';
 }

@@ -24,7 +24,7 @@ export interface ConsoleStory {
 const START = '2026-03-01T00:00:00Z';
 const EVENT_NAME = 'api_call';
 /** Longest name of a customer. */
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 interface Created {
   readonly id: string;
@@ -151,7 +151,7 @@ export class ConsoleStoryTeller {
     });
     const clock = await this.post('test-clocks', { name: 'March', now: START });
     const customer = await this.customer('Grace Hopper', clock.id);
-    const longName = await this.customer('W'.repeat(LONGEST_NAME), clock.id);
+    const longName = await this.customer('W'.repeat(MAX_NAME_LENGTH), clock.id);
     const subscription = await this.post('subscriptions', {
       customer_id: customer,
       plan_id: catalogue.plan,

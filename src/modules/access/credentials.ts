@@ -18,7 +18,7 @@ import { CustomerTokensRepository } from './customer-tokens.repository';
  * Time for which a verified credential is cached. A revocation takes effect in every process within this time, without a
  * notification that could get lost.
  */
-const FRESH_MS = 750;
+const CACHE_MS = 750;
 const MAX_CACHED = 10_000;
 const TOKEN_PREFIX = 'ct_';
 const ADMIN_PREFIX = 'admin_';
@@ -66,7 +66,7 @@ export class Credentials {
 
   private async load(hash: string, isToken: boolean): Promise<Principal> {
     try {
-      const freshUntil = performance.now() + FRESH_MS;
+      const freshUntil = performance.now() + CACHE_MS;
       const holder = isToken
         ? await this.tokenHolder(hash, freshUntil)
         : keyHolder(await this.keys.findHolder(hash), freshUntil);

@@ -14,10 +14,10 @@ import type { Reconciliation, StepProgress } from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 
 /** Number of objects that one step compares. */
-const COMPARED_AT_ONCE = 200;
+const COMPARE_BATCH_SIZE = 200;
 /** Largest number of differences that one step confirms at the provider, so that a step ends within its lease. */
-const CONFIRMED_AT_ONCE = 50;
-const REMOVED_AT_ONCE = 10_000;
+const CONFIRM_BATCH_SIZE = 50;
+const DELETE_BATCH_SIZE = 10_000;
 
 /** A step before it is committed. */
 export interface ReconciliationStep {
@@ -85,14 +85,14 @@ export class ReconciliationSteps {
     run: Reconciliation,
     kind: MovementKind,
   ): Promise<ReconciliationStep | null> {
-    const page = await this.list.page(run.id, kind, run.position ?? '', COMPARED_AT_ONCE);
+    const page = await this.list.page(run.id, kind, run.position ?? '', COMPARE_BATCH_SIZE);
     const bookedOf = await this.books.finderFor(kind, page);
     const isOurs = await this.ownership(kind, page);
     const possible = page
       .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
       .filter(({ booked, reported }) => booked !== null || isOurs(reported))
       .filter(({ booked, reported }) => differenceBetween(booked, reported) !== null);
-    const last = page.length < COMPARED_AT_ONCE ? null : (page.at(-1)?.reference ?? null);
+    const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.reference ?? null);
     return this.confirm(run, kind, possible, last);
   }
 
@@ -103,7 +103,7 @@ export class ReconciliationSteps {
   ): Promise<ReconciliationStep | null> {
     const { id, provider, fromAt: from, toAt: to, position } = run;
     const after = position === null ? null : sentPosition(position);
-    const query = { provider, from, to, after, limit: COMPARED_AT_ONCE };
+    const query = { provider, from, to, after, limit: COMPARE_BATCH_SIZE };
     const page = (await this.books.sent(kind, query)).map(({ booked, at }) => ({
       booked,
       reported: null,
@@ -112,13 +112,13 @@ export class ReconciliationSteps {
     const references = page.flatMap(({ booked }) => booked.reference ?? []);
     const listed = await this.list.listed(id, kind, references);
     const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? ''));
-    const last = page.length < COMPARED_AT_ONCE ? null : (page.at(-1)?.position ?? null);
+    const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.position ?? null);
     return this.confirm(run, kind, missing, last);
   }
 
   private async clean(run: Reconciliation): Promise<ReconciliationStep> {
-    const removed = await this.list.remove(run.id, REMOVED_AT_ONCE);
-    const next = removed === REMOVED_AT_ONCE ? 'more' : null;
+    const removed = await this.list.remove(run.id, DELETE_BATCH_SIZE);
+    const next = removed === DELETE_BATCH_SIZE ? 'more' : null;
     return { listed: [], differences: [], result: { ...NOTHING, next } };
   }
 
@@ -133,7 +133,7 @@ export class ReconciliationSteps {
     last: string | null,
   ): Promise<ReconciliationStep | null> {
     const differences: Difference[] = [];
-    const confirmed = possible.slice(0, CONFIRMED_AT_ONCE);
+    const confirmed = possible.slice(0, CONFIRM_BATCH_SIZE);
     for (const one of confirmed) {
       const seen = await this.readAgain(run, kind, one);
       if (seen === null) return null;

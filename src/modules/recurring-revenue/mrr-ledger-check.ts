@@ -5,7 +5,7 @@ import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { MrrChangesRepository } from './mrr-changes.repository';
 import { RecurringRevenueService } from './recurring-revenue.service';
 
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 const MAX_OFFENDING = 100;
 
 /**
@@ -32,11 +32,11 @@ export class MrrLedgerCheck implements OnModuleInit {
   private async run(): Promise<readonly string[]> {
     const now = this.clock.now();
     const offending = [...(await this.changes.earningAfterEnd(MAX_OFFENDING))];
-    let page = await this.subscriptions.findRunningAfter('', PAGE);
+    let page = await this.subscriptions.findRunningAfter('', PAGE_SIZE);
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
       offending.push(...(await this.differencesIn(page, now)));
-      if (offending.length >= MAX_OFFENDING || page.length < PAGE) break;
-      page = await this.subscriptions.findRunningAfter(last.id, PAGE);
+      if (offending.length >= MAX_OFFENDING || page.length < PAGE_SIZE) break;
+      page = await this.subscriptions.findRunningAfter(last.id, PAGE_SIZE);
     }
     return offending;
   }

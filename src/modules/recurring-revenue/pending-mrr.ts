@@ -10,7 +10,7 @@ export const PENDING_MRR_WORK = 'pending-mrr';
 const EVERY_MS = 30_000;
 
 /** Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits for its commit. */
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 /** Records the revenue of subscriptions that a process of a previous release created or changed. */
 @Injectable()
@@ -32,7 +32,7 @@ export class PendingMrr implements OnModuleInit {
 
   /** Records a batch in one commit, or each subscription alone if that fails. Returns true if more may be pending. */
   async runDue(): Promise<boolean> {
-    const ids = await this.changes.pending(BATCH);
+    const ids = await this.changes.pending(BATCH_SIZE);
     let failed = 0;
     await runAsBatch(ids, (batch) => this.record(batch), {
       onBatchFailure: (error) => {
@@ -43,7 +43,7 @@ export class PendingMrr implements OnModuleInit {
         this.logger.error({ err: error, subscription_id: id }, 'a subscription was not recorded');
       },
     });
-    return ids.length === BATCH && failed === 0;
+    return ids.length === BATCH_SIZE && failed === 0;
   }
 
   private async record(ids: readonly string[]): Promise<void> {

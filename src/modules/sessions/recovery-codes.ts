@@ -1,15 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 
-const CODES = 10;
+const CODE_COUNT = 10;
 /** Base 32 of Crockford: no letter looks like a digit. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Characters of a code. Each has five random bits: 80 in all, so that a fast hash is enough. */
-const CHARACTERS = 16;
+const CODE_LENGTH = 16;
 
 /** Returns new recovery codes, such as `3k7m-9xq2-w4tz-h8dv`. */
 export function newRecoveryCodes(): readonly string[] {
-  return Array.from({ length: CODES }, () => {
-    const text = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET[byte & 31]).join('');
+  return Array.from({ length: CODE_COUNT }, () => {
+    const text = [...randomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte & 31]).join('');
     return (text.match(/.{4}/g) ?? []).join('-');
   });
 }

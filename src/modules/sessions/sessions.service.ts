@@ -40,8 +40,8 @@ export interface SessionWithSecret extends CurrentSession {
   readonly secret: string;
 }
 
-const LONGEST_ADDRESS = 45;
-const LONGEST_USER_AGENT = 200;
+const MAX_ADDRESS_LENGTH = 45;
+const MAX_USER_AGENT_LENGTH = 200;
 
 @Injectable()
 export class SessionsService {
@@ -69,8 +69,8 @@ export class SessionsService {
       adminId: admin.id,
       validFrom: admin.sessionsValidFrom,
       method,
-      address: browser.address.slice(0, LONGEST_ADDRESS),
-      userAgent: browser.userAgent.slice(0, LONGEST_USER_AGENT),
+      address: browser.address.slice(0, MAX_ADDRESS_LENGTH),
+      userAgent: browser.userAgent.slice(0, MAX_USER_AGENT_LENGTH),
       createdAt: now,
       lastUsedAt: now,
       expiresAt: new Date(now.getTime() + LONGEST_SESSION_MS),

@@ -1,8 +1,8 @@
 import { isSecret } from './secret';
 
-const LEAST_BITS = 256;
-const LEAST_DIFFERENT = 10;
-const LONGEST = 200;
+const MIN_BITS = 256;
+const MIN_DISTINCT_CHARACTERS = 10;
+const MAX_LENGTH = 200;
 
 /** Sets of characters of usual encodings of random bytes, with the bits that each character holds. */
 const ENCODINGS = [
@@ -23,11 +23,14 @@ export function faultOfChosenSecret(text: string): string | null {
   }
   const encoding = ENCODINGS.find(({ form }) => form.test(text));
   if (encoding === undefined) return 'may contain letters, digits and - _ . ~ + / = only';
-  if (text.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (text.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
   // Padding of base64 carries no bits.
   const length = text.replace(/=+$/, '').length;
   // 43 characters of base64 are 32 bytes.
-  if (Math.ceil(length * encoding.bits) < LEAST_BITS || new Set(text).size < LEAST_DIFFERENT) {
+  if (
+    Math.ceil(length * encoding.bits) < MIN_BITS ||
+    new Set(text).size < MIN_DISTINCT_CHARACTERS
+  ) {
     return 'is weaker than 32 random bytes; use the output of: openssl rand -hex 32';
   }
   return null;

@@ -111,8 +111,8 @@ export class AuditTrail {
   }
 }
 
-const LONGEST_ADDRESS = 64;
+const MAX_ADDRESS_LENGTH = 64;
 
 function addressOf(request: Request): string | null {
-  return request.ip?.slice(0, LONGEST_ADDRESS) ?? null;
+  return request.ip?.slice(0, MAX_ADDRESS_LENGTH) ?? null;
 }

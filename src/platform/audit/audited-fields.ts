@@ -14,7 +14,7 @@ export interface FieldChange {
 type FieldChanges = Readonly<Record<string, FieldChange>>;
 
 /** Longest JSON text of a value that is stored. */
-const LONGEST_VALUE = 1_000;
+const MAX_VALUE_LENGTH = 1_000;
 
 /** Names of fields that contain a secret or its hash. Resources have none; this is a second line of defence. */
 const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
@@ -44,7 +44,7 @@ function shown(name: string, value: unknown): unknown {
   if (SECRET.test(name) && value !== null) return '(redacted)';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length > LONGEST_VALUE) return `(${text.length} characters, not stored)`;
+  if (text.length > MAX_VALUE_LENGTH) return `(${text.length} characters, not stored)`;
   // The JSON text contains the names of nested fields.
   return SECRET.test(text) ? redacted(value) : value;
 }

@@ -4,7 +4,7 @@ import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD } from './free-form';
 
 /** Maximum nesting: deeper than any valid request, and safe for recursive functions. */
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 
 /** Maximum length of a list: that of a batch of usage events, the longest valid list. */
 const MAX_ITEMS = 1_000;
@@ -101,8 +101,8 @@ function firstFault(body: unknown): (Fault & { readonly pointer: string }) | nul
 }
 
 function faultOf({ value, depth }: BodyPlace): Fault | null {
-  if (depth > DEEPEST)
-    return { code: 'too_deep', message: `is nested deeper than ${DEEPEST} levels` };
+  if (depth > MAX_DEPTH)
+    return { code: 'too_deep', message: `is nested deeper than ${MAX_DEPTH} levels` };
   if (typeof value === 'string' && !isStorable(value)) {
     return { code: 'unstorable_text', message: 'holds a NUL byte or a lone surrogate' };
   }
@@ -148,7 +148,7 @@ export function isStorable(text: string): boolean {
  * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except those about size.
  */
 export function isLosslessJson(value: unknown, depth = 0): boolean {
-  if (depth > DEEPEST) return false;
+  if (depth > MAX_DEPTH) return false;
   switch (typeof value) {
     case 'string':
       return isStorable(value);

@@ -2,10 +2,10 @@ import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
 /** Time for any body, however small. */
-const LEAST_MS = 10_000;
+const MIN_BODY_MS = 10_000;
 
 /** Lowest speed at which a large body may arrive: 10 kB a second, slower than any usual connection. */
-const LEAST_BYTES_PER_MS = 10;
+const MIN_BYTES_PER_MS = 10;
 
 /**
  * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the memory
@@ -17,7 +17,7 @@ export function withinBodyTime(
   read: RequestHandler,
 ): RequestHandler {
   return (request, response, next) => {
-    const allowedMs = LEAST_MS + sizeOf(request) / LEAST_BYTES_PER_MS;
+    const allowedMs = MIN_BODY_MS + sizeOf(request) / MIN_BYTES_PER_MS;
     let isOver = false;
     const finish = (error?: unknown): void => {
       if (isOver) return;

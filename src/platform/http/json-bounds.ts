@@ -2,7 +2,7 @@
 const CHECKED_FROM_BYTES = 65_536;
 
 /** Maximum nesting: deeper than any valid body. */
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 /** Maximum number of objects and lists in a body: 500 for each event of the longest list. */
 const MAX_CONTAINERS = 500_000;
@@ -36,7 +36,7 @@ export function assertBoundedJson(text: Buffer): void {
     else if (OPENING.has(byte)) {
       depth += 1;
       containers += 1;
-      if (depth > DEEPEST || containers > MAX_CONTAINERS) throw unbounded();
+      if (depth > MAX_DEPTH || containers > MAX_CONTAINERS) throw unbounded();
     }
   }
   if (keys > MAX_KEYS) throw unbounded();

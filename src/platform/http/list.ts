@@ -11,8 +11,8 @@ import { IsMinorUnits } from './field-rules';
 import { Field, IntegerField } from './fields';
 import { NestedListProperty, TextProperty } from './properties';
 
-const LARGEST_PAGE = 100;
-const DEFAULT_PAGE = 20;
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 20;
 
 /** Converts digits to a number. Other values stay unchanged and fail validation. */
 function toInteger({ value }: { value: unknown }): unknown {
@@ -108,8 +108,8 @@ export function possibleStatuses<Status extends string>(
 /** Query parameters of every list. */
 export class ListQueryDto {
   @LimitField('Maximum number of items on the page.', {
-    max: LARGEST_PAGE,
-    default: DEFAULT_PAGE,
+    max: MAX_PAGE_SIZE,
+    default: DEFAULT_PAGE_SIZE,
   })
   readonly limit?: number;
   @Field(
@@ -133,14 +133,14 @@ export function WithPaging<Filter extends object>(
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
-    limit: query.limit ?? DEFAULT_PAGE,
+    limit: query.limit ?? DEFAULT_PAGE_SIZE,
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, prefix),
   };
 }
 
 /** Returns the page request of a list whose cursors are not ids. Does not validate the cursor: the list does. */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
-  const { limit = DEFAULT_PAGE, cursor } = query;
+  const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
   return {
     limit,
     after: cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString(),

@@ -1,7 +1,7 @@
 import { requestTimeout, serviceUnavailable } from '../errors';
 
 /** Least speed of a body that takes longer than the longest pause, as usual for web servers. */
-const LEAST_BYTES_PER_MS = 0.5;
+const MIN_BYTES_PER_MS = 0.5;
 
 interface Sender {
   readonly socket: { readonly bytesRead: number };
@@ -77,7 +77,7 @@ class Progress {
     // Limited to the interval of the checks, because this process may have been suspended.
     this.waitedMs += Math.min(nowMs - this.sinceMs, this.longestPauseMs);
     this.sinceMs = nowMs;
-    const broughtMs = (this.sender.socket.bytesRead - this.bytesBefore) / LEAST_BYTES_PER_MS;
+    const broughtMs = (this.sender.socket.bytesRead - this.bytesBefore) / MIN_BYTES_PER_MS;
     return this.waitedMs > this.longestPauseMs + broughtMs;
   }
 }

@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client';
 import { Metrics } from './metrics';
 
 /** A scrape waits for the database this long, in milliseconds. */
-const LONGEST_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 
 interface GaugeDescription<Label extends string> {
   readonly name: string;
@@ -46,7 +46,7 @@ export class DatabaseGauges {
     const collect = async (): Promise<void> => {
       const isInTime = await Promise.race([
         measureOnce(),
-        pause(LONGEST_MS, false, { ref: false }),
+        pause(MAX_WAIT_MS, false, { ref: false }),
       ]);
       if (!isInTime) for (const gauge of gauges) gauge.reset();
     };

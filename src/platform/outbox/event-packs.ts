@@ -7,9 +7,9 @@ export interface PackPlace {
 }
 
 /** Fewest characters in a pack. PostgreSQL would not compress the row of a shorter one. */
-const SHORTEST = 2_100;
+const MIN_PACK_LENGTH = 2_100;
 /** Most characters in a pack of several events. A read of one event decompresses its whole pack. */
-const LONGEST = 16_000;
+const MAX_PACK_LENGTH = 16_000;
 
 /**
  * Puts consecutive events into packs.
@@ -18,7 +18,7 @@ const LONGEST = 16_000;
  */
 export function packPlaces(lengths: readonly number[]): readonly (PackPlace | null)[] {
   return packsOf(lengths).flatMap((pack, number) => {
-    const isPacked = pack.length > 1 && sumOf(pack) >= SHORTEST;
+    const isPacked = pack.length > 1 && sumOf(pack) >= MIN_PACK_LENGTH;
     return pack.map((_, index) => (isPacked ? { pack: number, place: index + 1 } : null));
   });
 }
@@ -27,7 +27,7 @@ function packsOf(lengths: readonly number[]): readonly (readonly number[])[] {
   const packs: number[][] = [];
   for (const length of lengths) {
     const last = packs.at(-1);
-    if (last === undefined || sumOf(last) + length > LONGEST) packs.push([length]);
+    if (last === undefined || sumOf(last) + length > MAX_PACK_LENGTH) packs.push([length]);
     else last.push(length);
   }
   return packs;

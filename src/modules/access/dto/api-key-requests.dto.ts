@@ -4,7 +4,7 @@ import { Field, HasNoRepeats, InstantField, IntegerField, TextField } from '../.
 import type { ApiKeyChange, ApiKeyTerms } from '../domain/api-key';
 import { GRANTED_SCOPES } from './api-key.dto';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const LONGEST_OVERLAP_SECONDS = 7 * 86_400;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
@@ -25,10 +25,10 @@ function ExpiryField(): PropertyDecorator {
   });
 }
 
-const LARGEST_LIMIT = 100_000_000;
+const MAX_REQUESTS_PER_MINUTE = 100_000_000;
 
 function LimitField(description: string, example: number | null): PropertyDecorator {
-  const limits = { min: 1, max: LARGEST_LIMIT };
+  const limits = { min: 1, max: MAX_REQUESTS_PER_MINUTE };
   return IntegerField(description, { ...limits, nullable: true, example });
 }
 
@@ -47,7 +47,7 @@ function UsageRequestsField(): PropertyDecorator {
 }
 
 export class CreateApiKeyDto {
-  @TextField('For display only.', { max: LONGEST_NAME, example: 'Checkout servers' })
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, example: 'Checkout servers' })
   readonly name!: string;
   @ScopesField() readonly scopes!: readonly GrantedScope[];
   @ExpiryField() readonly expires_at?: string | null;
@@ -57,7 +57,7 @@ export class CreateApiKeyDto {
 
 export class UpdateApiKeyDto {
   @TextField('For display only.', {
-    max: LONGEST_NAME,
+    max: MAX_NAME_LENGTH,
     optional: true,
     example: 'Checkout servers',
   })

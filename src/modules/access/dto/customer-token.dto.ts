@@ -16,9 +16,9 @@ import {
   type CustomerTokenTerms,
 } from '../domain/customer-token';
 
-const SHORTEST_SECONDS = 60;
-const LONGEST_SECONDS = 86_400;
-const DEFAULT_SECONDS = 3_600;
+const MIN_LIFETIME_SECONDS = 60;
+const MAX_LIFETIME_SECONDS = 86_400;
+const DEFAULT_LIFETIME_SECONDS = 3_600;
 
 export class CreateCustomerTokenDto {
   @Field(
@@ -34,10 +34,10 @@ export class CreateCustomerTokenDto {
   )
   readonly scopes?: readonly CustomerScope[];
   @IntegerField('How long the token works.', {
-    min: SHORTEST_SECONDS,
-    max: LONGEST_SECONDS,
+    min: MIN_LIFETIME_SECONDS,
+    max: MAX_LIFETIME_SECONDS,
     optional: true,
-    default: DEFAULT_SECONDS,
+    default: DEFAULT_LIFETIME_SECONDS,
     example: 900,
   })
   readonly expires_in_seconds?: number;
@@ -75,7 +75,7 @@ export class CustomerTokenWithSecretDto extends CustomerTokenDto {
 export function toCustomerTokenTerms(dto: CreateCustomerTokenDto): CustomerTokenTerms {
   return {
     scopes: dto.scopes ?? CUSTOMER_SCOPES,
-    lifetimeMs: (dto.expires_in_seconds ?? DEFAULT_SECONDS) * 1_000,
+    lifetimeMs: (dto.expires_in_seconds ?? DEFAULT_LIFETIME_SECONDS) * 1_000,
   };
 }
 

@@ -26,7 +26,7 @@ import {
 const MAX_ADDONS = 20;
 const MAX_TRIAL_DAYS = 730;
 const MAX_DAYS_UNTIL_DUE = 365;
-const LONGEST_CODE = 64;
+const MAX_CODE_LENGTH = 64;
 
 const COLLECTIONS = ['automatic', 'send_invoice'] as const;
 const CHANGE_TIMES = ['now', 'period_end'] as const;
@@ -56,7 +56,11 @@ export class CreateSubscriptionDto {
     optional: true,
   })
   readonly addons?: readonly AddonInputDto[];
-  @TextField('The code of a coupon.', { max: LONGEST_CODE, nullable: true, example: 'WELCOME20' })
+  @TextField('The code of a coupon.', {
+    max: MAX_CODE_LENGTH,
+    nullable: true,
+    example: 'WELCOME20',
+  })
   readonly coupon?: string | null;
   @InstantField(
     'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
@@ -152,7 +156,7 @@ export class CancelSubscriptionDto {
 }
 
 export class RedeemCouponDto {
-  @TextField('The code of a coupon.', { max: LONGEST_CODE, example: 'WELCOME20' })
+  @TextField('The code of a coupon.', { max: MAX_CODE_LENGTH, example: 'WELCOME20' })
   readonly code!: string;
 }
 

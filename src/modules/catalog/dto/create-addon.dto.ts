@@ -8,7 +8,7 @@ import {
 import type { AddonTerms } from '../domain/addon';
 import { PriceInputDto, toPriceTerms } from './price-input.dto';
 
-export const LONGEST_NAME = 200;
+export const MAX_NAME_LENGTH = 200;
 
 const MAX_PRICES = 20;
 
@@ -20,7 +20,7 @@ export class CreateAddonDto {
     { example: 'extra-seats' },
   )
   readonly code!: string;
-  @TextField('For display only.', { max: LONGEST_NAME, example: 'Extra seats' })
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, example: 'Extra seats' })
   readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;

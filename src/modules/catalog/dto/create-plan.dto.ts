@@ -21,7 +21,7 @@ import {
   type PlanTerms,
   type PlanVersionChange,
 } from '../domain/plan';
-import { LONGEST_NAME } from './create-addon.dto';
+import { MAX_NAME_LENGTH } from './create-addon.dto';
 import { PriceInputDto, toPriceTerms } from './price-input.dto';
 
 const MAX_PRICES = 20;
@@ -96,7 +96,7 @@ export class CreatePlanDto extends PlanTermsInputDto {
     { example: 'team-monthly' },
   )
   readonly code!: string;
-  @TextField('For display only.', { max: LONGEST_NAME, example: 'Team' }) readonly name!: string;
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, example: 'Team' }) readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { example: 'month' })

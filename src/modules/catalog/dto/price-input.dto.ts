@@ -16,7 +16,7 @@ import {
   type PriceTiming,
 } from '../domain/price';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const MAX_TIERS = 100;
 
 export class PriceTierInputDto {
@@ -37,7 +37,7 @@ export class PriceTierInputDto {
 
 /** A price in a request. The required fields depend on its `model`. */
 export class PriceInputDto {
-  @TextField('Description of the invoice line.', { max: LONGEST_NAME, example: 'Extra seats' })
+  @TextField('Description of the invoice line.', { max: MAX_NAME_LENGTH, example: 'Extra seats' })
   readonly name!: string;
   @EnumField(PRICE_MODELS, 'How the amount is computed from the quantity.', { example: 'per_unit' })
   readonly model!: PriceModel;

@@ -1,9 +1,9 @@
 import { MetadataField, TextField } from '../../../platform/http';
 import type { AddonChange } from '../domain/addon';
-import { LONGEST_NAME } from './create-addon.dto';
+import { MAX_NAME_LENGTH } from './create-addon.dto';
 
 export class UpdateAddonDto {
-  @TextField('For display only.', { max: LONGEST_NAME, optional: true, example: 'Extra seats' })
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, optional: true, example: 'Extra seats' })
   readonly name?: string;
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

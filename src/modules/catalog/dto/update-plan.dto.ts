@@ -1,9 +1,9 @@
 import { MetadataField, TextField } from '../../../platform/http';
 import type { PlanDetailsChange } from '../domain/plan';
-import { LONGEST_NAME } from './create-addon.dto';
+import { MAX_NAME_LENGTH } from './create-addon.dto';
 
 export class UpdatePlanDto {
-  @TextField('For display only.', { max: LONGEST_NAME, optional: true, example: 'Team' })
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, optional: true, example: 'Team' })
   readonly name?: string;
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -18,7 +18,7 @@ import {
 } from '../domain/coupon';
 
 const MAX_PLANS = 100;
-const LARGEST_COUNT = 2_147_483_647;
+const MAX_COUNT = 2_147_483_647;
 
 export class CreateCouponDto {
   @PatternField(
@@ -56,7 +56,7 @@ export class CreateCouponDto {
   readonly duration_in_months?: number | null;
   @IntegerField('Maximum number of redemptions. Default: no limit.', {
     min: 1,
-    max: LARGEST_COUNT,
+    max: MAX_COUNT,
     nullable: true,
     example: 100,
   })

@@ -1,32 +1,32 @@
 import { CountryField, TextField, TextProperty, toDto } from '../../../platform/http';
 import type { Address } from '../domain/customer';
 
-const LONGEST_LINE = 500;
-const LONGEST_POSTAL_CODE = 40;
+const MAX_LINE_LENGTH = 500;
+const MAX_POSTAL_CODE_LENGTH = 40;
 
 /** An address in a request. Each part is optional. An update replaces the whole address. */
 export class AddressInputDto {
   @TextField('Street and number.', {
-    max: LONGEST_LINE,
+    max: MAX_LINE_LENGTH,
     nullable: true,
     example: '12 Rue de la Paix',
   })
   readonly line1?: string | null;
   @TextField('Building, floor, department.', {
-    max: LONGEST_LINE,
+    max: MAX_LINE_LENGTH,
     nullable: true,
     example: '3rd floor',
   })
   readonly line2?: string | null;
-  @TextField('Town.', { max: LONGEST_LINE, nullable: true, example: 'Paris' })
+  @TextField('Town.', { max: MAX_LINE_LENGTH, nullable: true, example: 'Paris' })
   readonly city?: string | null;
   @TextField('State, province or county.', {
-    max: LONGEST_LINE,
+    max: MAX_LINE_LENGTH,
     nullable: true,
     example: 'Île-de-France',
   })
   readonly state?: string | null;
-  @TextField('Postal code.', { max: LONGEST_POSTAL_CODE, nullable: true, example: '75002' })
+  @TextField('Postal code.', { max: MAX_POSTAL_CODE_LENGTH, nullable: true, example: '75002' })
   readonly postal_code?: string | null;
   @CountryField('ISO 3166-1 alpha-2, in upper case.', { nullable: true, example: 'FR' })
   readonly country?: string | null;

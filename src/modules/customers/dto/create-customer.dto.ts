@@ -1,10 +1,10 @@
 import { CurrencyField, IdField, TextField } from '../../../platform/http';
 import type { NewCustomer } from '../domain/customer';
 import { toAddress } from './address.dto';
-import { CustomerFieldsDto, DEFAULT_TIMEZONE, LONGEST_NAME } from './customer-fields.dto';
+import { CustomerFieldsDto, DEFAULT_TIMEZONE, MAX_NAME_LENGTH } from './customer-fields.dto';
 
 export class CreateCustomerDto extends CustomerFieldsDto {
-  @TextField('Name of the customer.', { max: LONGEST_NAME, example: 'Analytical Engines Ltd' })
+  @TextField('Name of the customer.', { max: MAX_NAME_LENGTH, example: 'Analytical Engines Ltd' })
   readonly name!: string;
   @CurrencyField('ISO 4217. If omitted, the first amount fixes it.', {
     nullable: true,

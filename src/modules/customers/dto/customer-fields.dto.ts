@@ -11,9 +11,9 @@ import {
 import { MAX_INVOICE_GRACE_HOURS, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
 import { AddressInputDto } from './address.dto';
 
-export const LONGEST_NAME = 200;
-export const LONGEST_EMAIL = 320;
-export const LONGEST_EXTERNAL_ID = 255;
+export const MAX_NAME_LENGTH = 200;
+export const MAX_EMAIL_LENGTH = 320;
+export const MAX_EXTERNAL_ID_LENGTH = 255;
 const MAX_TAX_RATES = 5;
 
 export const DEFAULT_TIMEZONE = 'UTC';
@@ -21,13 +21,13 @@ export const DEFAULT_TIMEZONE = 'UTC';
 /** Request fields that creation and update of a customer share. */
 export class CustomerFieldsDto {
   @EmailField('Contact e-mail address.', {
-    max: LONGEST_EMAIL,
+    max: MAX_EMAIL_LENGTH,
     nullable: true,
     example: 'ada@example.com',
   })
   readonly email?: string | null;
   @TextField('Id in your system; unique among customers that are not deleted.', {
-    max: LONGEST_EXTERNAL_ID,
+    max: MAX_EXTERNAL_ID_LENGTH,
     nullable: true,
     example: 'crm-1042',
   })

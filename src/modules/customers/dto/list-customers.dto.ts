@@ -12,9 +12,9 @@ import {
   WithPaging,
 } from '../../../platform/http';
 import { CUSTOMER_SORTS, type CustomerFilter } from '../domain/customer';
-import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
+import { MAX_EMAIL_LENGTH, MAX_EXTERNAL_ID_LENGTH } from './customer-fields.dto';
 
-const LONGEST_QUERY = 200;
+const MAX_QUERY_LENGTH = 200;
 const MAX_IDS = 100;
 
 /** Filter of a list of customers and of its summary. */
@@ -22,20 +22,20 @@ export class CustomerFilterDto {
   @IdListFilter('cus', 'Only customers with these ids.', { max: MAX_IDS })
   readonly ids?: readonly string[];
   @TextField('Only the customer with this external id.', {
-    max: LONGEST_EXTERNAL_ID,
+    max: MAX_EXTERNAL_ID_LENGTH,
     optional: true,
     example: 'crm-1042',
   })
   readonly external_id?: string;
   @TextField('Only customers with exactly this e-mail address.', {
-    max: LONGEST_EMAIL,
+    max: MAX_EMAIL_LENGTH,
     optional: true,
     example: 'ada@example.com',
   })
   readonly email?: string;
   @TextField(
     'Only customers whose name, e-mail address or external id has all these words. Upper and lower case are the same. Words of one or two characters match beginnings of words.',
-    { max: LONGEST_QUERY, optional: true, example: 'ada' },
+    { max: MAX_QUERY_LENGTH, optional: true, example: 'ada' },
   )
   readonly q?: string;
   @CurrencyField('Only customers with this currency.', { optional: true, example: 'EUR' })

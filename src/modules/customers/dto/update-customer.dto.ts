@@ -1,11 +1,11 @@
 import { CurrencyField, TextField } from '../../../platform/http';
 import type { CustomerChange } from '../domain/customer';
 import { toAddress } from './address.dto';
-import { CustomerFieldsDto, LONGEST_NAME } from './customer-fields.dto';
+import { CustomerFieldsDto, MAX_NAME_LENGTH } from './customer-fields.dto';
 
 export class UpdateCustomerDto extends CustomerFieldsDto {
   @TextField('Name of the customer.', {
-    max: LONGEST_NAME,
+    max: MAX_NAME_LENGTH,
     optional: true,
     example: 'Analytical Engines Ltd',
   })

@@ -11,7 +11,7 @@ import type { UsageEvent } from '../domain/usage-event';
 import type { UsageItem } from '../usage-events.service';
 import { readUsageEvent } from './read-usage-event';
 
-const MAX_BATCH = 1_000;
+const MAX_EVENTS_PER_BATCH = 1_000;
 const MAX_LINES = 100_000;
 export const NDJSON = 'application/x-ndjson';
 
@@ -52,8 +52,8 @@ function eventsIn(body: object): readonly unknown[] {
   const fault = (code: string, message: string) =>
     toValidationError([{ pointer: '/events', code, message }]);
   if (!Array.isArray(events)) throw fault('is_array', 'must be a list of events');
-  if (events.length > MAX_BATCH) {
-    throw fault('too_many_items', `holds more than ${MAX_BATCH} events: send NDJSON`);
+  if (events.length > MAX_EVENTS_PER_BATCH) {
+    throw fault('too_many_items', `holds more than ${MAX_EVENTS_PER_BATCH} events: send NDJSON`);
   }
   return events;
 }

@@ -28,7 +28,7 @@ const MAX_STREAM_QUEUES = 100;
 const MAX_RETRIES = 2;
 
 /** Number of shards of streams on the fast path. Each shard is written by a connection of its own. */
-const SHARDS = 2;
+const SHARD_COUNT = 2;
 
 /** Queues of single events and of lists, apart so that single events never wait for lists. */
 interface Queues {
@@ -100,7 +100,7 @@ export class IngestBatcher {
 
   private split(
     events: readonly IncomingEvent[],
-    shards = events.length > 1 ? SHARDS : 1,
+    shards = events.length > 1 ? SHARD_COUNT : 1,
   ): SplitRequest {
     const lastInstant = lastInstantAt(this.clock.now());
     return FastPathRequest.split(events, shards, (name) => this.cache.get(name), lastInstant);
@@ -119,7 +119,7 @@ export class IngestBatcher {
           this.slowPath.lists.add(request);
           return undefined;
         },
-        SHARDS,
+        SHARD_COUNT,
       ),
     };
   }

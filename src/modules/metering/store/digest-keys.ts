@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import type { Database } from '../../../platform/database';
 
 /** Number of keys per page. */
-const PAGE = 10_000;
+const KEYS_PER_FETCH = 10_000;
 
 const OPEN_KEYS = `
   DECLARE usage_keys NO SCROLL CURSOR FOR
@@ -11,7 +11,7 @@ const OPEN_KEYS = `
   WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3
   ORDER BY occurred_at, idempotency_key`;
 
-const NEXT_KEYS = `FETCH ${PAGE} FROM usage_keys`;
+const NEXT_KEYS = `FETCH ${KEYS_PER_FETCH} FROM usage_keys`;
 
 /** Digest over keys of events, and the number of keys. */
 export interface KeysDigest {

@@ -7,7 +7,7 @@ const INGEST_KEY = 7_301_995;
 /** Advisory lock class of the creation of meters, one at a time per slot. */
 const CREATION_KEY = 7_301_996;
 /** Event names share slots, because a lock per name of a large request would fill the lock table. */
-const SLOTS = 64;
+const SLOT_COUNT = 64;
 
 /** Slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
@@ -75,5 +75,5 @@ export async function ingestingTransactions(
 }
 
 export function slotOf(eventName: string): number {
-  return hash('sha256', eventName, 'buffer').readUInt8() % SLOTS;
+  return hash('sha256', eventName, 'buffer').readUInt8() % SLOT_COUNT;
 }

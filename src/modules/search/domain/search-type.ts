@@ -30,7 +30,7 @@ export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchTyp
  * Fewest characters of a query. A shorter query, or one without a letter, digit or symbol such as 🦊, would match most objects,
  * so it finds nothing.
  */
-export const SHORTEST_QUERY = 2;
+export const MIN_QUERY_LENGTH = 2;
 
 /** Beginning of an id: the prefix of a type and the characters that ids are made of. */
 const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
@@ -44,7 +44,8 @@ export type SearchQuery =
 /** Parses the text of a query. */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
-  if (text.length < SHORTEST_QUERY || !/[\p{L}\p{N}\p{So}]/u.test(text)) return { kind: 'nothing' };
+  if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
+    return { kind: 'nothing' };
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
   if (type !== undefined) return { kind: 'id', type, start: text };

@@ -8,13 +8,13 @@ import {
 } from '../../../platform/http';
 import { SEARCH_TYPE_NAMES, type SearchType } from '../domain/search-type';
 
-const LONGEST_QUERY = 200;
+const MAX_QUERY_LENGTH = 200;
 const MAX_RESULTS = 50;
 
 export class SearchQueryDto {
   @TextField(
     'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code, in upper or lower case. Words of one or two characters match beginnings of words. One character finds nothing.',
-    { min: 0, max: LONGEST_QUERY, example: 'ada' },
+    { min: 0, max: MAX_QUERY_LENGTH, example: 'ada' },
   )
   readonly q!: string;
   @EnumListFilter(SEARCH_TYPE_NAMES, 'Only objects of these types.')

@@ -22,8 +22,8 @@ export interface OpenIdIdentity {
 
 export type IdentityFault = 'no_email' | 'email_not_verified' | 'foreign_domain' | 'no_role';
 
-const LONGEST_EMAIL = 254;
-const LONGEST_NAME = 200;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_NAME_LENGTH = 200;
 const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
 
 /** Returns the identity of the person, or the reason why the person may not sign in. */
@@ -32,7 +32,7 @@ export function identityOf(
   policy: OpenIdPolicy,
 ): OpenIdIdentity | IdentityFault {
   const { email, email_verified: isVerified, name } = claims;
-  if (typeof email !== 'string' || email.length > LONGEST_EMAIL) return 'no_email';
+  if (typeof email !== 'string' || email.length > MAX_EMAIL_LENGTH) return 'no_email';
   const { domain } = EMAIL.exec(email)?.groups ?? {};
   if (domain === undefined) return 'no_email';
   // Only the boolean counts, because the text "false" is truthy.
@@ -41,7 +41,7 @@ export function identityOf(
   const role = roleOf(claims, policy);
   if (role === null && policy.roleClaim !== null) return 'no_role';
   const shownName = typeof name === 'string' && name.trim() !== '' ? name.trim() : email;
-  return { email, name: shownName.slice(0, LONGEST_NAME), role };
+  return { email, name: shownName.slice(0, MAX_NAME_LENGTH), role };
 }
 
 /**

@@ -2,17 +2,17 @@ import { TextField } from '../../../platform/http';
 import type { SignInCredentials } from '../sign-in.service';
 import { RecoveryCodeField, toSecondFactorCode, TotpCodeField } from './second-factor-code.dto';
 
-const LONGEST_EMAIL = 254;
-const LONGEST_PASSWORD = 1_000;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_PASSWORD_LENGTH = 1_000;
 
 export class CreateSessionDto {
   @TextField('Email of the admin, in any case.', {
-    max: LONGEST_EMAIL,
+    max: MAX_EMAIL_LENGTH,
     example: 'ada@example.com',
   })
   readonly email!: string;
   @TextField('Password whose hash the admin has. Never stored, logged or returned.', {
-    max: LONGEST_PASSWORD,
+    max: MAX_PASSWORD_LENGTH,
     writeOnly: true,
     example: 'correct horse battery staple',
   })

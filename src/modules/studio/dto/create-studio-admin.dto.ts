@@ -2,14 +2,14 @@ import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
 import { EmailField, EnumField, TextField } from '../../../platform/http';
 import type { AdminDetails } from '../domain/studio-admin';
 
-const LONGEST_EMAIL = 254;
+const MAX_EMAIL_LENGTH = 254;
 const ROLE_DESCRIPTION =
   'Role of the admin: `owner` may do everything; `admin` all but change admins and API keys; `support` changes customers and ' +
   'subscriptions, and refunds; `viewer` only reads.';
 
 export class CreateStudioAdminDto {
   @EmailField('Unique regardless of case, inactive admins included.', {
-    max: LONGEST_EMAIL,
+    max: MAX_EMAIL_LENGTH,
     example: 'ada@example.com',
   })
   readonly email!: string;

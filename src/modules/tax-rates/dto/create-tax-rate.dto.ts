@@ -7,10 +7,10 @@ import {
 } from '../../../platform/http';
 import type { TaxRateTerms } from '../domain/tax-rate';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 export class CreateTaxRateDto {
-  @TextField('Name shown on invoices.', { max: LONGEST_NAME, example: 'VAT' })
+  @TextField('Name shown on invoices.', { max: MAX_NAME_LENGTH, example: 'VAT' })
   readonly name!: string;
   @PatternField(
     /^(100(\.0{1,4})?|(0|[1-9]\d?)(\.\d{1,4})?)$/,

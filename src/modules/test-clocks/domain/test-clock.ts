@@ -36,7 +36,7 @@ export function isBeingMoved(
  * Largest number of years by which one call advances a clock. Limits the work: in ten years a daily subscription renews 3,650
  * times.
  */
-const FURTHEST_YEARS = 10;
+const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
@@ -53,7 +53,7 @@ export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): Advan
       return clock.targetAt?.getTime() === to.getTime() ? null : 'other_target';
     case 'ready':
       if (to < clock.instant) return 'backwards';
-      return to.getTime() - clock.instant.getTime() > FURTHEST_YEARS * LONGEST_YEAR_MS
+      return to.getTime() - clock.instant.getTime() > MAX_ADVANCE_YEARS * LONGEST_YEAR_MS
         ? 'too_far'
         : null;
   }

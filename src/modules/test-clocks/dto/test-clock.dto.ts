@@ -13,14 +13,14 @@ import { TEST_CLOCK_STATUSES, type TestClock, type TestClockStatus } from '../do
 import type { TestClockJob } from '../test-clock-participants';
 import type { NextWork } from '../test-clocks.service';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 /**
  * Years to which a clock can be set. Later periods and due dates must be dates that RFC 3339 can represent, in every time zone.
  */
 const YEARS = [1970, 9000] as const;
 
 export class CreateTestClockDto {
-  @TextField('For display only.', { max: LONGEST_NAME, example: 'A year of a team' })
+  @TextField('For display only.', { max: MAX_NAME_LENGTH, example: 'A year of a team' })
   readonly name!: string;
   @InstantField('Initial time of the clock, in the years 1970 to 9000.', {
     years: YEARS,

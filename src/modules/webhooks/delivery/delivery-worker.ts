@@ -20,8 +20,8 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
  * Largest number of attempts in flight in this process: to all endpoints together, and to one endpoint. Each endpoint has
  * its own share, so that slow endpoints cannot use up the capacity of the others.
  */
-const MAX_FOR_ALL = 512;
-const MAX_FOR_ONE = 32;
+const MAX_IN_FLIGHT = 512;
+const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
 /** Concurrent claims for ordered endpoints. Each uses one database connection. */
 const ORDERED_CLAIMS = 4;
 const EVERY_MS = 500;
@@ -148,7 +148,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   private capacitiesOf(receivers: readonly Receiver[], endpoints: number) {
-    const share = Math.min(MAX_FOR_ONE, Math.trunc(MAX_FOR_ALL / endpoints));
+    const share = Math.min(MAX_IN_FLIGHT_PER_ENDPOINT, Math.trunc(MAX_IN_FLIGHT / endpoints));
     return receivers.flatMap(({ id, ordered }) => {
       const free = share - (this.inFlight.get(id) ?? 0);
       return free > 0 ? [{ endpointId: id, free, ordered }] : [];

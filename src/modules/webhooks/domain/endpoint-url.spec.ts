@@ -1,4 +1,4 @@
-import { faultOfUrl, LONGEST_URL } from './endpoint-url';
+import { faultOfUrl, MAX_URL_LENGTH } from './endpoint-url';
 
 const base = 'https://example.com/';
 
@@ -13,7 +13,7 @@ describe('the URL of an endpoint', () => {
     'https://bücher.example/ü',
     'http://127.0.0.1:3000/',
     'http://[::1]:3000/',
-    base + 'a'.repeat(LONGEST_URL - base.length),
+    base + 'a'.repeat(MAX_URL_LENGTH - base.length),
   ])('may be %s', (url) => {
     expect(faultOfUrl(url)).toBeNull();
   });
@@ -52,7 +52,7 @@ describe('the URL of an endpoint', () => {
     ['valid host and port', 'https://[::1/'],
     ['valid host and port', 'https://256.256.256.256/'],
     ['valid host and port', 'https://:443/'],
-    [`${LONGEST_URL} characters`, `${base}${'a'.repeat(LONGEST_URL - base.length + 1)}`],
+    [`${MAX_URL_LENGTH} characters`, `${base}${'a'.repeat(MAX_URL_LENGTH - base.length + 1)}`],
   ])('is refused (%s): %j', (message, url) => {
     const fault = faultOfUrl(url);
     expect(fault?.message).toContain(message);

@@ -3,7 +3,7 @@ export interface UrlFault {
   readonly message: string;
 }
 
-export const LONGEST_URL = 2_048;
+export const MAX_URL_LENGTH = 2_048;
 
 /** Requires scheme, `//` and host, because URL parsers repair `http:host`, `http:\\host` and `http:///host`. */
 const WRITTEN_OUT = /^https?:\/\/[^/?#\\]/i;
@@ -15,7 +15,7 @@ type UrlRule = readonly [isBroken: (url: string) => boolean, message: string];
 
 /** Checked in this order: each rule may rely on the ones before it. */
 const RULES: readonly UrlRule[] = [
-  [(url) => url.length > LONGEST_URL, `must have at most ${LONGEST_URL} characters`],
+  [(url) => url.length > MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`],
   [(url) => UNSAFE.test(url), 'must not hold spaces, control characters or backslashes'],
   [(url) => !WRITTEN_OUT.test(url), 'must start with http:// or https:// and a host'],
   [(url) => authorityOf(url).includes('@'), 'must not hold a user name or password'],

@@ -1,12 +1,12 @@
 /** Longest event name, in characters. */
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
 /** `resource.happened`, `resource.*` or `*`. */
 const NAME = /^(\*|[a-z][a-z0-9_]*\.(\*|[a-z][a-z0-9_]*))$/;
 
 /** Tests the form of an event name or pattern. The event type does not have to exist. */
 export function isEventName(text: unknown): text is string {
-  return typeof text === 'string' && text.length <= LONGEST_NAME && NAME.test(text);
+  return typeof text === 'string' && text.length <= MAX_NAME_LENGTH && NAME.test(text);
 }
 
 /** Returns true if a subscribed name or pattern matches an event type. */

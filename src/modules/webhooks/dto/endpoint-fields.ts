@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateBy } from 'class-validator';
 import { Field, HasNoRepeats } from '../../../platform/http';
-import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
+import { faultOfUrl, MAX_URL_LENGTH } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
 import { MAX_EVENT_NAMES } from '../domain/webhook-endpoint';
 
@@ -42,7 +42,7 @@ export function AreEventNames(): PropertyDecorator {
 
 export function EndpointUrlField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
-    { type: String, format: 'uri', maxLength: LONGEST_URL },
+    { type: String, format: 'uri', maxLength: MAX_URL_LENGTH },
     [IsEndpointUrl()],
     'An http or https URL without user name, password and fragment.',
     { ...options, example: 'https://example.com/hooks' },

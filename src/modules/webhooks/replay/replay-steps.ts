@@ -13,7 +13,7 @@ import { ReplaysRepository } from './replays.repository';
 export const REPLAY_WORK = 'webhook-replays';
 
 /** Events that one step reads in one transaction. */
-const EVENTS_AT_ONCE = 1_000;
+const EVENTS_PER_STEP = 1_000;
 
 /** Runs replays step by step, each step in its own transaction. */
 @Injectable()
@@ -34,7 +34,7 @@ export class ReplaySteps {
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;
     const now = this.clock.now();
-    const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_AT_ONCE);
+    const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_PER_STEP);
     const matching = page.filter(({ type }) =>
       before.events.some((name) => matchesType(name, type)),
     );
@@ -52,7 +52,7 @@ export class ReplaySteps {
     const after: Replay = {
       ...before,
       ...(firstLeft === undefined
-        ? { status: page.length < EVENTS_AT_ONCE ? 'completed' : 'running' }
+        ? { status: page.length < EVENTS_PER_STEP ? 'completed' : 'running' }
         : {
             status: 'failed',
             failureCode: isRefused ? 'webhook_endpoint_inactive' : 'replay_too_large',

@@ -12,7 +12,7 @@ import { fromStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { isMissing } from './stripe-errors';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 const SECOND_MS = 1_000;
 
 const INTENT_STATES: Readonly<Record<string, MovementState>> = {
@@ -33,7 +33,7 @@ export class StripeMovements implements ProviderMovements {
   async list({ kind, from, to, after }: MovementQuery): Promise<MovementPage | null> {
     const parameters = {
       created: { gte: seconds(from), lt: seconds(to) },
-      limit: PAGE,
+      limit: PAGE_SIZE,
       ...(after !== null && { starting_after: after }),
     };
     if (kind === 'charge') {

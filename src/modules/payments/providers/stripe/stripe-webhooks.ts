@@ -7,9 +7,9 @@ import { StripeClient } from './stripe-client';
 /** Allowed difference between the time of a signature and ours, in both directions. */
 const TOLERANCE_S = 300;
 const SECOND_MS = 1_000;
-const PAGE = 100;
+const PAGE_SIZE = 100;
 /** Length of the column for subjects of events. */
-const LONGEST_REFERENCE = 40;
+const MAX_REFERENCE_LENGTH = 40;
 
 /** Types of events about charges, setups and refunds, and about disputes. */
 const TYPES = [
@@ -50,7 +50,7 @@ export class StripeWebhooks implements ProviderEvents {
     const created = { gte: Math.floor(since.getTime() / SECOND_MS) };
     const start = after === null ? {} : { starting_after: after };
     const { answer, failure } = await this.client.request('events', (sdk) =>
-      sdk.events.list({ created, types: [...TYPES], limit: PAGE, ...start }),
+      sdk.events.list({ created, types: [...TYPES], limit: PAGE_SIZE, ...start }),
     );
     if (failure !== null) return failure.code === 'resource_missing' ? 'gone' : null;
     const { data, has_more: hasMore } = answer;
@@ -82,7 +82,7 @@ function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
   const { id } = object;
-  return typeof id === 'string' && id.length <= LONGEST_REFERENCE ? id : null;
+  return typeof id === 'string' && id.length <= MAX_REFERENCE_LENGTH ? id : null;
 }
 
 /**
