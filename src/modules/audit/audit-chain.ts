@@ -42,10 +42,10 @@ export class AuditChain {
   ) {}
 
   /** Yields the seals after the given one, in sequence, unreadable ones and those with unreadable changes included. */
-  async *checkedAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
+  async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
-      const batch = await this.after(end.number);
+      const batch = await this.readSealsAfter(end.number);
       if (batch.length === 0) return;
       for (const seal of batch) {
         if (seal === null) {
@@ -53,7 +53,7 @@ export class AuditChain {
           yield { number: end.number, seal, fault: 'seal_unreadable' };
           continue;
         }
-        const content = await this.content(seal.from, seal.to);
+        const content = await this.readChanges(seal.from, seal.to);
         yield { number: seal.number, seal, fault: faultOf(seal, end, content) };
         end = seal;
       }
@@ -64,8 +64,10 @@ export class AuditChain {
    * Returns the seal with this number, or the start of the chain if there is none. For an unreadable seal, returns an end that
    * no seal continues.
    */
-  async endAt(number: bigint): Promise<ChainEnd> {
-    const found = await this.read(async () => (await this.seals.withNumber(number)) ?? CHAIN_START);
+  async readEndAt(number: bigint): Promise<ChainEnd> {
+    const found = await this.readOrNull(
+      async () => (await this.seals.findByNumber(number)) ?? CHAIN_START,
+    );
     return found ?? { number, to: -1n, hash: '' };
   }
 
@@ -73,13 +75,15 @@ export class AuditChain {
    * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the last
    * readable seal with the number of the last seal, so that the next seal covers the changes of the unreadable seals again.
    */
-  async end(): Promise<ChainEnd> {
-    const last = await this.read(async () => (await this.seals.last()) ?? CHAIN_START);
+  async readEnd(): Promise<ChainEnd> {
+    const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
     if (last !== null) return last;
     const number = await this.lastNumber();
     const unreadable: string[] = [];
     for (let before = number; ; before -= 1n) {
-      const end = await this.read(async () => (await this.seals.withNumber(before)) ?? CHAIN_START);
+      const end = await this.readOrNull(
+        async () => (await this.seals.findByNumber(before)) ?? CHAIN_START,
+      );
       if (end?.number === before) {
         this.damaged.report('audit_seal', unreadable);
         return { ...end, number };
@@ -94,31 +98,31 @@ export class AuditChain {
    * covers no readable one.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
-    const whole = await this.content(from, to);
+    const whole = await this.readChanges(from, to);
     if (whole !== null) return { to, content: whole };
     let readable: SealableChanges = { to: from, content: null };
     for (let unreadable = to; unreadable - readable.to > 1n;) {
       const middle = (readable.to + unreadable) / 2n;
-      const content = await this.content(from, middle);
+      const content = await this.readChanges(from, middle);
       if (content === null) unreadable = middle;
       else readable = { to: middle, content };
     }
     if (readable.content !== null) return readable;
     let end = from + 1n;
-    while (end < to && (await this.content(end, end + 1n)) === null) end += 1n;
+    while (end < to && (await this.readChanges(end, end + 1n)) === null) end += 1n;
     return { to: end, content: null };
   }
 
   /** Returns the next seals. If the database cannot read one of them, returns only the next one, as null if it is unreadable. */
-  private async after(number: bigint): Promise<readonly (Seal | null)[]> {
+  private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
-      this.seals.after(number, SEALS_PER_READ),
+      this.seals.findAfter(number, SEALS_PER_READ),
     );
-    return batch ?? (await this.read(() => this.seals.after(number, 1))) ?? [null];
+    return batch ?? (await this.readOrNull(() => this.seals.findAfter(number, 1))) ?? [null];
   }
 
-  private content(from: bigint, to: bigint): Promise<SealedChanges | null> {
-    return this.read(() => this.seals.content(from, to));
+  private readChanges(from: bigint, to: bigint): Promise<SealedChanges | null> {
+    return this.readOrNull(() => this.seals.hashChanges(from, to));
   }
 
   /** Determines the number of the last seal by bisection, because that seal cannot be read. */
@@ -126,7 +130,7 @@ export class AuditChain {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {
       const middle = (some + none) / 2n;
-      const next = await this.read(() => this.seals.after(middle, 1));
+      const next = await this.readOrNull(() => this.seals.findAfter(middle, 1));
       if (next?.length === 0) none = middle;
       else some = middle;
     }
@@ -137,7 +141,7 @@ export class AuditChain {
    * Returns the result of reads, or null if the database cannot read one of the rows that they return. Failed reads are
    * repeated by indexes, which do not touch other rows that may be damaged.
    */
-  private async read<Result>(reads: () => Promise<Result>): Promise<Result | null> {
+  private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);
     if (result !== null) return result;
     return nullIfUnreadable(this.database, async () => {

@@ -47,11 +47,11 @@ export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns the months, oldest first, that can be dropped as a whole. */
-  months(): Promise<readonly string[]> {
+  findDroppableMonths(): Promise<readonly string[]> {
     return this.database.queryValues<string>(MONTHS);
   }
 
-  async range(month: string): Promise<MonthRange> {
+  async readMonthRange(month: string): Promise<MonthRange> {
     const [row] = await this.database.query<Record<'last' | 'changes' | 'entries', string | null>>(
       `SELECT max(position) AS last, count(*) AS changes,
          (SELECT count(*) FROM "audit_log_${month}") AS entries FROM "audit_change_${month}"`,
@@ -64,7 +64,7 @@ export class AuditDropsRepository {
   }
 
   /** Returns the first position of the changes of all other months, or null if they have none. */
-  async firstPositionWithout(month: string): Promise<bigint | null> {
+  async firstPositionOutside(month: string): Promise<bigint | null> {
     const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
       `audit_change_${month}`,
     ]);
@@ -77,21 +77,21 @@ export class AuditDropsRepository {
    * Stores the hashes of the changes of a month that come after a position. Returns the digest of all stored hashes after this
    * position.
    */
-  async keepHashes(month: string, position: bigint): Promise<string> {
+  async storeHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(
       `INSERT INTO audit_dropped_change (position, row_hash)
        ${rowHashesSql(`audit_change_${month}`, 'position > $1')}`,
       [position],
     );
-    return this.keptDigest(position);
+    return this.digestStoredHashes(position);
   }
 
-  async keptDigest(position: bigint): Promise<string> {
+  async digestStoredHashes(position: bigint): Promise<string> {
     return (await this.database.queryValue<string>(KEPT_DIGEST, [position])) ?? '';
   }
 
   /** Returns how many hashes of dropped changes are stored. */
-  async keptCount(): Promise<number> {
+  async countStoredHashes(): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM audit_dropped_change';
     return (await this.database.queryValue<number>(sql)) ?? 0;
   }
@@ -101,7 +101,7 @@ export class AuditDropsRepository {
   }
 
   /** Returns all dropped months, oldest first. */
-  all(): Promise<readonly AuditDrop[]> {
+  listAll(): Promise<readonly AuditDrop[]> {
     return this.database.select(AuditDropEntity, 'ORDER BY month', []);
   }
 
@@ -112,7 +112,7 @@ export class AuditDropsRepository {
   }
 
   /** Limits how long the transaction waits for the lock that dropping needs. */
-  async limitWaits(): Promise<void> {
+  async limitLockWait(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
   }

@@ -53,6 +53,6 @@ export class AuditLogService {
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();
     const isFinal = await untilWritersEnd(this.database, 'audit_change', LONGEST_WAIT_MS);
-    return isFinal ? last : (await this.chain.end()).to;
+    return isFinal ? last : (await this.chain.readEnd()).to;
   }
 }

@@ -43,7 +43,7 @@ export class AuditRetention implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const { auditRetentionMonths } = this.configuration;
     if (auditRetentionMonths === null) return false;
-    const [month] = await this.drops.months();
+    const [month] = await this.drops.findDroppableMonths();
     if (month === undefined || month >= oldestKept(this.clock.now(), auditRetentionMonths)) {
       return false;
     }
@@ -57,11 +57,11 @@ export class AuditRetention implements OnModuleInit {
 
   /** Returns false if a seal of the month does not match, or its changes are not all sealed yet. */
   private async matchesSeals(month: string): Promise<boolean> {
-    const { last } = await this.drops.range(month);
-    const dropped = (await this.drops.all()).at(-1);
-    const start = await this.chain.endAt(dropped?.throughSeal ?? 0n);
+    const { last } = await this.drops.readMonthRange(month);
+    const dropped = (await this.drops.listAll()).at(-1);
+    const start = await this.chain.readEndAt(dropped?.throughSeal ?? 0n);
     if (last === null || last <= start.to) return true;
-    for await (const { number, seal, fault } of this.chain.checkedAfter(start)) {
+    for await (const { number, seal, fault } of this.chain.checkSealsAfter(start)) {
       if (fault !== null) {
         const text = 'a month of the audit log is kept, because it does not match its seals';
         this.logger.error({ month, seal: number.toString(), fault }, text);
@@ -74,22 +74,22 @@ export class AuditRetention implements OnModuleInit {
 
   private drop(month: string): Promise<boolean> {
     return this.database.transaction(async () => {
-      await this.drops.limitWaits();
+      await this.drops.limitLockWait();
       await this.seals.lockChain();
-      const [oldest] = await this.drops.months();
+      const [oldest] = await this.drops.findDroppableMonths();
       if (oldest !== month) return false;
-      const { last, entryCount, changeCount } = await this.drops.range(month);
-      const end = await this.chain.end();
+      const { last, entryCount, changeCount } = await this.drops.readMonthRange(month);
+      const end = await this.chain.readEnd();
       if (last !== null && last > end.to) return false;
-      const firstLeft = await this.drops.firstPositionWithout(month);
-      const through = firstLeft === null ? end : await this.seals.lastBefore(firstLeft);
+      const firstLeft = await this.drops.firstPositionOutside(month);
+      const through = firstLeft === null ? end : await this.seals.findLastBefore(firstLeft);
       const drop: AuditDrop = {
         month,
         entryCount,
         changeCount,
         throughSeal: through.number,
         throughPosition: through.to,
-        keptDigest: await this.drops.keepHashes(month, through.to),
+        keptDigest: await this.drops.storeHashes(month, through.to),
         droppedAt: this.clock.now(),
       };
       await this.drops.insert(drop);

@@ -50,10 +50,10 @@ export class AuditSealing implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const { mark } = this;
     if (mark === null) {
-      this.mark = await this.takeMark();
+      this.mark = await this.readMark();
       return false;
     }
-    const { oldest, next } = await this.seals.transactions();
+    const { oldest, next } = await this.seals.readTransactionNumbers();
     if (next < mark.transaction) {
       // The numbers of transactions went back: the database was restored.
       this.mark = null;
@@ -61,7 +61,7 @@ export class AuditSealing implements OnModuleInit {
     }
     if (oldest < mark.transaction) return false;
     if (await this.sealUpTo(mark.position)) return true;
-    this.mark = await this.takeMark();
+    this.mark = await this.readMark();
     return false;
   }
 
@@ -69,9 +69,9 @@ export class AuditSealing implements OnModuleInit {
    * Reads first the last position, then the next transaction number, so that each change up to the position belongs to a
    * transaction with a lower number.
    */
-  private async takeMark(): Promise<Mark> {
+  private async readMark(): Promise<Mark> {
     const position = await this.seals.lastPosition();
-    const { next } = await this.seals.transactions();
+    const { next } = await this.seals.readTransactionNumbers();
     return { position, transaction: next };
   }
 
@@ -82,7 +82,7 @@ export class AuditSealing implements OnModuleInit {
   private sealUpTo(position: bigint): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.seals.lockChain();
-      const end = await this.chain.end();
+      const end = await this.chain.readEnd();
       if (end.to >= position) return false;
       const batchEnd = end.to + POSITIONS_PER_SEAL;
       const { to, content } = await this.chain.longestSealableRange(

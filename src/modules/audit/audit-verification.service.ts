@@ -80,16 +80,16 @@ export class AuditVerificationService {
         if (result === null) unreadable.push(name);
         return result ?? otherwise;
       };
-      const drops = await check('dropped_months', [], () => this.drops.all());
+      const drops = await check('dropped_months', [], () => this.drops.listAll());
       const sealed = await this.checkSeals(drops.at(-1)?.throughSeal ?? 0n, check);
       const lastPosition = sealed.lastSeal?.to ?? 0n;
       return {
         ...sealed,
         unsealedChanges: await check('unsealed_changes', 0, () =>
-          this.seals.countAfter(lastPosition),
+          this.seals.countChangesAfter(lastPosition),
         ),
         emptyEntries: await check('empty_entries', [], () =>
-          this.seals.entriesWithoutChange(MAX_FAULTS),
+          this.seals.findEntriesWithoutChange(MAX_FAULTS),
         ),
         drops,
         dropsMatch: await check('dropped_months_match', false, () =>
@@ -103,9 +103,9 @@ export class AuditVerificationService {
   /** @param throughSeal number of the last seal of which no change is left */
   private async checkSeals(throughSeal: bigint, check: Check) {
     const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
-      ...(await this.seals.countsThrough(throughSeal)),
-      last: await this.seals.withNumber(throughSeal),
-      breaks: await this.seals.breaksUpTo(throughSeal, MAX_FAULTS),
+      ...(await this.seals.countUpTo(throughSeal)),
+      last: await this.seals.findByNumber(throughSeal),
+      breaks: await this.seals.findBreaks(throughSeal, MAX_FAULTS),
     }));
     const faults = dropped.breaks.map((seal): FaultySeal => ({
       number: seal.number,
@@ -113,8 +113,8 @@ export class AuditVerificationService {
       fault: 'chain_broken',
     }));
     let { seals: sealCount, changes: sealedChanges, last: lastSeal } = dropped;
-    const start = await this.chain.endAt(throughSeal);
-    for await (const { number, seal, fault } of this.chain.checkedAfter(start)) {
+    const start = await this.chain.readEndAt(throughSeal);
+    for await (const { number, seal, fault } of this.chain.checkSealsAfter(start)) {
       if (fault !== null && faults.length < MAX_FAULTS) faults.push({ number, seal, fault });
       sealCount += 1;
       sealedChanges += seal?.changeCount ?? 0;
@@ -124,10 +124,10 @@ export class AuditVerificationService {
   }
 
   private async dropMatches(drop: AuditDrop | undefined): Promise<boolean> {
-    if (drop === undefined) return (await this.drops.keptCount()) === 0;
+    if (drop === undefined) return (await this.drops.countStoredHashes()) === 0;
     const { throughPosition, throughSeal, keptDigest } = drop;
-    const { to } = (await this.seals.withNumber(throughSeal)) ?? CHAIN_START;
+    const { to } = (await this.seals.findByNumber(throughSeal)) ?? CHAIN_START;
     if (to !== throughPosition || !(await this.drops.isRecorded(drop))) return false;
-    return (await this.drops.keptDigest(throughPosition)) === keptDigest;
+    return (await this.drops.digestStoredHashes(throughPosition)) === keptDigest;
   }
 }

@@ -58,24 +58,22 @@ export class SealsRepository {
     }
   }
 
-  last(): Promise<Seal | null> {
+  findLast(): Promise<Seal | null> {
     return this.database.selectOne(AuditSealEntity, 'ORDER BY number DESC LIMIT 1', []);
   }
 
-  withNumber(number: bigint): Promise<Seal | null> {
+  findByNumber(number: bigint): Promise<Seal | null> {
     return this.database.selectOne(AuditSealEntity, 'WHERE number = $1', [number]);
   }
 
   /** Returns the last seal that ends before a position, or the start of the chain. */
-  async lastBefore(position: bigint): Promise<ChainEnd> {
+  async findLastBefore(position: bigint): Promise<ChainEnd> {
     const tail = 'WHERE to_position < $1 ORDER BY number DESC LIMIT 1';
     return (await this.database.selectOne(AuditSealEntity, tail, [position])) ?? CHAIN_START;
   }
 
   /** Returns how many seals there are up to a number, and how many changes they cover. */
-  async countsThrough(
-    number: bigint,
-  ): Promise<{ readonly seals: number; readonly changes: number }> {
+  async countUpTo(number: bigint): Promise<{ readonly seals: number; readonly changes: number }> {
     const [row] = await this.database.query<{ seals: number; changes: string }>(
       'SELECT count(*)::integer AS seals, coalesce(sum(change_count), 0) AS changes FROM audit_seal WHERE number <= $1',
       [number],
@@ -84,12 +82,12 @@ export class SealsRepository {
   }
 
   /** Returns seals up to a number that do not continue the seal before them. */
-  breaksUpTo(number: bigint, limit: number): Promise<readonly Seal[]> {
+  findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /** Returns seals after the given number, in their order. */
-  after(number: bigint, limit: number): Promise<readonly Seal[]> {
+  findAfter(number: bigint, limit: number): Promise<readonly Seal[]> {
     const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
     return this.database.select(AuditSealEntity, tail, [number, limit]);
   }
@@ -99,7 +97,7 @@ export class SealsRepository {
   }
 
   /** Returns number and hash of the changes in `(from, to]`. */
-  async content(from: bigint, to: bigint): Promise<SealedChanges> {
+  async hashChanges(from: bigint, to: bigint): Promise<SealedChanges> {
     const [row] = await this.database.query<{ count: number; hash: string }>(CONTENT, [from, to]);
     return { changeCount: row?.count ?? 0, hash: row?.hash ?? '' };
   }
@@ -110,18 +108,18 @@ export class SealsRepository {
   }
 
   /** Returns the number of the oldest open transaction, and that of the next one. */
-  async transactions(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
+  async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
   }
 
-  async countAfter(position: bigint): Promise<number> {
+  async countChangesAfter(position: bigint): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM audit_change WHERE position > $1';
     return (await this.database.queryValue<number>(sql, [position])) ?? 0;
   }
 
   /** Returns ids of entries without a change. The engine writes none. */
-  entriesWithoutChange(limit: number): Promise<readonly string[]> {
+  findEntriesWithoutChange(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
   }
 }

@@ -37,7 +37,7 @@ export class BillingLocks {
    * Locks the customer of an existing object, even if the customer is deleted.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
-  async customer(id: string): Promise<CustomerAt> {
+  async lockCustomer(id: string): Promise<CustomerAt> {
     const customer = await this.customers.lockForHistory(id);
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
@@ -47,7 +47,7 @@ export class BillingLocks {
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
-  async referredCustomer(id: string, pointer: string): Promise<CustomerAt> {
+  async lockReferredCustomer(id: string, pointer: string): Promise<CustomerAt> {
     const customer = await this.customers.requireForReference(id, pointer);
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
@@ -58,7 +58,7 @@ export class BillingLocks {
   }
 
   /** Locks and returns the subscription of an invoice; null if the invoice has none. */
-  async subscription(id: string | null): Promise<Subscription | null> {
+  async lockSubscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
     const subscription = await this.subscriptions.lock(id);
     invariant(subscription !== null, `The subscription ${id} exists.`);
@@ -70,9 +70,9 @@ export class BillingLocks {
    * @param found invoice as read before: its customer and its subscription never change
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
-  async invoice(found: Invoice): Promise<LockedInvoice | null> {
-    const { customer, now } = await this.customer(found.customerId);
-    const subscription = await this.subscription(found.subscriptionId);
+  async lockInvoice(found: Invoice): Promise<LockedInvoice | null> {
+    const { customer, now } = await this.lockCustomer(found.customerId);
+    const subscription = await this.lockSubscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
     return invoice === null ? null : { customer, now, subscription, invoice };
   }
@@ -82,7 +82,7 @@ export class BillingLocks {
    * several invoices one after the other: once the first invoice has a number, other transactions that need a number wait for
    * this one, so this one must not wait for their locks.
    */
-  async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
+  async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);
     await this.contexts.lockUsageAndCredit(subscriptions.map(({ customerId }) => customerId));
   }

@@ -46,7 +46,7 @@ export class BalancesService {
     if (found !== null && isValidAt(found, await this.testClocks.timeOn(found.row.testClockId))) {
       return toCustomerEntitlement(found);
     }
-    const { record } = await this.database.transaction(() => this.recalculated(customerId, key));
+    const { record } = await this.database.transaction(() => this.recalculate(customerId, key));
     return toCustomerEntitlement(record);
   }
 
@@ -57,7 +57,7 @@ export class BalancesService {
       const now = await this.testClocks.timeOn(found.row.testClockId);
       if (isValidAt(found, now)) return recordAt(found, now);
     }
-    return this.database.transaction(() => this.recalculated(customerId, key));
+    return this.database.transaction(() => this.recalculate(customerId, key));
   }
 
   /**
@@ -82,10 +82,10 @@ export class BalancesService {
     const record = await this.balances.lockCurrent(row.customerId, key);
     return record !== null && isValidAt(record, now)
       ? recordAt(record, now)
-      : this.recalculated(row.customerId, key);
+      : this.recalculate(row.customerId, key);
   }
 
-  private async recalculated(customerId: string, key: string): Promise<BalanceRecordAt> {
+  private async recalculate(customerId: string, key: string): Promise<BalanceRecordAt> {
     const customer = await this.customers.get(customerId);
     const entitlement =
       (await this.features.findByKeyForReference(key)) ?? raise(entitlementKeyNotFound(key));

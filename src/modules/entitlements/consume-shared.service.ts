@@ -162,7 +162,7 @@ export class ConsumeSharedService {
   }
 
   private remember(decided: DecidedBalance): void {
-    this.known.written(targetOf(decided.requested), decided.target, decided);
+    this.known.recordWrite(targetOf(decided.requested), decided.target, decided);
   }
 
   /**

@@ -52,7 +52,7 @@ function write(balances: KnownBalances, name: string, sources: number): void {
     entitlementVersion: 1,
     readAt: NOW,
   };
-  balances.written(name, TARGET, { balance, after: null, decisions: [], events: [] });
+  balances.recordWrite(name, TARGET, { balance, after: null, decisions: [], events: [] });
 }
 
 describe('known balances', () => {

@@ -39,7 +39,7 @@ export class KnownBalances {
   }
 
   /** Remembers a balance that was written in a commit. */
-  written(name: string, target: SharedTarget, write: ConsumptionWrite): void {
+  recordWrite(name: string, target: SharedTarget, write: ConsumptionWrite): void {
     const former = this.entries.get(name)?.balance;
     const isOwn = former === undefined || isSame(former, write.balance);
     this.entries.delete(name);

@@ -121,7 +121,12 @@ export class PaymentRefundsService {
    * Turns a reserved amount of a locked payment into a refunded one and records the event, in the caller's transaction.
    * @returns the part that was credit of the customer
    */
-  async refunded(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+  async markRefunded(
+    refundId: string,
+    payment: Payment,
+    amount: bigint,
+    now: Date,
+  ): Promise<bigint> {
     await this.settleReserve(payment, { reserved: amount, refunded: amount }, now);
     return this.credit.takeRefund(refundId, payment.id, amount);
   }
@@ -130,7 +135,12 @@ export class PaymentRefundsService {
    * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. A loss from a dispute is
    * recovered from the credit that becomes available.
    */
-  async released(refundId: string, payment: Payment, amount: bigint, now: Date): Promise<void> {
+  async releaseReserve(
+    refundId: string,
+    payment: Payment,
+    amount: bigint,
+    now: Date,
+  ): Promise<void> {
     await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
     await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
     if (isAllApplied(payment)) return;

@@ -45,7 +45,9 @@ export class MrrChangesRepository {
    * Returns the newest change of each subscription, by subscription id, and deletes the pending marks. The caller has locked
    * the subscriptions and records their changes afterwards.
    */
-  async takeLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
+  async findLastAndClearPending(
+    subscriptionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, LastChange>> {
     this.database.requireTransaction();
     const rows = await this.database.query<
       Omit<LastChange, 'afterMinor'> & { readonly afterMinor: string }
@@ -60,17 +62,19 @@ export class MrrChangesRepository {
   }
 
   /** Returns ids of subscriptions whose revenue is not recorded yet, ascending. */
-  async pending(limit: number): Promise<readonly string[]> {
+  async findPending(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(PENDING, [limit]);
   }
 
   /** Returns those of the given ids whose revenue is not recorded yet. */
-  async pendingOf(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async filterPending(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.database.queryValues<string>(PENDING_OF, [subscriptionIds]));
   }
 
   /** Returns the sums of all changes, by subscription. */
-  async sumsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  async sumBySubscription(
+    subscriptionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ readonly id: string; readonly amount: string }>(SUMS, [
       subscriptionIds,
     ]);
@@ -78,7 +82,7 @@ export class MrrChangesRepository {
   }
 
   /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
-  async sumsWithin(
+  async sumByWindow(
     windows: readonly Period[],
     currency: string | null,
   ): Promise<readonly MrrSum[]> {
@@ -101,7 +105,7 @@ export class MrrChangesRepository {
       .page(this.database, MrrChangeEntity, request);
   }
 
-  earningAfterEnd(limit: number): Promise<readonly string[]> {
+  findEarningAfterEnd(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(EARNING_AFTER_END, [limit]);
   }
 }

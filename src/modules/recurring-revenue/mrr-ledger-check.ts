@@ -31,7 +31,7 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   private async run(): Promise<readonly string[]> {
     const now = this.clock.now();
-    const offending = [...(await this.changes.earningAfterEnd(MAX_OFFENDING))];
+    const offending = [...(await this.changes.findEarningAfterEnd(MAX_OFFENDING))];
     let page = await this.subscriptions.findRunningAfter('', PAGE_SIZE);
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
       offending.push(...(await this.differencesIn(page, now)));
@@ -49,13 +49,13 @@ export class MrrLedgerCheck implements OnModuleInit {
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
-    const pending = await this.changes.pendingOf(page.map(({ id }) => id));
+    const pending = await this.changes.filterPending(page.map(({ id }) => id));
     const recorded = page.filter(
       ({ id, nextBillingAt, updatedAt }) =>
         !pending.has(id) && updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
     );
-    const sums = await this.changes.sumsOf(recorded.map(({ id }) => id));
-    const amounts = await this.revenue.current(recorded, now);
+    const sums = await this.changes.sumBySubscription(recorded.map(({ id }) => id));
+    const amounts = await this.revenue.currentAmountsOf(recorded, now);
     return recorded.flatMap(({ id, currency }) => {
       const [recordedMinor, currentMinor] = [sums.get(id) ?? 0n, amounts.get(id) ?? 0n];
       return recordedMinor === currentMinor

@@ -32,7 +32,7 @@ export class PendingMrr implements OnModuleInit {
 
   /** Records a batch in one commit, or each subscription alone if that fails. Returns true if more may be pending. */
   async runDue(): Promise<boolean> {
-    const ids = await this.changes.pending(BATCH_SIZE);
+    const ids = await this.changes.findPending(BATCH_SIZE);
     let failed = 0;
     await runAsBatch(ids, (batch) => this.record(batch), {
       onBatchFailure: (error) => {
@@ -51,7 +51,7 @@ export class PendingMrr implements OnModuleInit {
     await this.database.transaction(async () => {
       const locked = await this.subscriptions.lockMany(ids);
       // Another process may have recorded them while this one waited for the locks.
-      const pending = await this.changes.pendingOf(locked.map(({ id }) => id));
+      const pending = await this.changes.filterPending(locked.map(({ id }) => id));
       await this.revenue.recordPending(
         locked.filter(({ id }) => pending.has(id)),
         this.clock.now(),

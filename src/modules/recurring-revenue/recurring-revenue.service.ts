@@ -16,7 +16,7 @@ import {
   revenueSpanOf,
   firstRevenueAt,
   isCounted,
-  isHeldUntil,
+  isActiveUntil,
   type LastChange,
   type MrrChange,
   type MrrChangeFilter,
@@ -40,13 +40,13 @@ export class RecurringRevenueService {
   async record(changed: readonly Subscription[], now: Date): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
     if (real.length === 0) return;
-    const last = await this.changes.takeLast(real.map(({ id }) => id));
+    const last = await this.changes.findLastAndClearPending(real.map(({ id }) => id));
     await this.recordAfter(real, last, now);
   }
 
   /** Records the revenue of locked subscriptions with a pending mark. Backfills those without an earlier change. */
   async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
-    const last = await this.changes.takeLast(pending.map(({ id }) => id));
+    const last = await this.changes.findLastAndClearPending(pending.map(({ id }) => id));
     await this.recordAfter(
       pending.filter(({ id }) => last.has(id)),
       last,
@@ -62,7 +62,7 @@ export class RecurringRevenueService {
    * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions whose status has
    * no revenue.
    */
-  async current(
+  async currentAmountsOf(
     subscriptions: readonly Subscription[],
     at: Date,
   ): Promise<ReadonlyMap<string, bigint>> {
@@ -81,7 +81,7 @@ export class RecurringRevenueService {
 
   /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
   sumsWithin(windows: readonly Period[], currency: string | null): Promise<readonly MrrSum[]> {
-    return this.changes.sumsWithin(windows, currency);
+    return this.changes.sumByWindow(windows, currency);
   }
 
   /** Returns changes, newest first. */
@@ -94,8 +94,8 @@ export class RecurringRevenueService {
     last: ReadonlyMap<string, LastChange>,
     now: Date,
   ): Promise<void> {
-    const amounts = await this.current(subscriptions, now);
-    const starts = await this.startsOf(
+    const amounts = await this.currentAmountsOf(subscriptions, now);
+    const starts = await this.revenueStartsOf(
       subscriptions.filter(({ id }) => !last.has(id) && (amounts.get(id) ?? 0n) !== 0n),
       now,
     );
@@ -110,7 +110,7 @@ export class RecurringRevenueService {
   }
 
   /** Returns the start of the first revenue by subscription id, without subscriptions whose revenue starts at `now`. */
-  private async startsOf(
+  private async revenueStartsOf(
     subscriptions: readonly Subscription[],
     now: Date,
   ): Promise<ReadonlyMap<string, Date>> {
@@ -135,8 +135,8 @@ export class RecurringRevenueService {
   /** Records the last amount of each subscription from its start, and the end of its revenue if it stopped. */
   private async backfill(subscriptions: readonly Subscription[], now: Date): Promise<void> {
     const amounts = new Map([
-      ...(await this.current(subscriptions, now)),
-      ...(await this.lastOf(subscriptions)),
+      ...(await this.currentAmountsOf(subscriptions, now)),
+      ...(await this.lastAmountsOf(subscriptions)),
     ]);
     const changes = subscriptions.flatMap((subscription) => {
       const time = revenueSpanOf(subscription);
@@ -156,7 +156,7 @@ export class RecurringRevenueService {
   }
 
   /** Returns the last monthly amount of subscriptions whose revenue stopped, by subscription id. */
-  private async lastOf(
+  private async lastAmountsOf(
     subscriptions: readonly Subscription[],
   ): Promise<ReadonlyMap<string, bigint>> {
     const stopped = subscriptions.flatMap((subscription) => {
@@ -171,9 +171,9 @@ export class RecurringRevenueService {
         subscription.id,
         amountOf(
           subscription,
-          (items.get(subscription.id) ?? []).filter((item) => isHeldUntil(item, stoppedAt)),
+          (items.get(subscription.id) ?? []).filter((item) => isActiveUntil(item, stoppedAt)),
           (redemptions.get(subscription.id) ?? []).filter(({ redemption }) =>
-            isHeldUntil({ startAt: redemption.redeemedAt, endAt: redemption.endedAt }, stoppedAt),
+            isActiveUntil({ startAt: redemption.redeemedAt, endAt: redemption.endedAt }, stoppedAt),
           ),
         ),
       ]),

@@ -99,7 +99,7 @@ export class SettleRefundService {
   private async writeOutcome(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
-      const fromCreditMinor = await this.payments.refunded(
+      const fromCreditMinor = await this.payments.markRefunded(
         after.id,
         payment,
         after.amount,
@@ -111,7 +111,7 @@ export class SettleRefundService {
       const parts = await this.payments.returned(id, payment, amount, updatedAt);
       await this.postReturned(after, payment, parts);
     } else {
-      await this.payments.released(after.id, payment, after.amount, after.updatedAt);
+      await this.payments.releaseReserve(after.id, payment, after.amount, after.updatedAt);
     }
     await this.outbox.record(REFUND_EVENTS[after.status], {
       after,

@@ -60,9 +60,9 @@ export class OwnSecondFactorService {
     attempt: (admin: AdminAccount) => Promise<Result>,
   ): Promise<Result> {
     const counted = { email: admin.email, address };
-    await this.limit.count(counted, this.clock.now());
+    await this.limit.countAttempt(counted, this.clock.now());
     const result = await attempt(admin);
-    await this.limit.takeBack(counted);
+    await this.limit.removeAttempt(counted);
     return result;
   }
 

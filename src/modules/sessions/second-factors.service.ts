@@ -102,10 +102,10 @@ export class SecondFactorsService {
       const pending =
         (await this.factors.lockByAdmin(adminId)) ?? raise(secondFactorNotFound(adminId));
       if (isEnabled(pending)) throw secondFactorEnabled();
-      const proved = this.proved(pending, { totpCode });
+      const verified = this.verifyCode(pending, { totpCode });
       const now = this.clock.now();
       const recoveryCodes = newRecoveryCodes();
-      const factor = withRecoveryCodes(proved, recoveryCodes.map(recoveryHashOf), now);
+      const factor = withRecoveryCodes(verified, recoveryCodes.map(recoveryHashOf), now);
       await this.factors.update(factor);
       await this.admins.endSessions(adminId, now);
       await this.outbox.record(secondFactorEnabledEvent, {
@@ -126,7 +126,11 @@ export class SecondFactorsService {
       const before = await this.lockEnabled(adminId);
       const recoveryCodes = newRecoveryCodes();
       const hashes = recoveryCodes.map(recoveryHashOf);
-      const factor = withRecoveryCodes(this.proved(before, { totpCode }), hashes, this.clock.now());
+      const factor = withRecoveryCodes(
+        this.verifyCode(before, { totpCode }),
+        hashes,
+        this.clock.now(),
+      );
       await this.write(before, factor);
       return { factor, recoveryCodes };
     });
@@ -139,7 +143,7 @@ export class SecondFactorsService {
   disable(adminId: string, code: SecondFactorCode): Promise<void> {
     return this.database.transaction(async () => {
       const factor = await this.lockEnabled(adminId);
-      this.proved(factor, code);
+      this.verifyCode(factor, code);
       await this.end(factor);
     });
   }
@@ -176,7 +180,7 @@ export class SecondFactorsService {
   }
 
   /** @throws {ProblemError} `second_factor_failed` */
-  private proved(factor: SecondFactor, code: SecondFactorCode): SecondFactor {
+  private verifyCode(factor: SecondFactor, code: SecondFactorCode): SecondFactor {
     const after =
       code === null ? null : afterProof(factor, this.proofOf(factor, code), this.clock.now());
     if (after === null) throw secondFactorFailed();

@@ -19,7 +19,7 @@ export class SignInLimit {
    * Counts an attempt before it is made, so that concurrent ones cannot exceed the limit.
    * @throws {ProblemError} `too_many_sign_ins`
    */
-  async count(attempt: SignInAttempt, now: Date): Promise<void> {
+  async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
     // An address that is out of attempts must not use up those of the account.
     for (const key of [addressKey(attempt), accountKey(attempt)]) {
       const allowedAt = await this.attempts.add(key, now);
@@ -35,7 +35,7 @@ export class SignInLimit {
   }
 
   /** Takes one attempt out of the counts of the account and of the address. Earlier failed attempts still count. */
-  async takeBack(attempt: SignInAttempt): Promise<void> {
+  async removeAttempt(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }

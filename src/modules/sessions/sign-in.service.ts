@@ -31,12 +31,12 @@ export class SignInService {
   async signIn(credentials: SignInCredentials, browser: Browser): Promise<SessionWithSecret> {
     const { email, password, code } = credentials;
     const attempt = { email, address: browser.address };
-    await this.limit.count(attempt, this.clock.now());
+    await this.limit.countAttempt(attempt, this.clock.now());
     const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
     const proof = await this.secondFactors.use(admin.id, code);
     if (proof === 'missing') {
       // Takes back this attempt only. Clearing the count would let somebody who knows the password try any number of codes.
-      await this.limit.takeBack(attempt);
+      await this.limit.removeAttempt(attempt);
       throw secondFactorRequired();
     }
     if (proof === 'wrong') throw secondFactorFailed();

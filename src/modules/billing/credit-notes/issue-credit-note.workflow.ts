@@ -48,7 +48,7 @@ export class IssueCreditNoteWorkflow {
     const { invoiceId } = request;
     return this.database.transaction(async () => {
       const found = await this.invoices.find(invoiceId);
-      const locked = found === null ? null : await this.locks.invoice(found);
+      const locked = found === null ? null : await this.locks.lockInvoice(found);
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
       const credit = await this.losses.lockDisputed(before);

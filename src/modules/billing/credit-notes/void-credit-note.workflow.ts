@@ -34,7 +34,7 @@ export class VoidCreditNoteWorkflow {
   void(id: string): Promise<CreditNote> {
     return this.database.transaction(async () => {
       const { invoiceId } = await this.notes.get(id);
-      const locked = await this.locks.invoice(await this.invoices.get(invoiceId));
+      const locked = await this.locks.lockInvoice(await this.invoices.get(invoiceId));
       invariant(locked !== null, `The credit note ${id} credits a finalized invoice.`);
       if (await this.refunds.refundsCreditNote(id)) throw creditNoteSettled(id);
       return this.notes.void(id, locked.invoice, locked.now);

@@ -37,7 +37,7 @@ export class FinalizeInvoiceWorkflow {
   finalize(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
       const found = await this.invoices.find(id);
-      const locked = found === null ? null : await this.locks.invoice(found);
+      const locked = found === null ? null : await this.locks.lockInvoice(found);
       if (locked === null) throw invoiceNotFound(id);
       const { invoice, customer, subscription, now } = locked;
       const earned =

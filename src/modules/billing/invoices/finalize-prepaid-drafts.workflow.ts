@@ -67,7 +67,7 @@ export class FinalizePrepaidDraftsWorkflow {
     });
     const drafts = waiting.filter((draft) => isDue(draft) || credited.includes(draft));
     if (drafts.length === 0) return;
-    await this.locks.beforeInvoices(decisions.map(({ before }) => before));
+    await this.locks.lockBeforeInvoices(decisions.map(({ before }) => before));
     for (const draft of drafts) {
       await this.finalizeInvoices.finalizeAll([draft], earned, givenBack, now);
     }

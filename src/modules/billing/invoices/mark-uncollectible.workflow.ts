@@ -25,7 +25,7 @@ export class MarkUncollectibleWorkflow {
   markUncollectible(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
       const locked =
-        (await this.locks.invoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
+        (await this.locks.lockInvoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
       const invoice = await this.invoices.markUncollectible(locked.invoice, now);
       await this.firstPayments.endInvoice(invoice, subscription, now);

@@ -36,7 +36,7 @@ export class VoidInvoiceWorkflow {
   void(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
       const locked =
-        (await this.locks.invoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
+        (await this.locks.lockInvoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);

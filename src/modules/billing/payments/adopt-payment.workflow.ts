@@ -63,7 +63,7 @@ export class AdoptPaymentWorkflow {
       this.logger.warn({ payment_id: paymentId, reference: charge.reference }, message);
       return;
     }
-    const { now } = await this.locks.customer(customerId);
+    const { now } = await this.locks.lockCustomer(customerId);
     if ((await this.payments.find(paymentId)) !== null) return;
     await this.customers.fixCurrency(customerId, currency);
     const isReserved = charge.outcome.kind === 'pending';
@@ -92,7 +92,7 @@ export class AdoptPaymentWorkflow {
   ): Promise<string | null> {
     const found = invoiceId === null ? null : await this.invoices.find(invoiceId);
     if (found?.customerId !== customerId || found.currency !== currency) return null;
-    await this.locks.subscription(found.subscriptionId);
+    await this.locks.lockSubscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
     if (!mayInvoiceBecome(invoice, 'paid')) return null;
     if (isReserved) await this.invoices.reserveForSentCharge(invoice, amount, now);

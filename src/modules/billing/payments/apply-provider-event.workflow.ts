@@ -38,7 +38,7 @@ export class ApplyProviderEventWorkflow {
 
   async resume(id: string): Promise<void> {
     const event = await this.events.find(id);
-    if (event === null || (await this.apply(event))) await this.events.finish(id);
+    if (event === null || (await this.apply(event))) await this.events.markProcessed(id);
   }
 
   /** Returns false if the event has to be applied again. */

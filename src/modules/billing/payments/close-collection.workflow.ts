@@ -31,7 +31,7 @@ export class CloseCollectionWorkflow {
   private close(id: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const { subscriptionId } = await this.invoices.get(id);
-      const subscription = await this.locks.subscription(subscriptionId);
+      const subscription = await this.locks.lockSubscription(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
       await this.collection.stopCollecting([invoice], now);

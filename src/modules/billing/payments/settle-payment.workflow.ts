@@ -96,7 +96,7 @@ export class SettlePaymentWorkflow {
     const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);
-    const subscription = await this.locks.subscription(subscriptionId);
+    const subscription = await this.locks.lockSubscription(subscriptionId);
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
   }
 

@@ -40,7 +40,7 @@ export class BillLateUsageWorkflow {
       const billedIds = new Set(billed.map(({ id }) => id));
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));
       const givenBack = await this.refunded.lock({ subscriptionIds: [...billedIds] });
-      await this.locks.beforeInvoices(billed);
+      await this.locks.lockBeforeInvoices(billed);
       const requests = billed.map((subscription) => ({
         ...lateUsageRequestOf(subscription),
         ...givenBack,

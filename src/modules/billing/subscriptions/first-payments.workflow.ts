@@ -66,7 +66,7 @@ export class FirstPaymentsWorkflow {
   async endPayment(before: Subscription, now: Date): Promise<boolean> {
     if (!isFirstPaymentOverdue(before, now)) return false;
     const { id } = before;
-    const subscription = await this.locks.subscription(id);
+    const subscription = await this.locks.lockSubscription(id);
     if (subscription === null || !isAwaitingPayment(subscription)) return false;
     if ((await this.collection.lockBeingPaid([id])).has(id)) return false;
     await this.expire(id, now);

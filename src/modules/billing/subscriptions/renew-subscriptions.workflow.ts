@@ -122,7 +122,7 @@ export class RenewSubscriptionsWorkflow {
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
-    const { customer, now: readAt } = await this.locks.customer(found.customerId);
+    const { customer, now: readAt } = await this.locks.lockCustomer(found.customerId);
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
     const now = changedAt(current, readAt);
@@ -139,7 +139,7 @@ export class RenewSubscriptionsWorkflow {
    */
   async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
-    if (isDue(latest, now)) await this.locks.beforeInvoices([latest]);
+    if (isDue(latest, now)) await this.locks.lockBeforeInvoices([latest]);
     for (let done = 0; done < MAX_STEPS_PER_REQUEST && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;

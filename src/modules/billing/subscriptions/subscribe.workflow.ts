@@ -57,7 +57,7 @@ export class SubscribeWorkflow {
 
   private start(command: CreateSubscription): Promise<Subscription> {
     return this.database.transaction(async () => {
-      const { customer, now } = await this.locks.referredCustomer(
+      const { customer, now } = await this.locks.lockReferredCustomer(
         command.customerId,
         '/customer_id',
       );
@@ -70,7 +70,7 @@ export class SubscribeWorkflow {
         return created;
       }
       if (created.startAt < now) {
-        await this.locks.beforeInvoices([created]);
+        await this.locks.lockBeforeInvoices([created]);
         await this.starts.requireUsage(snapshot);
       }
       const begun = await this.outcomes.apply(created, outcome, now);
@@ -81,7 +81,7 @@ export class SubscribeWorkflow {
   /** Returns the first invoice that `subscribe` would make; writes nothing. Throws what `subscribe` throws. */
   preview(command: CreateSubscription): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
-      const { customer, now } = await this.locks.referredCustomer(
+      const { customer, now } = await this.locks.lockReferredCustomer(
         command.customerId,
         '/customer_id',
       );

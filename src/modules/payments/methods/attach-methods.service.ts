@@ -32,7 +32,7 @@ export class AttachMethodsService {
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */
   async attach(customerId: string, method: NewPaymentMethod): Promise<AttachedPaymentMethod> {
-    const provider = this.gateway.preparing(method.provider);
+    const provider = this.gateway.preparingProvider(method.provider);
     if (provider === null) return { ...method, ...NO_DETAILS };
     this.database.refuseTransaction('Attaching a payment method');
     const chargeable = await this.requireChargeable(provider, customerId);

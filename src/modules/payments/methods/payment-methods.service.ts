@@ -60,7 +60,7 @@ export class PaymentMethodsService {
       await this.idempotency.claimFor(id);
       const customer = await this.customers.lockForChange(customerId);
       this.gateway.requireEnabled(provider);
-      const isKept = this.gateway.preparing(provider) !== null;
+      const isKept = this.gateway.preparingProvider(provider) !== null;
       const isAccepted = isKept
         ? !(await this.isTokenDeleted({ customerId, provider, token }))
         : this.gateway.accepts(provider, token);
@@ -148,7 +148,7 @@ export class PaymentMethodsService {
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
       const now = await this.customers.timeOf(customer);
-      const isKept = this.gateway.preparing(before.provider) !== null;
+      const isKept = this.gateway.preparingProvider(before.provider) !== null;
       const after = nextVersion(before, now, {
         deletedAt: now,
         dueAt: isKept ? this.clock.now() : null,

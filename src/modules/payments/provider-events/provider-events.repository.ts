@@ -132,7 +132,7 @@ export class ProviderEventsRepository {
     return row ?? null;
   }
 
-  async finish(id: string): Promise<void> {
+  async markProcessed(id: string): Promise<void> {
     await this.database.query(DONE, [id]);
   }
 
@@ -161,7 +161,7 @@ export class ProviderEventsRepository {
   }
 
   /** Records that a page of a listing is stored. If reading fails, the listing continues with the next page at `dueAt`. */
-  async keepPage(
+  async recordPage(
     provider: ProviderName,
     { listingAt }: EventListing,
     next: string,

@@ -77,7 +77,7 @@ export class ProviderEventsService {
         await this.events.insertIfNew('stripe', event, listing.listingAt);
       if (page.next === null) return true;
       after = page.next;
-      await this.events.keepPage('stripe', listing, after, aMinuteAfter(this.clock.now()));
+      await this.events.recordPage('stripe', listing, after, aMinuteAfter(this.clock.now()));
     }
   }
 }

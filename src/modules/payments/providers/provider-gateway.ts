@@ -79,7 +79,7 @@ export class ProviderGateway {
   }
 
   /** Returns the provider if it is a {@link PreparingProvider}, else null. */
-  preparing(name: ProviderName): PreparingProvider | null {
+  preparingProvider(name: ProviderName): PreparingProvider | null {
     const provider = this.providers[name];
     return provider.flow === 'prepared' ? provider : null;
   }
@@ -109,7 +109,9 @@ export class ProviderGateway {
    */
   async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
     if (providerReference === null) return null;
-    return this.action(provider, (preparing) => preparing.clientAction(providerReference));
+    return this.action(provider, (preparingProvider) =>
+      preparingProvider.clientAction(providerReference),
+    );
   }
 
   /**
@@ -117,14 +119,16 @@ export class ProviderGateway {
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
-    return this.action(provider, (preparing) => preparing.setupAction(providerReference));
+    return this.action(provider, (preparingProvider) =>
+      preparingProvider.setupAction(providerReference),
+    );
   }
 
   private async action(
     name: ProviderName,
     ask: (provider: PreparingProvider) => Promise<ClientAction | null>,
   ): Promise<ClientAction | null> {
-    const provider = this.preparing(name);
+    const provider = this.preparingProvider(name);
     if (provider === null) return null;
     this.database.refuseTransaction('A call to a payment provider');
     if (!this.isEnabled(name)) throw paymentProviderUnavailable(name);

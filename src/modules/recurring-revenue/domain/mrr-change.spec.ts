@@ -3,7 +3,7 @@ import {
   revenueSpanOf,
   firstRevenueAt,
   isCounted,
-  isHeldUntil,
+  isActiveUntil,
   type SubscriptionState,
 } from './mrr-change';
 
@@ -61,7 +61,7 @@ describe('the time in which an older subscription earned', () => {
     [start, trialEnd, false],
     [stop, null, false],
   ])('ends with what was held from %s to %s: %s', (startAt, endAt, expected) => {
-    expect(isHeldUntil({ startAt, endAt }, stop)).toBe(expected);
+    expect(isActiveUntil({ startAt, endAt }, stop)).toBe(expected);
   });
 });
 

@@ -144,7 +144,7 @@ export function firstRevenueAt(
 }
 
 /** Returns true for an item or coupon that an older subscription had when its revenue stopped. */
-export function isHeldUntil(
+export function isActiveUntil(
   part: { readonly startAt: Date; readonly endAt: Date | null },
   stoppedAt: Date,
 ): boolean {

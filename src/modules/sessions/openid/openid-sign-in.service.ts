@@ -55,7 +55,7 @@ export class OpenIdSignIn {
     browser: Browser,
   ): Promise<SessionWithSecret & { readonly returnTo: string }> {
     const { settings } = this.provider;
-    const flow = this.opened(cookie);
+    const flow = this.readFlow(cookie);
     const state = new URLSearchParams(query).get('state');
     if (flow?.state !== state) throw openIdExpired();
     // A sign-in can be finished once only, even if the provider would accept its code again.
@@ -74,7 +74,7 @@ export class OpenIdSignIn {
    * Returns the sign-in flow in the cookie, or null if the cookie is missing, was not encrypted by this service, or has
    * expired.
    */
-  private opened(cookie: string | null): OpenIdFlow | null {
+  private readFlow(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;
     const text = openedText(this.box, cookie);
     const flow = text === null ? null : (JSON.parse(text) as OpenIdFlow);

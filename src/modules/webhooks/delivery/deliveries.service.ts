@@ -67,7 +67,7 @@ export class DeliveriesService {
         occurredAt: now,
       });
       await this.events.skipDispatch(event.id);
-      return this.make(event, endpointId, 'test', now);
+      return this.createDelivery(event, endpointId, 'test', now);
     });
   }
 
@@ -83,7 +83,7 @@ export class DeliveriesService {
       const event = (await this.events.lock([delivery.eventId])).get(delivery.eventId);
       // The event was deleted with its deliveries meanwhile.
       if (event === undefined) throw webhookDeliveryNotFound(id);
-      const made = await this.make(event, delivery.endpointId, 'retry', this.clock.now());
+      const made = await this.createDelivery(event, delivery.endpointId, 'retry', this.clock.now());
       await this.audit.record({
         action: 'webhook_delivery.retried',
         objectId: made.id,
@@ -93,7 +93,7 @@ export class DeliveriesService {
     });
   }
 
-  private async make(
+  private async createDelivery(
     event: EventHead,
     endpointId: string,
     kind: 'test' | 'retry',

@@ -81,7 +81,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
    * a group is slow, later rounds skip that group and the others continue. Attempts that end wake the job again.
    */
   async runDue(): Promise<boolean> {
-    const receivers = await this.receivers.active();
+    const receivers = await this.receivers.listActive();
     if (this.stopping) return false;
     const claims = groupsOf(receivers).flatMap((group) => {
       const running = this.claiming.get(group.key);

@@ -41,7 +41,7 @@ export class EventDispatcher implements OnModuleInit {
       const now = this.clock.now();
       const events = await this.events.takeUndispatched(BATCH_SIZE, now);
       if (events.length === 0) return { dispatched: 0, made: 0 };
-      const receivers = await this.receivers.active();
+      const receivers = await this.receivers.listActive();
       const deliveries = events.flatMap((event) =>
         receivers
           .filter((receiver) => isSubscribed(receiver, event))

@@ -37,7 +37,7 @@ export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns the endpoints that events are sent to. */
-  async active(): Promise<readonly Receiver[]> {
+  async listActive(): Promise<readonly Receiver[]> {
     const rows = await this.database.query<ReceiverRow>(ACTIVE);
     return rows.map((row) => ({
       id: row.id,

@@ -66,7 +66,7 @@ export class PaymentMethodSetupsService {
   ): Promise<PaymentMethodSetup> {
     this.database.refuseTransaction('Beginning a setup');
     const id = newId('pms');
-    const provider = this.gateway.preparing(name);
+    const provider = this.gateway.preparingProvider(name);
     invariant(provider !== null, `The provider ${name} sets up payment methods.`);
     const customerReference = await this.attachMethods.referenceOf(provider, customerId);
     const request = { setupId: id, customerId, customerReference };

@@ -182,7 +182,7 @@ export class StripeProvider implements PreparingProvider {
         idempotencyKey,
       }),
     );
-    if (answer !== null) return this.settled(answer);
+    if (answer !== null) return this.outcomeOfConfirmed(answer);
     const outcome = outcomeOfFailure(failure);
     if (outcome.kind !== 'failed') return outcome;
     return (await this.isCanceled(reference)) ? outcome : { kind: 'unknown' };
@@ -199,7 +199,7 @@ export class StripeProvider implements PreparingProvider {
     );
     if (answer === null) return { kind: 'unknown' };
     const state = stateOfIntent(answer);
-    return state.kind === 'prepared' ? state : this.settled(answer);
+    return state.kind === 'prepared' ? state : this.outcomeOfConfirmed(answer);
   }
 
   /**
@@ -304,7 +304,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /** Returns the outcome of a confirmed intent. A declined one is canceled first, so that no other card can pay it. */
-  private async settled(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
+  private async outcomeOfConfirmed(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
     const state = stateOfIntent(intent);
     if (state.kind === 'prepared') return { kind: 'unknown' };
     if (state.kind !== 'declined') return state;
