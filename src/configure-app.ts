@@ -11,7 +11,7 @@ import { isProviderWebhook } from './modules/payments';
 import { isOpenIdCallback, SessionVerifier } from './modules/sessions';
 import { digitsByCode } from './core/money';
 import { SAFE_METHODS } from './core/safe-methods';
-import { isOfDescription, isOfDocs, publishDocs } from './openapi';
+import { isApiDescriptionPath, isDocsPath, publishDocs } from './openapi';
 import {
   actAsCaller,
   admitEveryone,
@@ -45,7 +45,7 @@ import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 import { limitRequests, RateLimits } from './platform/rate-limits';
 import { enterRequestSpan, startRequestSpan } from './platform/tracing';
-import { isOfStudio, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
+import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
 const KEEP_ALIVE_MS = 65_000;
@@ -84,7 +84,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
-      securityHeaders((request) => isOfDocs(request) || isOfStudio(request)),
+      securityHeaders((request) => isDocsPath(request) || isStudioPath(request)),
       ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
       studio(app.get(Configuration)),
@@ -123,7 +123,7 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
   const { auth, publicDocs } = app.get(Configuration);
   if (auth === 'open') return admitEveryone;
   const isPublic = (request: Request): boolean =>
-    (publicDocs && isOfDescription(request)) ||
+    (publicDocs && isApiDescriptionPath(request)) ||
     routes.has(`${request.method === 'HEAD' ? 'GET' : request.method} ${request.path}`);
   return authenticate(isPublic, {
     credential: app.get(Credentials).verify,

@@ -61,7 +61,7 @@ export const STUDIO_DIRECTORY =
     : join(__dirname, '../dist/studio');
 
 /** Returns true for the pages of the console and their files. */
-export function isOfStudio({ path }: Pick<Request, 'path'>): boolean {
+export function isStudioPath({ path }: Pick<Request, 'path'>): boolean {
   return path === STUDIO_PATH || path.startsWith(`${STUDIO_PATH}/`);
 }
 
@@ -81,7 +81,7 @@ export function serveStudio(directory: string, settings: StudioPageSettings): Re
     return files;
   };
   return (request, response, next) => {
-    if (!isOfStudio(request) || !['GET', 'HEAD'].includes(request.method)) {
+    if (!isStudioPath(request) || !['GET', 'HEAD'].includes(request.method)) {
       next();
       return;
     }

@@ -80,8 +80,8 @@ async function start(databaseUrl: string): Promise<due.DueSubscriptions> {
 
 /** Lets the process store rows as it does two minutes after an upgrade, so that short runs measure the same. */
 async function endPreviousRelease(release: processes.PreviousRelease): Promise<void> {
-  await release.look(0);
-  await release.look(Infinity);
+  await release.searchOnce(0);
+  await release.searchOnce(Infinity);
 }
 
 async function profiled(job: RenewalJob, work: () => Promise<void>): Promise<void> {

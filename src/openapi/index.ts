@@ -120,15 +120,15 @@ function sorted<Fields extends object>(record: Fields, rank = (_key: string): nu
 }
 
 /** Returns true for the Swagger UI page and its files. */
-export function isOfDocs({ url }: Pick<Request, 'url'>): boolean {
+export function isDocsPath({ url }: Pick<Request, 'url'>): boolean {
   return url.startsWith('/docs');
 }
 
 const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json', '/openapi.yaml']);
 
 /** Returns true for everything that describes the API: Swagger UI, its files and the OpenAPI document. */
-export function isOfDescription(request: Pick<Request, 'url' | 'path'>): boolean {
-  return isOfDocs(request) || DESCRIPTION_PATHS.has(request.path);
+export function isApiDescriptionPath(request: Pick<Request, 'url' | 'path'>): boolean {
+  return isDocsPath(request) || DESCRIPTION_PATHS.has(request.path);
 }
 
 /** Publishes Swagger UI at /docs, where / leads, and the document at /openapi.json. */

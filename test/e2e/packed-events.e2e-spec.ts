@@ -167,7 +167,7 @@ describe('events of one commit', () => {
       const beside = await startTestApp({ databaseUrl: engine.databaseUrl });
       try {
         const release = beside.app.get(PreviousRelease);
-        await release.look(0);
+        await release.searchOnce(0);
         expect(release.hasEnded).toBe(false);
         const customer = await createCustomer(beside);
         await beside.http
@@ -176,7 +176,7 @@ describe('events of one commit', () => {
           .expect(201);
         expect(await packedEvents()).toBe(0);
         await former.query('SELECT pg_advisory_unlock(720575, 999999)');
-        await release.look(130_000);
+        await release.searchOnce(130_000);
         expect(release.hasEnded).toBe(false);
 
         // After a lost session, it cannot be known what ran meanwhile.
@@ -190,11 +190,11 @@ describe('events of one commit', () => {
           'the process has another session',
           () => session.number !== null && session.number !== number,
         );
-        await release.look(260_000);
+        await release.searchOnce(260_000);
         expect(release.hasEnded).toBe(false);
-        await release.look(300_000);
+        await release.searchOnce(300_000);
         expect(release.hasEnded).toBe(false);
-        await release.look(381_000);
+        await release.searchOnce(381_000);
         expect(release.hasEnded).toBe(true);
       } finally {
         await beside.close();

@@ -98,7 +98,7 @@ export class ApiKeysRepository {
   }
 
   /** Returns true if a key exists that is neither revoked nor expired. */
-  async anyUsable(now: Date): Promise<boolean> {
+  async hasUsableKey(now: Date): Promise<boolean> {
     return (await this.database.query(ANY_USABLE, [now])).length > 0;
   }
 

@@ -95,8 +95,8 @@ export class ApiKeysService {
   }
 
   /** Returns true if there is a key that is neither revoked nor expired. */
-  anyUsable(): Promise<boolean> {
-    return this.keys.anyUsable(this.clock.now());
+  hasUsableKey(): Promise<boolean> {
+    return this.keys.hasUsableKey(this.clock.now());
   }
 
   /**

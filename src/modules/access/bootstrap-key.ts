@@ -18,7 +18,7 @@ export class BootstrapKey implements OnApplicationBootstrap {
     if (bootstrapApiKey !== null && (await this.keys.createBootstrapKey(bootstrapApiKey))) {
       this.logger.log('stored the API key of BOOTSTRAP_API_KEY');
     }
-    if (auth === 'required' && !(await this.keys.anyUsable())) {
+    if (auth === 'required' && !(await this.keys.hasUsableKey())) {
       this.logger.warn(
         'AUTH is "required" and no API key works: create one with npm run keys -- create --name first',
       );

@@ -64,7 +64,7 @@ export class RedemptionsRepository {
   }
 
   /** Returns all redemptions of subscriptions with their coupons, oldest first. */
-  async findOf(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
+  async findBySubscriptions(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     const tail = 'WHERE subscription_id = ANY ($1) ORDER BY id';
     return this.withCoupons(
       await this.database.select(CouponRedemptionEntity, tail, [subscriptionIds]),

@@ -98,7 +98,7 @@ export class RedemptionsService {
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     if (subscriptionIds.length === 0) return new Map();
-    const found = await this.redemptions.findOf(subscriptionIds);
+    const found = await this.redemptions.findBySubscriptions(subscriptionIds);
     const unused = found.filter((terms) => !isUsedUp(terms));
     return groupBy(unused, ({ redemption }) => redemption.subscriptionId);
   }
@@ -107,7 +107,7 @@ export class RedemptionsService {
   async redemptionsOf(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
-    const found = await this.redemptions.findOf(subscriptionIds);
+    const found = await this.redemptions.findBySubscriptions(subscriptionIds);
     return groupBy(found, ({ redemption }) => redemption.subscriptionId);
   }
 

@@ -107,7 +107,7 @@ export class CustomersService {
    * Returns the current time of each customer: of its test clock, even while that advances, or real time. Unknown and deleted
    * customers are missing.
    */
-  async timesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
     const onClocks = [...new Set(clocks.values())].filter((clock) => clock !== null);
     const instants = await this.testClocks.instantsOf(onClocks);
@@ -119,7 +119,7 @@ export class CustomersService {
    * Returns the current time of a customer: of its test clock, even while that advances. Real time if the customer has no test
    * clock, or if the clock was deleted meanwhile.
    */
-  async timeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
+  async currentTimeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
     const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
     return instants?.get(testClockId ?? '') ?? this.clock.now();
   }
@@ -172,7 +172,7 @@ export class CustomersService {
     return this.database.transaction(async () => {
       const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
-      const now = await this.timeOf(before);
+      const now = await this.currentTimeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });
       await this.customers.update(after);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
@@ -235,7 +235,7 @@ export class CustomersService {
     customers: readonly Customer[],
   ): Promise<ReadonlyMap<string, readonly TaxRate[]>> {
     const ids = new Set(customers.flatMap(({ taxRateIds }) => taxRateIds));
-    const rates = await this.taxRates.getGiven([...ids]);
+    const rates = await this.taxRates.getAssigned([...ids]);
     return new Map(
       customers.map(({ id, taxRateIds }) => [
         id,
@@ -258,7 +258,7 @@ export class CustomersService {
   }
 
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
-    const now = await this.timeOf(before);
+    const now = await this.currentTimeOf(before);
     const after = nextVersion(before, now, columns);
     await this.customers.update(after);
     await this.outbox.record(customerUpdated, { after, before, occurredAt: now });

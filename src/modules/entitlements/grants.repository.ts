@@ -29,7 +29,7 @@ export class GrantsRepository {
   }
 
   /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
-  async running({ customerId, entitlementId }: BalanceKey): Promise<readonly Grant[]> {
+  async findRunning({ customerId, entitlementId }: BalanceKey): Promise<readonly Grant[]> {
     const rows = await this.database.select(
       EntitlementGrantEntity,
       'WHERE customer_id = $1 AND entitlement_id = $2 AND ended_at IS NULL ORDER BY id',

@@ -39,7 +39,7 @@ export class GrantsService {
       const { entitlement, row } = record;
       const faults = faultsOfGrant(entitlement.type, terms, now);
       if (faults.length > 0) throw grantContradicts(faults);
-      if ((await this.grants.running(row)).length >= MAX_GRANTS) throw tooManyGrants(key);
+      if ((await this.grants.findRunning(row)).length >= MAX_GRANTS) throw tooManyGrants(key);
       const grant: Grant = {
         ...terms,
         id: newId('grant'),
@@ -85,7 +85,11 @@ export class GrantsService {
       if (grant.end !== null) throw invalidTransition('grant', grant.end, 'voided');
       const before = viewOf(grant, key, await this.remainingIn(record));
       const { counter } = endGrant(
-        { counter: balanceOf(record).counter, grants: await this.grants.running(row), ended: [] },
+        {
+          counter: balanceOf(record).counter,
+          grants: await this.grants.findRunning(row),
+          ended: [],
+        },
         row.allowance,
         id,
         { end: 'voided', at: now },
@@ -107,6 +111,6 @@ export class GrantsService {
 
   /** Returns the remaining balances of the active grants, by id. */
   private async remainingIn(record: BalanceRecord): Promise<ReadonlyMap<string, Rational>> {
-    return remainingIn(record, await this.grants.running(record.row));
+    return remainingIn(record, await this.grants.findRunning(record.row));
   }
 }

@@ -21,7 +21,7 @@ export class RunningGrantsService {
 
   /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
   find(key: BalanceKey): Promise<readonly Grant[]> {
-    return this.grants.running(key);
+    return this.grants.findRunning(key);
   }
 
   /**

@@ -15,7 +15,7 @@ const CLOSE = `
   ORDER BY new.id
   ON CONFLICT (id) DO UPDATE SET late_due_at = NULL, lease_ends_at = NULL`;
 
-const FORGET = 'DELETE FROM usage_closed_subscription WHERE id = ANY ($1)';
+const DELETE_BY_ID = 'DELETE FROM usage_closed_subscription WHERE id = ANY ($1)';
 
 const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscription AS closed';
 
@@ -85,17 +85,17 @@ export class ClosedSubscriptionsRepository {
 
   /** Deletes the rows of closed subscriptions, so that their late usage is no longer billed. */
   async forget(ids: readonly string[]): Promise<void> {
-    await this.database.query(FORGET, [ids]);
+    await this.database.query(DELETE_BY_ID, [ids]);
   }
 
   /** Locks and returns the closed subscriptions that billed the same usage as these bills and have no due time yet. */
-  lockOfBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
+  lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
   }
 
   /** Locks and returns the closed subscriptions that billed these periods and have no due time yet. */
-  lockOfPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
+  lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
       periods.map(({ itemId }) => itemId),
@@ -105,7 +105,7 @@ export class ClosedSubscriptionsRepository {
   }
 
   /** Locks and returns the closed subscriptions with late usage and no due time yet. */
-  lockOfLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
+  lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }

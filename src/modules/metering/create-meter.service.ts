@@ -35,7 +35,7 @@ export class CreateMeterService {
       const meter = await this.meters.create(
         terms,
         streams === null ? 'backfilling' : 'active',
-        await this.archived.archivedBeforeOf(terms.eventName),
+        await this.archived.archiveEndOfEventName(terms.eventName),
       );
       if (streams === null) await this.startBackfill(meter.id);
       else await this.totals.recount(meter.id, { streams, from: null, to: null });

@@ -24,17 +24,17 @@ export class FinalUsageService {
 
   /** Plans late-usage invoices of the closed subscriptions that billed the usage of these bills, in the caller's transaction. */
   async planForBills(billedIds: readonly string[]): Promise<void> {
-    await this.plan(await this.closed.lockOfBills(billedIds));
+    await this.plan(await this.closed.lockByBills(billedIds));
   }
 
   /** Plans late-usage invoices of the closed subscriptions that billed these periods, in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
-    await this.plan(await this.closed.lockOfPeriods(periods));
+    await this.plan(await this.closed.lockByPeriods(periods));
   }
 
   /** Plans invoices for late usage that the last invoices of these subscriptions left out, in the caller's transaction. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
-    await this.plan(await this.closed.lockOfLateUsage(subscriptionIds));
+    await this.plan(await this.closed.lockWithLateUsage(subscriptionIds));
   }
 
   /** Stops billing the late usage of these subscriptions, because their customers are deleted. */
@@ -45,7 +45,7 @@ export class FinalUsageService {
   /** Makes the late usage due an hour from now, by the clock of each customer. Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
-    const times = await this.customers.timesOf(closed.map(({ customerId }) => customerId));
+    const times = await this.customers.currentTimesOf(closed.map(({ customerId }) => customerId));
     await this.closed.plan(
       closed.flatMap(({ id, customerId }) => {
         const now = times.get(customerId);

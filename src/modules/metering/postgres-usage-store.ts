@@ -82,7 +82,7 @@ export class PostgresUsageStore extends UsageStore {
   override listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
-    return this.archive.monthsIn(
+    return this.archive.findMonths(
       queries.map(({ customerId, meter, period, heldSince }) => {
         const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
         return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };

@@ -32,7 +32,10 @@ export class UsageArchiveController {
     answer: pageOf(UsageArchiveFileDto),
   })
   async listUsageArchiveFiles(@Query() query: ListQueryDto): Promise<PageDto<UsageArchiveFileDto>> {
-    return toPageDto(await this.archived.files(toOpaquePageRequest(query)), toUsageArchiveFileDto);
+    return toPageDto(
+      await this.archived.listFiles(toOpaquePageRequest(query)),
+      toUsageArchiveFileDto,
+    );
   }
 
   @Get('months')
@@ -47,7 +50,7 @@ export class UsageArchiveController {
     @Query() query: ListArchivedMonthsDto,
   ): Promise<PageDto<ArchivedMonthDto>> {
     const { customer_id: customerId, event_name: eventName = null } = query;
-    const page = await this.archived.list(customerId, eventName, toOpaquePageRequest(query));
+    const page = await this.archived.listMonths(customerId, eventName, toOpaquePageRequest(query));
     return toPageDto(page, toArchivedMonthDto);
   }
 }

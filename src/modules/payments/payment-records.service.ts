@@ -53,7 +53,7 @@ export class PaymentRecordsService {
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
-    const occurredAt = invoice === null ? await this.timeOf(customerId) : updatedAt;
+    const occurredAt = invoice === null ? await this.currentTimeOf(customerId) : updatedAt;
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
     await this.credit.add({ ...credit, reserved: 0n, refunded: 0n, lost: 0n }, occurredAt);
@@ -95,7 +95,7 @@ export class PaymentRecordsService {
    * Returns the time of the customer's test clock, or real time. Credits of the customer are consumed in the order of these
    * times.
    */
-  async timeOf(customerId: string): Promise<Date> {
+  async currentTimeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
     return this.testClocks.timeOn(customers.get(customerId)?.testClockId ?? null);
   }

@@ -60,12 +60,12 @@ export class BookedMovementsService {
     if (kind === 'charge') {
       const payments = await this.payments.findSent(query);
       return payments.map((payment) => ({
-        booked: ofPayment(payment),
+        booked: toPaymentMovement(payment),
         at: payment.sentAt ?? payment.createdAt,
       }));
     }
     const refunds = await this.refunds.findSent(query);
-    return refunds.map((refund) => ({ booked: ofRefund(refund), at: refund.createdAt }));
+    return refunds.map((refund) => ({ booked: toRefundMovement(refund), at: refund.createdAt }));
   }
 
   private async find(
@@ -74,8 +74,8 @@ export class BookedMovementsService {
     references: readonly string[],
   ): Promise<readonly BookedMovement[]> {
     return kind === 'charge'
-      ? (await this.payments.findReported(ids, references)).map(ofPayment)
-      : (await this.refunds.findReported(ids, references)).map(ofRefund);
+      ? (await this.payments.findReported(ids, references)).map(toPaymentMovement)
+      : (await this.refunds.findReported(ids, references)).map(toRefundMovement);
   }
 }
 
@@ -84,13 +84,13 @@ const stateOf = (status: Payment['status'] | Refund['status']): MovementState =>
   return status === 'failed' || status === 'canceled' ? 'ended' : 'open';
 };
 
-function ofPayment(payment: Payment): BookedMovement {
+function toPaymentMovement(payment: Payment): BookedMovement {
   const { id, providerReference: reference, amount, currency } = payment;
   const state = stateOf(payment.status);
   return { kind: 'charge', id, paymentId: id, reference, amount, currency, state };
 }
 
-function ofRefund(refund: Refund): BookedMovement {
+function toRefundMovement(refund: Refund): BookedMovement {
   const { id, paymentId, providerReference: reference, amount, currency } = refund;
   const state = stateOf(refund.status);
   return { kind: 'refund', id, paymentId, reference, amount, currency, state };

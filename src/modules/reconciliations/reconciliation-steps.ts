@@ -63,7 +63,7 @@ export class ReconciliationSteps {
       case 'find_refunds':
         return this.findMissing(run, 'refund');
       case 'clean':
-        return this.clean(run);
+        return this.deleteListed(run);
     }
   }
 
@@ -87,7 +87,7 @@ export class ReconciliationSteps {
   ): Promise<ReconciliationStep | null> {
     const page = await this.list.page(run.id, kind, run.position ?? '', COMPARE_BATCH_SIZE);
     const bookedOf = await this.books.finderFor(kind, page);
-    const isOurs = await this.ownership(kind, page);
+    const isOurs = await this.ownershipPredicate(kind, page);
     const possible = page
       .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
       .filter(({ booked, reported }) => booked !== null || isOurs(reported))
@@ -116,7 +116,7 @@ export class ReconciliationSteps {
     return this.confirm(run, kind, missing, last);
   }
 
-  private async clean(run: Reconciliation): Promise<ReconciliationStep> {
+  private async deleteListed(run: Reconciliation): Promise<ReconciliationStep> {
     const removed = await this.list.remove(run.id, DELETE_BATCH_SIZE);
     const next = removed === DELETE_BATCH_SIZE ? 'more' : null;
     return { listed: [], differences: [], result: { ...NOTHING, next } };
@@ -189,7 +189,7 @@ export class ReconciliationSteps {
    * Returns a predicate that is true for objects of this service. A refund that was made at the provider belongs to this
    * service if its charge does.
    */
-  private async ownership(
+  private async ownershipPredicate(
     kind: MovementKind,
     page: readonly ProviderMovement[],
   ): Promise<(movement: ProviderMovement) => boolean> {

@@ -5,7 +5,7 @@ import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mr
 import { MrrChangeEntity } from './mrr-change.entity';
 
 /** Reads the newest change of each subscription. Deletes their pending marks, because the caller now records their revenue. */
-const TAKE_LAST = `
+const FIND_LAST_AND_CLEAR_PENDING = `
   WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
   SELECT wanted.id AS "subscriptionId", last.*
   FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -51,7 +51,7 @@ export class MrrChangesRepository {
     this.database.requireTransaction();
     const rows = await this.database.query<
       Omit<LastChange, 'afterMinor'> & { readonly afterMinor: string }
-    >(TAKE_LAST, [subscriptionIds]);
+    >(FIND_LAST_AND_CLEAR_PENDING, [subscriptionIds]);
     return new Map(
       rows.map((row) => [row.subscriptionId, { ...row, afterMinor: BigInt(row.afterMinor) }]),
     );

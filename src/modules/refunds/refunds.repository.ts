@@ -54,7 +54,7 @@ export class RefundsRepository {
   }
 
   /** Returns a refund that was made at the provider, or null. The caller has locked the payment. */
-  findMadeElsewhere(paymentId: string, reference: string): Promise<Refund | null> {
+  findMadeAtProvider(paymentId: string, reference: string): Promise<Refund | null> {
     return this.database.selectOne(
       RefundEntity,
       "WHERE payment_id = $1 AND provider_reference = $2 AND source = 'provider'",
@@ -63,7 +63,7 @@ export class RefundsRepository {
   }
 
   /** Returns the provider's ids of the other refunds of the payment. */
-  async otherReferences({ paymentId, id }: Refund): Promise<ReadonlySet<string>> {
+  async findOtherReferences({ paymentId, id }: Refund): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ reference: string }>(OTHER_REFERENCES, [
       paymentId,
       id,
@@ -72,7 +72,7 @@ export class RefundsRepository {
   }
 
   /** Returns the refund that was issued with a credit note, or null. */
-  findOfNote(creditNoteId: string): Promise<Refund | null> {
+  findByCreditNote(creditNoteId: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE credit_note_id = $1', [creditNoteId]);
   }
 

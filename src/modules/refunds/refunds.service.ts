@@ -74,7 +74,7 @@ export class RefundsService {
 
   /** Returns true if a refund was issued with the credit note, and is pending or has succeeded. */
   async refundsCreditNote(creditNoteId: string): Promise<boolean> {
-    const refund = await this.refunds.findOfNote(creditNoteId);
+    const refund = await this.refunds.findByCreditNote(creditNoteId);
     return refund?.status === 'pending' || refund?.status === 'succeeded';
   }
 
@@ -93,7 +93,7 @@ export class RefundsService {
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
-    const otherReferences = await this.refunds.otherReferences(refund);
+    const otherReferences = await this.refunds.findOtherReferences(refund);
     const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
     const { dueAt } = await this.settleRefund.settle(refund, outcome);
@@ -206,7 +206,7 @@ export class RefundsService {
       await this.payments.lock(paymentId);
       const known =
         refundId === null
-          ? await this.refunds.findMadeElsewhere(paymentId, reference)
+          ? await this.refunds.findMadeAtProvider(paymentId, reference)
           : await this.refunds.find(refundId);
       if (known !== null) {
         await this.settleRefund.settle(known, outcome);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { countedAddress } from '../../platform/rate-limits';
+import { rateLimitAddress } from '../../platform/rate-limits';
 import { emailKeyOf, tooManySignIns } from '../studio';
 import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 
@@ -47,5 +47,5 @@ function accountKey({ email }: SignInAttempt): string {
 }
 
 function addressKey({ address }: SignInAttempt): string {
-  return `address:${countedAddress(address)}`;
+  return `address:${rateLimitAddress(address)}`;
 }

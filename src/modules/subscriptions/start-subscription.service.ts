@@ -89,7 +89,7 @@ export class StartSubscriptionService {
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {
     if (!items.some(isMetered)) return;
-    await this.archived.requireStoredSince(subscription.customerId, subscription.startAt);
+    await this.archived.requireNoClosedMonthAfter(subscription.customerId, subscription.startAt);
   }
 
   /**

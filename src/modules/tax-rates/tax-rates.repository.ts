@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { TaxRate } from './domain/tax-rate';
 import { TaxRateEntity } from './tax-rate.entity';
 
-/** Reads and writes tax rates. Only `findGiven` returns archived rates. */
+/** Reads and writes tax rates. Only `findByIds` returns archived rates. */
 @Injectable()
 export class TaxRatesRepository {
   constructor(private readonly database: Database) {}
@@ -35,7 +35,7 @@ export class TaxRatesRepository {
   }
 
   /** Returns the rates with these ids, archived ones included. */
-  findGiven(ids: readonly string[]): Promise<readonly TaxRate[]> {
+  findByIds(ids: readonly string[]): Promise<readonly TaxRate[]> {
     return this.database.select(TaxRateEntity, 'WHERE id = ANY ($1)', [ids]);
   }
 

@@ -109,9 +109,9 @@ export class TaxRatesService {
    * Returns rates that were assigned before, by id, including rates deactivated or archived since.
    * @throws {InvariantError} when a rate does not exist
    */
-  async getGiven(ids: readonly string[]): Promise<ReadonlyMap<string, TaxRate>> {
+  async getAssigned(ids: readonly string[]): Promise<ReadonlyMap<string, TaxRate>> {
     if (ids.length === 0) return new Map();
-    const found = new Map((await this.rates.findGiven(ids)).map((rate) => [rate.id, rate]));
+    const found = new Map((await this.rates.findByIds(ids)).map((rate) => [rate.id, rate]));
     for (const id of ids) invariant(found.has(id), `The tax rate ${id} exists.`);
     return found;
   }

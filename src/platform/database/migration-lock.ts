@@ -32,7 +32,7 @@ export async function lockMigrations(
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
     const holder = await holderOf(connection);
     if (holder !== null && looks === 0) onWait(describeSession(holder));
-    if (performance.now() >= givesUpAt) throw notFree(holder, longestWaitMs);
+    if (performance.now() >= givesUpAt) throw lockTakenError(holder, longestWaitMs);
     await pause(POLL_EVERY_MS);
   }
 }
@@ -59,7 +59,7 @@ async function holderOf(connection: Client): Promise<DatabaseSession | null> {
   return rows[0] ?? null;
 }
 
-function notFree(holder: DatabaseSession | null, longestWaitMs: number): MigrationLockError {
+function lockTakenError(holder: DatabaseSession | null, longestWaitMs: number): MigrationLockError {
   const who = holder === null ? 'other sessions, one after the other' : describeSession(holder);
   const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(

@@ -100,7 +100,7 @@ export class NestLogger implements LoggerService {
    * outage gets level `debug`.
    */
   private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
-    const level = isOfAnOutage(message) ? 'debug' : severity;
+    const level = isOutageError(message) ? 'debug' : severity;
     const context = rest.at(-1);
     const texts = rest.slice(0, -1).filter((part) => typeof part === 'string');
     if (message instanceof Error) {
@@ -117,7 +117,7 @@ export class NestLogger implements LoggerService {
  * Returns true for errors caused by a database outage. There may be hundreds a second, and `OutageLog` reports the
  * outage.
  */
-function isOfAnOutage(message: unknown): boolean {
+function isOutageError(message: unknown): boolean {
   return (
     typeof message === 'object' &&
     message !== null &&

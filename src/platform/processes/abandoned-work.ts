@@ -53,7 +53,7 @@ export class AbandonedWork implements OnModuleInit {
    * rows of that commit.
    */
   async runDue(): Promise<boolean> {
-    await this.claims.forgetEnded(this.clock.now());
+    await this.claims.deleteEnded(this.clock.now());
     const dead = await this.deadProcesses();
     if (dead.length === 0) return false;
     for (const rows of this.leased) await this.release(rows, dead);

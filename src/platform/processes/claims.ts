@@ -6,7 +6,7 @@ import { ProcessSession } from './process-session';
 const RECORD = `
   INSERT INTO claimed_batch (leased_by, work, row_ids, lease_ends_at) VALUES ($1, $2, $3, $4)`;
 
-const FORGET_ENDED = 'DELETE FROM claimed_batch WHERE lease_ends_at <= $1';
+const DELETE_ENDED = 'DELETE FROM claimed_batch WHERE lease_ends_at <= $1';
 
 /** Due work whose rows are claimed in batches. */
 export interface ClaimedWork {
@@ -82,8 +82,8 @@ export class Claims {
   }
 
   /** Deletes batches whose leases have ended. */
-  async forgetEnded(now: Date): Promise<void> {
-    await this.database.query(FORGET_ENDED, [now]);
+  async deleteEnded(now: Date): Promise<void> {
+    await this.database.query(DELETE_ENDED, [now]);
   }
 }
 

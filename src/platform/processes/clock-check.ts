@@ -44,7 +44,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
 
   /** Makes the first comparison before any due work. */
   async onModuleInit(): Promise<void> {
-    await this.session.ready();
+    await this.session.waitForFirstAttempt();
     await this.runAndPlan();
   }
 

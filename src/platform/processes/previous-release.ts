@@ -34,8 +34,8 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.session.ready();
-    await this.lookAndPlan();
+    await this.session.waitForFirstAttempt();
+    await this.searchAndPlanNext();
   }
 
   onApplicationShutdown(): void {
@@ -48,7 +48,7 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
    * @param nowMs monotonic time
    * @throws {Error} when the database does not answer
    */
-  async look(nowMs = performance.now()): Promise<void> {
+  async searchOnce(nowMs = performance.now()): Promise<void> {
     const { foundNone } = this;
     this.foundNone = null;
     if (await this.session.hasFormerProcesses()) return;
@@ -58,13 +58,13 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
     this.foundNone = first;
   }
 
-  private async lookAndPlan(): Promise<void> {
+  private async searchAndPlanNext(): Promise<void> {
     try {
-      await this.look();
+      await this.searchOnce();
     } catch (error) {
       this.logger.debug({ err: error }, 'cannot look for processes of the previous release');
     }
     if (this.stopped || this.isGone) return;
-    this.timer = setTimeout(() => void this.lookAndPlan(), EVERY_MS);
+    this.timer = setTimeout(() => void this.searchAndPlanNext(), EVERY_MS);
   }
 }

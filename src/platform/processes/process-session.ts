@@ -80,14 +80,14 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
 
   /** @throws {ConfigurationError} when the encryption key was retired after the process checked its keys */
   async onModuleInit(): Promise<void> {
-    await this.ready();
+    await this.waitForFirstAttempt();
   }
 
   /**
    * Resolves after the first attempt to connect.
    * @throws {ConfigurationError} as `onModuleInit`
    */
-  ready(): Promise<void> {
+  waitForFirstAttempt(): Promise<void> {
     this.firstAttempt ??= this.connect();
     return this.firstAttempt;
   }
@@ -118,7 +118,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     try {
       return (await client.query<Row>(sql)).rows;
     } catch (error) {
-      this.lose(client, error);
+      this.handleLostConnection(client, error);
       throw error;
     }
   }
@@ -142,7 +142,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       const ended: Error[] = [];
       const recordEnd = (error: Error): void => {
         ended.push(error);
-        this.lose(opened, error);
+        this.handleLostConnection(opened, error);
       };
       opened.on('error', recordEnd);
       opened.on('end', () => {
@@ -171,7 +171,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  private lose(client: Client, error: unknown): void {
+  private handleLostConnection(client: Client, error: unknown): void {
     if (this.client !== client || this.stopped) return;
     this.logFailure(error);
     this.client = null;

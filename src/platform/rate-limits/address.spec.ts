@@ -1,4 +1,4 @@
-import { countedAddress } from './address';
+import { rateLimitAddress } from './address';
 
 describe('a counted address', () => {
   it.each([
@@ -16,6 +16,6 @@ describe('a counted address', () => {
     ['a'.repeat(200), 'unknown'],
     ['', 'unknown'],
   ])('of %s is %s', (address, counted) => {
-    expect(countedAddress(address)).toBe(counted);
+    expect(rateLimitAddress(address)).toBe(counted);
   });
 });

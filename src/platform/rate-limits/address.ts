@@ -9,7 +9,7 @@ const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+\.\d+\.\d+\.\d+):\
  * Returns the part of an address that is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address,
  * because one host can use all addresses of such a network. `unknown` for other texts, which a proxy may have passed on.
  */
-export function countedAddress(address: string): string {
+export function rateLimitAddress(address: string): string {
   const { six, four } = WITH_PORT.exec(address)?.groups ?? {};
   const alone = six ?? four ?? address;
   if (!ipaddr.isValid(alone)) return 'unknown';

@@ -1,4 +1,4 @@
-export { countedAddress } from './address';
+export { rateLimitAddress } from './address';
 export { limitRequests } from './limit-requests';
 export { RateLimits } from './rate-limits';
 export { RateLimitsModule } from './rate-limits.module';

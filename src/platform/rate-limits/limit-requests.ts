@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { type Principal, principalOf } from '../access';
 import { ProblemError, rateLimited } from '../errors';
-import { countedAddress } from './address';
+import { rateLimitAddress } from './address';
 import type { RateLimits } from './rate-limits';
 
 /** Requests in a minute; 0: no limit. */
@@ -64,7 +64,7 @@ export function limitRequests(
     const policy = usage && isValid ? 'usage' : byAddress ? 'address' : 'default';
     const limit = limitOf(policy, principal, limits);
     if (limit === 0) return;
-    const caller = byAddress ? countedAddress(request.ip ?? 'unknown') : id;
+    const caller = byAddress ? rateLimitAddress(request.ip ?? 'unknown') : id;
     const { isExceeded, remaining, resetSeconds } = counts.take(`${policy}:${caller}`, limit);
     response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=60`);
     response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);

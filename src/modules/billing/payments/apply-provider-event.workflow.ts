@@ -106,10 +106,10 @@ export class ApplyProviderEventWorkflow {
     // A payment of a restored backup may lack its reference. A poll of the provider restores it.
     if (payment?.providerReference === null && !hasEnded(payment)) return false;
     if (payment?.providerReference !== chargeReference) return true;
-    return (hasEnded(payment) || (await this.settles(paymentId))) && record(paymentId);
+    return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);
   }
 
-  private async settles(paymentId: string): Promise<boolean> {
+  private async hasEndedAfterResume(paymentId: string): Promise<boolean> {
     await this.resumePayment.resume(paymentId);
     const payment = await this.payments.find(paymentId);
     return payment !== null && hasEnded(payment);

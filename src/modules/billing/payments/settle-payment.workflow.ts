@@ -65,7 +65,7 @@ export class SettlePaymentWorkflow {
     return this.database.transaction(async () => {
       const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
       const owed = await this.lockDebt(id, isReserved);
-      const now = await this.timeOf(owed, askedAt);
+      const now = await this.currentTimeOf(owed, askedAt);
       await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
       const before = await this.payments.lock(id);
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
@@ -85,7 +85,7 @@ export class SettlePaymentWorkflow {
   async correct(id: string, reference: string): Promise<Payment> {
     // The failure freed what the payment reserved.
     const owed = await this.lockDebt(id, false);
-    const now = await this.timeOf(owed, this.clock.now());
+    const now = await this.currentTimeOf(owed, this.clock.now());
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
     const before = await this.payments.lock(id);
     return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
@@ -100,7 +100,7 @@ export class SettlePaymentWorkflow {
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
   }
 
-  private async timeOf(owed: LockedDebt | null, realNow: Date): Promise<Date> {
+  private async currentTimeOf(owed: LockedDebt | null, realNow: Date): Promise<Date> {
     return owed === null ? realNow : this.locks.timeOn(owed.invoice.testClockId);
   }
 

@@ -13,7 +13,8 @@ const MONTHS = `
   ORDER BY written_at LIMIT $2
   FOR UPDATE SKIP LOCKED`;
 
-const VERIFIED = 'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
+const SET_VERIFIED =
+  'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
  * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a registered window
@@ -65,7 +66,7 @@ export class ArchivedEventsRepository {
 
   /** Marks a file as read again and matched. */
   async setVerified({ month, number }: RecordedFile, now: Date): Promise<void> {
-    await this.database.query(VERIFIED, [month, number, now]);
+    await this.database.query(SET_VERIFIED, [month, number, now]);
   }
 
   /**

@@ -112,7 +112,9 @@ export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
-  async in(queries: readonly ArchivedQuery[]): Promise<readonly (readonly MonthRow[])[]> {
+  async findOverlapping(
+    queries: readonly ArchivedQuery[],
+  ): Promise<readonly (readonly MonthRow[])[]> {
     const rows = await this.database.query<NumberedMonthRow>(IN_PERIODS, [
       queries.map(({ customerId }) => customerId),
       queries.map(({ eventName }) => eventName),
@@ -128,7 +130,7 @@ export class ArchivedMonthsRepository {
    * Returns archived months of a customer before a given month and stream, newest first.
    * @param eventName null: all
    */
-  before(
+  findBefore(
     customerId: string,
     eventName: string | null,
     [startAt, stream]: readonly [Date, string],
@@ -138,34 +140,34 @@ export class ArchivedMonthsRepository {
   }
 
   /** Returns the end of the archived months of a stream; null if none is archived. */
-  endOf(stream: string): Promise<Date | null> {
-    return this.end(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
+  archiveEndOfStream(stream: string): Promise<Date | null> {
+    return this.queryEnd(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
   }
 
   /** Returns the end of the last archived month of all streams of an event name; null if none is archived. */
-  endOfName(eventName: string): Promise<Date | null> {
-    return this.end(LAST_OF_NAME, [eventName]);
+  archiveEndOfEventName(eventName: string): Promise<Date | null> {
+    return this.queryEnd(LAST_OF_NAME, [eventName]);
   }
 
   /** Returns the end of the last closed month of a customer; null if none is closed. */
-  closedEndOf(customerId: string): Promise<Date | null> {
-    return this.end(CLOSED_OF_CUSTOMER, [customerId]);
+  closedEndOfCustomer(customerId: string): Promise<Date | null> {
+    return this.queryEnd(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
   /**
    * Returns the end of the archived months of a stream if one of these ranges touches an hour with archived events, otherwise
    * null.
    */
-  missing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
-    return this.end(MISSING, [stream, ...boundsOf(ranges)]);
+  findMissing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
+    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges)]);
   }
 
   /**
    * Searches all streams of an event name for an archived month with events in an hour that one of these ranges touches. Returns
    * the end of such a month; null if there is none.
    */
-  missingOfName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
-    return this.end(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
+  findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
+    return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
@@ -173,10 +175,13 @@ export class ArchivedMonthsRepository {
    * of the closed months of a stream if one of these periods starts before it, otherwise null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
-    return this.end(OF_BILLED_PERIODS, [periods.map(({ itemId }) => itemId), ...boundsOf(periods)]);
+    return this.queryEnd(OF_BILLED_PERIODS, [
+      periods.map(({ itemId }) => itemId),
+      ...boundsOf(periods),
+    ]);
   }
 
-  private async end(sql: string, parameters: readonly unknown[]): Promise<Date | null> {
+  private async queryEnd(sql: string, parameters: readonly unknown[]): Promise<Date | null> {
     const [row] = await this.database.query<EndRow>(sql, parameters);
     return row?.archivedBefore ?? null;
   }

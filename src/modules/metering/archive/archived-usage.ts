@@ -25,11 +25,11 @@ export class ArchivedUsage {
   ) {}
 
   /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
-  async monthsIn(
+  async findMonths(
     queries: readonly ArchivedQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
     if (queries.length === 0) return [];
-    const found = await this.months.in(queries);
+    const found = await this.months.findOverlapping(queries);
     return found.map((months) => months.map(toMonth));
   }
 
@@ -38,13 +38,13 @@ export class ArchivedUsage {
    * @param eventName null: all
    * @throws {ProblemError} `invalid_cursor`
    */
-  async list(
+  async listMonths(
     customerId: string,
     eventName: string | null,
     { limit, after }: PageRequest,
   ): Promise<Page<ArchivedMonth>> {
     const cursor = after === null ? ([LAST, '0'] as const) : parseCursor(after);
-    const rows = await this.months.before(customerId, eventName, cursor, limit + 1);
+    const rows = await this.months.findBefore(customerId, eventName, cursor, limit + 1);
     const page = pageOf(rows, limit, (row) => [row.startAt, row.streamId]);
     return { ...page, items: page.items.map(toMonth) };
   }
@@ -53,20 +53,20 @@ export class ArchivedUsage {
    * Returns the files of the archive, the newest month first.
    * @throws {ProblemError} `invalid_cursor`
    */
-  async files({ limit, after }: PageRequest): Promise<Page<RecordedFile>> {
+  async listFiles({ limit, after }: PageRequest): Promise<Page<RecordedFile>> {
     const [month, number] = after === null ? [LAST, '0'] : parseCursor(after);
     const rows = await this.archive.filesBefore(month, number, limit + 1);
     return pageOf(rows, limit, (file) => [file.month, String(file.number)]);
   }
 
   /** Returns the end of the archived months of a stream; null if none is archived. */
-  archivedBefore(stream: string): Promise<Date | null> {
-    return this.months.endOf(stream);
+  archiveEndOfStream(stream: string): Promise<Date | null> {
+    return this.months.archiveEndOfStream(stream);
   }
 
   /** Returns the end of the last archived month of all streams of an event name; null if none is archived. */
-  archivedBeforeOf(eventName: string): Promise<Date | null> {
-    return this.months.endOfName(eventName);
+  archiveEndOfEventName(eventName: string): Promise<Date | null> {
+    return this.months.archiveEndOfEventName(eventName);
   }
 
   /**
@@ -75,15 +75,15 @@ export class ArchivedUsage {
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {
-    if (ranges.length > 0) refuse(await this.months.missing(stream, ranges));
+    if (ranges.length > 0) refuse(await this.months.findMissing(stream, ranges));
   }
 
   /**
    * Does the same as {@link requireStored} for all streams of an event name.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStoredOf(eventName: string, ranges: readonly Period[]): Promise<void> {
-    if (ranges.length > 0) refuse(await this.months.missingOfName(eventName, ranges));
+  async requireStoredOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {
+    if (ranges.length > 0) refuse(await this.months.findMissingOfEventName(eventName, ranges));
   }
 
   /**
@@ -91,8 +91,8 @@ export class ArchivedUsage {
    * streams of the customer are locked, this holds until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStoredSince(customerId: string, since: Date): Promise<void> {
-    const before = (await this.months.closedEndOf(customerId)) ?? since;
+  async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {
+    const before = (await this.months.closedEndOfCustomer(customerId)) ?? since;
     if (since < before) throw usageArchived(before, 'Metered prices can start from then on.');
   }
 

@@ -121,7 +121,7 @@ export class AppendUsage {
     const eventNames = names.map(({ eventName }) => eventName);
     const busyNames = await lockMeters(this.database, eventNames, onBusy);
     const customerIds = [...new Set(names.map(({ customerId }) => customerId))];
-    const times = await this.customers.timesOf(customerIds);
+    const times = await this.customers.currentTimesOf(customerIds);
     const locked = await this.streams.lock(
       names,
       ({ customerId }) => times.has(customerId),

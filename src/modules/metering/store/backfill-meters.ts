@@ -87,7 +87,7 @@ export class BackfillMeters {
     }
     const next = await this.lockNextStreams(current, eventName, current.lastStreamId);
     if (next === 'none') {
-      await this.meters.activate(meterId, await this.archived.archivedBeforeOf(eventName));
+      await this.meters.activate(meterId, await this.archived.archiveEndOfEventName(eventName));
       await this.backfills.remove(meterId);
       return 'done';
     }

@@ -30,7 +30,7 @@ const CARRIED = `
   ORDER BY number`;
 
 /** Returns the value that each window starts with: the value of its stream at that time, over all groups. */
-export async function carriedInto(
+export async function carriedOverValues(
   database: Database,
   windows: readonly CarryingWindow[],
 ): Promise<readonly Rational[]> {

@@ -74,8 +74,8 @@ export class ProveUsage {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // If there is no stream, the queries get an id that does not exist, and return zeros.
       const { eventName } = meter;
-      const [archived = []] = await this.archived.monthsIn([{ customerId, eventName, period }]);
-      const stored = afterInstant(period, await this.archived.archivedBefore(stream ?? '0'));
+      const [archived = []] = await this.archived.findMonths([{ customerId, eventName, period }]);
+      const stored = afterInstant(period, await this.archived.archiveEndOfStream(stream ?? '0'));
       const inPeriod = [stream ?? '0', stored.startAt, stored.endAt];
       const [count] = await this.database.query<{ accepted: string }>(COUNT, inPeriod);
       if (Number(count?.accepted) > MAX_EVENTS) throw tooManyEventsToProve();

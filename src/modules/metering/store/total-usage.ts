@@ -74,7 +74,7 @@ export class TotalUsageReader {
 
   async read({ meter, windows, groupBy, top }: TotalUsageQuery): Promise<TotalUsage> {
     const edges = windows.flatMap((window) => edgesOf(splitAtHours(window)));
-    await this.archived.requireStoredOf(meter.eventName, edges);
+    await this.archived.requireStoredOfEventName(meter.eventName, edges);
     const { together } = PIECES[meter.aggregation];
     const boundaries = [
       ...windows.map(({ startAt }) => startAt),

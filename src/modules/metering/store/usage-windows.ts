@@ -5,7 +5,7 @@ import { valueOf } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
 import { isHour } from '../domain/hours';
-import { carriedInto } from './carried-usage';
+import { carriedOverValues } from './carried-usage';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
@@ -81,7 +81,7 @@ export class UsageWindows {
       return window === undefined ? [] : { row, ...window };
     });
     const carrying = open.filter(({ meter }) => meter.isRecurring);
-    const carried = await carriedInto(
+    const carried = await carriedOverValues(
       this.database,
       carrying.map(({ row, meter, period }) => ({
         streamId: row.stream_id,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Aggregation, valueOf } from '../../../core/usage';
 import { Database, listOfAnyLength } from '../../../platform/database';
 import { UsageHooks } from '../usage-hooks';
-import { carriedInto } from './carried-usage';
+import { carriedOverValues } from './carried-usage';
 import { msOf } from './counted-sql';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 
@@ -58,7 +58,7 @@ export class WindowChanges {
       endAt: new Date(Number(row.endMs)),
     }));
     const carrying = windows.filter(({ isRecurring }) => isRecurring);
-    const carried = await carriedInto(this.database, carrying);
+    const carried = await carriedOverValues(this.database, carrying);
     await this.hooks.run(
       windows.map((window) => {
         const { streamId, meterId, aggregation, startAt, endAt } = window;

@@ -59,7 +59,7 @@ export class DisputesService {
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
       const { customerId, provider, currency } = payment;
-      const now = await this.payments.timeOf(customerId);
+      const now = await this.payments.currentTimeOf(customerId);
       const found = await this.disputes.findByReference(provider, reported.providerReference);
       const of = { customerId, paymentId, provider, currency };
       if (found !== null && isOutdated(reported, found)) return true;

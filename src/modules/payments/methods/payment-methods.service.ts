@@ -65,7 +65,7 @@ export class PaymentMethodsService {
         ? !(await this.isTokenDeleted({ customerId, provider, token }))
         : this.gateway.accepts(provider, token);
       if (!isAccepted) throw paymentMethodNotAccepted(provider, '/token');
-      const now = await this.customers.timeOf(customer);
+      const now = await this.customers.currentTimeOf(customer);
       const before = await this.methods.lockDefault(customerId);
       const method: PaymentMethod = {
         ...attached,
@@ -130,7 +130,7 @@ export class PaymentMethodsService {
       if (isDefault === undefined || isDefault === before.isDefault) {
         return { before, after: before };
       }
-      const now = await this.customers.timeOf(customer);
+      const now = await this.customers.currentTimeOf(customer);
       const former = isDefault ? await this.methods.lockDefault(customerId) : null;
       if (former !== null) await this.setDefault(former, false, now);
       return { before, after: await this.setDefault(before, isDefault, now) };
@@ -147,7 +147,7 @@ export class PaymentMethodsService {
       const customer = await this.customers.lockForChange(customerId);
       const before = await this.lock(customerId, id);
       assertVersion(expected, before);
-      const now = await this.customers.timeOf(customer);
+      const now = await this.customers.currentTimeOf(customer);
       const isKept = this.gateway.preparingProvider(before.provider) !== null;
       const after = nextVersion(before, now, {
         deletedAt: now,

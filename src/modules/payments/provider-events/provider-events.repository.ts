@@ -28,7 +28,7 @@ const CLAIM_DUE = `
 const SUBJECT =
   'SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId" FROM provider_event WHERE id = $1';
 
-const DONE = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
+const MARK_PROCESSED = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
 
 const REMOVE_OLD = `
   DELETE FROM provider_event WHERE id IN (
@@ -44,7 +44,7 @@ const CLAIM_CURSOR = `
   WHERE provider = $1 AND due_at <= $2
   RETURNING read_until AS "readUntil", listing_at AS "listingAt", page_after AS "pageAfter"`;
 
-const KEEP_PAGE = `
+const RECORD_PAGE = `
   UPDATE provider_cursor SET page_after = $3, due_at = $4 WHERE provider = $1 AND listing_at = $2`;
 
 const END_LISTING = `
@@ -52,11 +52,11 @@ const END_LISTING = `
   SET read_until = greatest(read_until, listing_at), listing_at = NULL, page_after = NULL
   WHERE provider = $1 AND listing_at = $2`;
 
-const BEGIN_AGAIN = `
+const RESTART_LISTING = `
   UPDATE provider_cursor SET listing_at = NULL, page_after = NULL, due_at = $3
   WHERE provider = $1 AND listing_at = $2`;
 
-const LIST_SOON = `
+const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
@@ -133,7 +133,7 @@ export class ProviderEventsRepository {
   }
 
   async markProcessed(id: string): Promise<void> {
-    await this.database.query(DONE, [id]);
+    await this.database.query(MARK_PROCESSED, [id]);
   }
 
   /**
@@ -167,7 +167,7 @@ export class ProviderEventsRepository {
     next: string,
     dueAt: Date,
   ): Promise<void> {
-    await this.database.query(KEEP_PAGE, [provider, listingAt, next, dueAt]);
+    await this.database.query(RECORD_PAGE, [provider, listingAt, next, dueAt]);
   }
 
   /** Records that all events up to the start of a listing are stored. */
@@ -181,11 +181,11 @@ export class ProviderEventsRepository {
     { listingAt }: EventListing,
     now: Date,
   ): Promise<void> {
-    await this.database.query(BEGIN_AGAIN, [provider, listingAt, now]);
+    await this.database.query(RESTART_LISTING, [provider, listingAt, now]);
   }
 
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
-    await this.database.query(LIST_SOON, [provider, now]);
+    await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
   }
 
   /**

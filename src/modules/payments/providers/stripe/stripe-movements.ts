@@ -40,21 +40,23 @@ export class StripeMovements implements ProviderMovements {
       const { answer } = await this.client.request('payment_intents/list', (sdk) =>
         sdk.paymentIntents.list(parameters),
       );
-      return answer === null ? null : this.pageOf(answer, (intent) => this.ofIntent(intent));
+      return answer === null
+        ? null
+        : this.pageOf(answer, (intent) => this.toIntentMovement(intent));
     }
     const { answer } = await this.client.request('refunds/list', (sdk) =>
       sdk.refunds.list(parameters),
     );
-    return answer === null ? null : this.pageOf(answer, (refund) => this.ofRefund(refund));
+    return answer === null ? null : this.pageOf(answer, (refund) => this.toRefundMovement(refund));
   }
 
   async read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null> {
     const { answer, failure } = await (kind === 'charge'
       ? this.client.request('payment_intents/retrieve', async (sdk) =>
-          this.ofIntent(await sdk.paymentIntents.retrieve(reference)),
+          this.toIntentMovement(await sdk.paymentIntents.retrieve(reference)),
         )
       : this.client.request('refunds/retrieve', async (sdk) =>
-          this.ofRefund(await sdk.refunds.retrieve(reference)),
+          this.toRefundMovement(await sdk.refunds.retrieve(reference)),
         ));
     if (failure !== null) return isMissing(failure) ? 'absent' : null;
     return answer ?? 'absent';
@@ -71,7 +73,7 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /** Returns null for a charge that the service did not make. */
-  private ofIntent(intent: Stripe.PaymentIntent): ProviderMovement | null {
+  private toIntentMovement(intent: Stripe.PaymentIntent): ProviderMovement | null {
     const { id: reference, metadata, status } = intent;
     if (metadata['environment'] !== this.client.environment) return null;
     const currency = intent.currency.toUpperCase();
@@ -90,7 +92,7 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /** Returns null for a refund of another service. A refund without metadata was made at Stripe, perhaps of our charge. */
-  private ofRefund(refund: Stripe.Refund): ProviderMovement | null {
+  private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;
     const environment = metadata?.['environment'];
     if (environment !== undefined && environment !== this.client.environment) return null;
