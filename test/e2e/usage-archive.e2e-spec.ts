@@ -346,7 +346,7 @@ describe('the archive of usage events', () => {
     const archive = engine.app.get(ArchiveUsage);
     const closed = (): Promise<boolean> =>
       engine.database.transaction(async () => {
-        const step = await archive.next(engine.clock.now());
+        const step = await archive.archiveNext(engine.clock.now());
         expect(step).not.toBe('none');
         if (typeof step === 'string') return false;
         await engine.http

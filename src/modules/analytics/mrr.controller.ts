@@ -62,7 +62,7 @@ export class MrrController {
     answer: pageOf(withCustomer(MrrChangeDto)),
   })
   async listMrrChanges(@Query() query: ListMrrChangesDto): Promise<PageDto<MrrChangeDto>> {
-    const page = await this.mrr.changes(toMrrChangeFilter(query), toPageRequest(query, 'mrrc'));
+    const page = await this.mrr.listChanges(toMrrChangeFilter(query), toPageRequest(query, 'mrrc'));
     return toPageDto(page, toMrrChangeDto);
   }
 }

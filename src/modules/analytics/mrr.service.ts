@@ -31,7 +31,7 @@ export class MrrService {
   }
 
   /** Returns changes, newest first. */
-  changes(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
+  listChanges(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
     return this.revenue.list(filter, request);
   }
 }

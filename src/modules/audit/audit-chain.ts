@@ -38,7 +38,7 @@ export class AuditChain {
   constructor(
     private readonly database: Database,
     private readonly seals: SealsRepository,
-    private readonly damaged: DamagedReads,
+    private readonly damagedReads: DamagedReads,
   ) {}
 
   /** Yields the seals after the given one, in sequence, unreadable ones and those with unreadable changes included. */
@@ -85,7 +85,7 @@ export class AuditChain {
         async () => (await this.seals.findByNumber(before)) ?? CHAIN_START,
       );
       if (end?.number === before) {
-        this.damaged.report('audit_seal', unreadable);
+        this.damagedReads.report('audit_seal', unreadable);
         return { ...end, number };
       }
       unreadable.push(before.toString());

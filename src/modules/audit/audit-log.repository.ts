@@ -84,7 +84,7 @@ const ONE = unpackedSql(`
 export class AuditLogRepository {
   constructor(
     private readonly database: Database,
-    private readonly damaged: DamagedReads,
+    private readonly damagedReads: DamagedReads,
   ) {}
 
   /** Returns a page of matching entries, newest first. */
@@ -138,7 +138,7 @@ export class AuditLogRepository {
       },
     });
     const lost = rows.filter(({ fields }) => (fields ?? null) === null);
-    this.damaged.report(
+    this.damagedReads.report(
       'audit_change',
       lost.map(({ position }) => position),
     );

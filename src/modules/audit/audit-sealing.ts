@@ -33,7 +33,7 @@ export class AuditSealing implements OnModuleInit {
     private readonly database: Database,
     private readonly seals: SealsRepository,
     private readonly chain: AuditChain,
-    private readonly damaged: DamagedReads,
+    private readonly damagedReads: DamagedReads,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {}
@@ -89,7 +89,7 @@ export class AuditSealing implements OnModuleInit {
         end.to,
         batchEnd < position ? batchEnd : position,
       );
-      if (content === null) this.damaged.report('audit_change', positionsIn(end.to, to));
+      if (content === null) this.damagedReads.report('audit_change', positionsIn(end.to, to));
       const createdAt = this.clock.now();
       await this.seals.insert(sealAfter(end, content ?? UNREADABLE, { to, createdAt }));
       return to < position;

@@ -98,7 +98,7 @@ export class CustomersService {
   }
 
   /** Returns the ids of customers that have no test clock and are not deleted. */
-  async inRealTime(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async filterWithoutTestClock(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const clocks = await this.customers.testClocksOf(ids);
     return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
   }

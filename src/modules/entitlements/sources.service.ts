@@ -54,7 +54,7 @@ export class SourcesService {
     entitlementId: string,
     now: Date,
   ): Promise<CustomerAllowance> {
-    const offered = await this.offered(customerId, now);
+    const offered = await this.offeredSources(customerId, now);
     const found = offered.subscriptions.flatMap((subscription) =>
       sourcesIn(subscription, offered, entitlementId),
     );
@@ -87,7 +87,7 @@ export class SourcesService {
 
   /** Returns the ids of the entitlements that the subscriptions of a customer give. */
   async entitlementsOf(customerId: string, now: Date): Promise<readonly string[]> {
-    const { byVersion, links } = await this.offered(customerId, now);
+    const { byVersion, links } = await this.offeredSources(customerId, now);
     return [...[...byVersion.values()].flat(), ...links].map(({ entitlementId }) => entitlementId);
   }
 
@@ -109,7 +109,7 @@ export class SourcesService {
     return found;
   }
 
-  private async offered(customerId: string, now: Date): Promise<OfferedSources> {
+  private async offeredSources(customerId: string, now: Date): Promise<OfferedSources> {
     const running = await this.subscriptions.findRunning(customerId);
     const graces = running.some(({ status }) => status === 'past_due')
       ? await this.balances.gracesOf(customerId)

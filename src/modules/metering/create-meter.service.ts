@@ -19,7 +19,7 @@ export class CreateMeterService {
     private readonly backfillMeters: BackfillMeters,
     private readonly backfills: MeterBackfillsRepository,
     private readonly signals: Signals,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   /**
@@ -35,7 +35,7 @@ export class CreateMeterService {
       const meter = await this.meters.create(
         terms,
         streams === null ? 'backfilling' : 'active',
-        await this.archived.archiveEndOfEventName(terms.eventName),
+        await this.archivedUsage.archiveEndOfEventName(terms.eventName),
       );
       if (streams === null) await this.startBackfill(meter.id);
       else await this.totals.recount(meter.id, { streams, from: null, to: null });

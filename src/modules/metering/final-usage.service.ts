@@ -18,35 +18,35 @@ const COLLECTION_MS = 3_600_000;
 @Injectable()
 export class FinalUsageService {
   constructor(
-    private readonly closed: ClosedSubscriptionsRepository,
+    private readonly closedSubscriptions: ClosedSubscriptionsRepository,
     private readonly customers: CustomersService,
   ) {}
 
   /** Plans late-usage invoices of the closed subscriptions that billed the usage of these bills, in the caller's transaction. */
   async planForBills(billedIds: readonly string[]): Promise<void> {
-    await this.plan(await this.closed.lockByBills(billedIds));
+    await this.plan(await this.closedSubscriptions.lockByBills(billedIds));
   }
 
   /** Plans late-usage invoices of the closed subscriptions that billed these periods, in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
-    await this.plan(await this.closed.lockByPeriods(periods));
+    await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
   /** Plans invoices for late usage that the last invoices of these subscriptions left out, in the caller's transaction. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
-    await this.plan(await this.closed.lockWithLateUsage(subscriptionIds));
+    await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }
 
   /** Stops billing the late usage of these subscriptions, because their customers are deleted. */
   async forget(subscriptionIds: readonly string[]): Promise<void> {
-    await this.closed.forget(subscriptionIds);
+    await this.closedSubscriptions.forget(subscriptionIds);
   }
 
   /** Makes the late usage due an hour from now, by the clock of each customer. Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.currentTimesOf(closed.map(({ customerId }) => customerId));
-    await this.closed.plan(
+    await this.closedSubscriptions.plan(
       closed.flatMap(({ id, customerId }) => {
         const now = times.get(customerId);
         return now === undefined ? [] : [{ id, dueAt: new Date(now.getTime() + COLLECTION_MS) }];

@@ -42,7 +42,7 @@ export class PostgresUsageStore extends UsageStore {
     private readonly events: StoredEvents,
     private readonly voidUsage: VoidUsage,
     private readonly proveUsage: ProveUsage,
-    private readonly archive: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {
     super();
   }
@@ -82,7 +82,7 @@ export class PostgresUsageStore extends UsageStore {
   override listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
-    return this.archive.findMonths(
+    return this.archivedUsage.findMonths(
       queries.map(({ customerId, meter, period, heldSince }) => {
         const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
         return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };

@@ -20,7 +20,7 @@ import {
 @ApiTags('Usage')
 @Controller('v1/usage-archive')
 export class UsageArchiveController {
-  constructor(private readonly archived: ArchivedUsage) {}
+  constructor(private readonly archivedUsage: ArchivedUsage) {}
 
   @Get('files')
   @Operation({
@@ -33,7 +33,7 @@ export class UsageArchiveController {
   })
   async listUsageArchiveFiles(@Query() query: ListQueryDto): Promise<PageDto<UsageArchiveFileDto>> {
     return toPageDto(
-      await this.archived.listFiles(toOpaquePageRequest(query)),
+      await this.archivedUsage.listFiles(toOpaquePageRequest(query)),
       toUsageArchiveFileDto,
     );
   }
@@ -50,7 +50,11 @@ export class UsageArchiveController {
     @Query() query: ListArchivedMonthsDto,
   ): Promise<PageDto<ArchivedMonthDto>> {
     const { customer_id: customerId, event_name: eventName = null } = query;
-    const page = await this.archived.listMonths(customerId, eventName, toOpaquePageRequest(query));
+    const page = await this.archivedUsage.listMonths(
+      customerId,
+      eventName,
+      toOpaquePageRequest(query),
+    );
     return toPageDto(page, toArchivedMonthDto);
   }
 }

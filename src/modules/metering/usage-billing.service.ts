@@ -46,9 +46,9 @@ export class UsageBillingService {
     private readonly database: Database,
     private readonly streams: UsageStreams,
     private readonly billed: UsageBilledRepository,
-    private readonly closed: ClosedSubscriptionsRepository,
+    private readonly closedSubscriptions: ClosedSubscriptionsRepository,
     private readonly finalUsage: FinalUsageService,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   /**
@@ -78,7 +78,7 @@ export class UsageBillingService {
    * @throws {ProblemError} `usage_archived`
    */
   async requireOpen(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
-    await this.archived.requireOpen(periods, otherwise);
+    await this.archivedUsage.requireOpen(periods, otherwise);
   }
 
   /** Reopens periods: the next invoice corrects what changed since they were billed. */
@@ -94,7 +94,7 @@ export class UsageBillingService {
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
     if (subscriptions.length === 0) return;
-    await this.closed.close(subscriptions);
+    await this.closedSubscriptions.close(subscriptions);
     await this.finalUsage.planForClosed(subscriptions.map(({ id }) => id));
   }
 

@@ -153,7 +153,7 @@ export class PaymentRefundsService {
    * @returns the part that became credit of the customer again, and the credit that recovered a loss. The caller posts both in one
    *   transaction: an earlier failure of the refund may have posted a recovery, and a source posts each kind once.
    */
-  async returned(
+  async markReturned(
     refundId: string,
     payment: Payment,
     amount: bigint,

@@ -42,7 +42,7 @@ export class BookedMovementsService {
   }
 
   /** Returns a booked payment or refund as it is now; null if it is null, or was deleted. */
-  async again(booked: BookedMovement | null): Promise<BookedMovement | null> {
+  async reread(booked: BookedMovement | null): Promise<BookedMovement | null> {
     if (booked === null) return null;
     const [found] = await this.find(booked.kind, [booked.id], []);
     return found ?? null;

@@ -38,7 +38,7 @@ export class ListedMovementsRepository {
   }
 
   /** Returns the references that were listed. */
-  async listed(
+  async filterListed(
     reconciliationId: string,
     kind: MovementKind,
     references: readonly string[],

@@ -43,7 +43,7 @@ export class ReconciliationSteps {
   constructor(
     private readonly provider: ProviderMovementsService,
     private readonly books: BookedMovementsService,
-    private readonly list: ListedMovementsRepository,
+    private readonly listedMovements: ListedMovementsRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -85,7 +85,12 @@ export class ReconciliationSteps {
     run: Reconciliation,
     kind: MovementKind,
   ): Promise<ReconciliationStep | null> {
-    const page = await this.list.page(run.id, kind, run.position ?? '', COMPARE_BATCH_SIZE);
+    const page = await this.listedMovements.page(
+      run.id,
+      kind,
+      run.position ?? '',
+      COMPARE_BATCH_SIZE,
+    );
     const bookedOf = await this.books.finderFor(kind, page);
     const isOurs = await this.ownershipPredicate(kind, page);
     const possible = page
@@ -110,14 +115,14 @@ export class ReconciliationSteps {
       position: `${at.toISOString()} ${booked.id}`,
     }));
     const references = page.flatMap(({ booked }) => booked.reference ?? []);
-    const listed = await this.list.listed(id, kind, references);
+    const listed = await this.listedMovements.filterListed(id, kind, references);
     const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? ''));
     const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.position ?? null);
     return this.confirm(run, kind, missing, last);
   }
 
   private async deleteListed(run: Reconciliation): Promise<ReconciliationStep> {
-    const removed = await this.list.remove(run.id, DELETE_BATCH_SIZE);
+    const removed = await this.listedMovements.remove(run.id, DELETE_BATCH_SIZE);
     const next = removed === DELETE_BATCH_SIZE ? 'more' : null;
     return { listed: [], differences: [], result: { ...NOTHING, next } };
   }
@@ -156,7 +161,7 @@ export class ReconciliationSteps {
       reference === null ? 'absent' : await this.provider.read(run.provider, kind, reference);
     if (seen === null) return null;
     if (seen === 'absent') {
-      const now = { booked: await this.books.again(booked), reported: null, position };
+      const now = { booked: await this.books.reread(booked), reported: null, position };
       // Only the object of `reference` is absent. The books may name another one by now.
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;

@@ -49,7 +49,7 @@ export class ReconciliationsRepository {
   }
 
   /** Returns the last completed run of each provider, with the differences it found. */
-  lastCompleted(): Promise<
+  findLastCompleted(): Promise<
     readonly { readonly provider: string; readonly found: number; readonly endedAt: Date }[]
   > {
     return this.database.query(LAST_COMPLETED);

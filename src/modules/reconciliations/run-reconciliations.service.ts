@@ -20,7 +20,7 @@ export class RunReconciliationsService {
     private readonly database: Database,
     private readonly reconciliations: ReconciliationsRepository,
     private readonly differences: DifferencesRepository,
-    private readonly listed: ListedMovementsRepository,
+    private readonly listedMovements: ListedMovementsRepository,
     private readonly steps: ReconciliationSteps,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -40,7 +40,7 @@ export class RunReconciliationsService {
         },
       ],
       async (differences, completedAt) => {
-        for (const { provider, found, endedAt } of await reconciliations.lastCompleted()) {
+        for (const { provider, found, endedAt } of await reconciliations.findLastCompleted()) {
           differences.set({ provider }, found);
           completedAt.set({ provider }, endedAt.getTime() / 1_000);
         }
@@ -66,7 +66,7 @@ export class RunReconciliationsService {
       await this.reconciliations.update(afterNoAnswer(before, pollAgainLater(before, now), now));
       return;
     }
-    await this.listed.insert(before.id, step.listed);
+    await this.listedMovements.insert(before.id, step.listed);
     await this.differences.insert(step.differences);
     const after = afterStep(before, step.result, now);
     await this.reconciliations.update(after);

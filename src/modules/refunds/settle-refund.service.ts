@@ -108,7 +108,7 @@ export class SettleRefundService {
       await this.post(after, payment, fromCreditMinor);
     } else if (before.status === 'succeeded') {
       const { id, amount, updatedAt } = after;
-      const parts = await this.payments.returned(id, payment, amount, updatedAt);
+      const parts = await this.payments.markReturned(id, payment, amount, updatedAt);
       await this.postReturned(after, payment, parts);
     } else {
       await this.payments.releaseReserve(after.id, payment, after.amount, after.updatedAt);

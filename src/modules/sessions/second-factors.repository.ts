@@ -13,11 +13,11 @@ const IS_MISSING = `
 export class SecondFactorsRepository implements OnModuleInit {
   constructor(
     private readonly database: Database,
-    private readonly sealed: SealedColumns,
+    private readonly sealedColumns: SealedColumns,
   ) {}
 
   onModuleInit(): void {
-    this.sealed.register({
+    this.sealedColumns.register({
       table: 'admin_second_factor',
       key: 'id',
       column: 'sealed_secret',

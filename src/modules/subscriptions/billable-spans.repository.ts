@@ -48,11 +48,11 @@ export class BillableSpansRepository {
     return new Map(rows.map(({ customerId, startAt }) => [customerId, startAt]));
   }
 
-  subscribed(customerId: string): Promise<readonly SubscribedSpan[]> {
+  findSubscribedSpans(customerId: string): Promise<readonly SubscribedSpan[]> {
     return this.database.query<SubscribedSpan>(SUBSCRIBED, [customerId]);
   }
 
-  async sold(customerId: string, meterId: string): Promise<readonly BillableSpan[]> {
+  async findBillableSpans(customerId: string, meterId: string): Promise<readonly BillableSpan[]> {
     const rows = await this.database.query<SoldRow>(SOLD, [customerId, meterId]);
     return rows.map(({ isPaused, plannedEndAt, currentPeriodEndAt, ...sold }) => ({
       ...sold,

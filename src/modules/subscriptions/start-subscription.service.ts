@@ -38,7 +38,7 @@ export class StartSubscriptionService {
     private readonly customers: CustomersService,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly outbox: Outbox,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   /**
@@ -89,7 +89,10 @@ export class StartSubscriptionService {
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {
     if (!items.some(isMetered)) return;
-    await this.archived.requireNoClosedMonthAfter(subscription.customerId, subscription.startAt);
+    await this.archivedUsage.requireNoClosedMonthAfter(
+      subscription.customerId,
+      subscription.startAt,
+    );
   }
 
   /**

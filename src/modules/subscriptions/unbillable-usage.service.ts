@@ -32,8 +32,8 @@ export class UnbillableUsageService {
     meter: CarryingMeter,
     now: Date,
   ): Promise<readonly Period[]> {
-    const subscribed = await this.spans.subscribed(customerId);
-    const sold = await this.spans.sold(customerId, meter.id);
+    const subscribed = await this.spans.findSubscribedSpans(customerId);
+    const sold = await this.spans.findBillableSpans(customerId, meter.id);
     return unbillablePeriods(subscribed, sold, carryOverOf(meter), now);
   }
 }

@@ -100,7 +100,7 @@ export class DueQueues {
     now: Date,
   ): Promise<void> {
     const { maxRows = MAX_CLAIMED_ROWS } = queue;
-    const rows = await this.due.dueOn(queue.rows, testClockId, now, maxRows);
+    const rows = await this.due.findDueOnTestClock(queue.rows, testClockId, now, maxRows);
     await this.run(queue, rows, now, async (error, { id }) => {
       if (queue.whenRefused === 'fail') throw error;
       const until = postponedUntil(error, now);

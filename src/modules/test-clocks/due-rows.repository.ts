@@ -70,7 +70,7 @@ export class DueRowsRepository {
   }
 
   /** Returns up to `limit` rows that are due on a test clock, in due order. */
-  dueOn<Row extends DueRow>(
+  findDueOnTestClock<Row extends DueRow>(
     rows: DueTable<Row>,
     testClockId: string,
     now: Date,
@@ -84,7 +84,7 @@ export class DueRowsRepository {
    * statement, because planning it takes 20 times as long as running it. Other statements that search rows must not be prepared
    * (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
    */
-  async nextDueOn<Name extends string>(
+  async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],
     testClockId: string,
   ): Promise<Readonly<Record<Name, Date | null>> | undefined> {

@@ -73,7 +73,7 @@ export class TestClockParticipants {
   /** Returns the jobs with work planned on the clock, with the instant of each, in the order in which they would run. */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);
-    const next = await this.due.nextDueOn(jobs, testClockId);
+    const next = await this.due.nextDueOnTestClock(jobs, testClockId);
     const planned = jobs.flatMap((job) => {
       const dueAt = next?.[job.name] ?? null;
       return dueAt === null ? [] : { job, dueAt };

@@ -43,7 +43,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
     private readonly participants: TestClockParticipants,
-    private readonly abandoned: AbandonedWork,
+    private readonly abandonedWork: AbandonedWork,
     private readonly session: ProcessSession,
     private readonly clock: Clock,
     private readonly audit: AuditTrail,
@@ -52,7 +52,7 @@ export class TestClocksService implements OnModuleInit {
   /** Lets the leases of dead processes end, so that the next call can continue an advance, and background work a deletion. */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
-    this.abandoned.register({ ...leases, work: DELETION_WORK });
+    this.abandonedWork.register({ ...leases, work: DELETION_WORK });
   }
 
   async create(name: string, instant: Date): Promise<TestClock> {

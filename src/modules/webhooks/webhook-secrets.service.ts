@@ -26,11 +26,11 @@ export class WebhookSecretsService implements OnModuleInit {
   constructor(
     private readonly secrets: WebhookSecretsRepository,
     private readonly box: SecretBox,
-    private readonly sealed: SealedColumns,
+    private readonly sealedColumns: SealedColumns,
   ) {}
 
   onModuleInit(): void {
-    this.sealed.register({
+    this.sealedColumns.register({
       table: 'webhook_secret',
       key: 'id',
       column: 'sealed',

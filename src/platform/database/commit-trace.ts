@@ -7,7 +7,7 @@ export class CommitTrace {
   private readonly scope = new CallScope<{ hasCommitted: boolean }>();
 
   /** Marks the current work as committed at least in part. Does nothing outside of {@link run}. */
-  committed(): void {
+  markCommitted(): void {
     const current = this.scope.current;
     if (current !== undefined) current.hasCommitted = true;
   }

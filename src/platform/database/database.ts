@@ -97,9 +97,9 @@ export class Database {
       await runner.startTransaction();
       result = await this.open.run(transaction, work);
       await commit(runner);
-      this.outage.answered();
+      this.outage.recordAnswer();
     } catch (error) {
-      this.outage.failed(error);
+      this.outage.recordFailure(error);
       await abort(runner, error);
       throw error;
     } finally {
@@ -107,7 +107,7 @@ export class Database {
       endCount?.();
       await runner.release();
     }
-    this.commits.committed();
+    this.commits.markCommitted();
     for (const callback of transaction.afterCommit) callback();
     return result;
   }
@@ -153,10 +153,10 @@ export class Database {
   async withOutageLog<Result>(answer: Promise<Result>): Promise<Result> {
     try {
       const result = await answer;
-      this.outage.answered();
+      this.outage.recordAnswer();
       return result;
     } catch (error) {
-      this.outage.failed(error);
+      this.outage.recordFailure(error);
       throw error;
     }
   }

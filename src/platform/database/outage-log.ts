@@ -18,7 +18,7 @@ export class OutageLog {
   private readonly logger = new Logger('database');
   private state: OutageState | null = null;
 
-  failed(error: unknown): void {
+  recordFailure(error: unknown): void {
     if (!isDatabaseOutOfReach(error)) return;
     const now = performance.now();
     this.state ??= { beganAt: now, failedAt: now, loggedAt: -Infinity, failures: 0 };
@@ -27,7 +27,7 @@ export class OutageLog {
     if (now - this.state.loggedAt >= LOG_EVERY_MS) this.log(this.state, error);
   }
 
-  answered(): void {
+  recordAnswer(): void {
     if (this.state === null || performance.now() - this.state.failedAt < QUIET_MS) return;
     const lastedMs = Math.round(this.state.failedAt - this.state.beganAt);
     this.state = null;

@@ -70,7 +70,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly idempotency: Idempotency,
     private readonly reflector: Reflector,
-    private readonly sealed: SealedAnswers,
+    private readonly sealedAnswers: SealedAnswers,
     private readonly configuration: Configuration,
   ) {}
 
@@ -122,8 +122,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   private sealedFor(key: string): AnswerForms {
     return {
-      stored: (answer) => this.sealed.seal(answer, key),
-      sent: (answer) => this.sealed.open(answer, key),
+      stored: (answer) => this.sealedAnswers.seal(answer, key),
+      sent: (answer) => this.sealedAnswers.open(answer, key),
     };
   }
 }

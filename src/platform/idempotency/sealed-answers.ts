@@ -8,11 +8,11 @@ import { withoutPrincipal } from './keyed-request';
 export class SealedAnswers implements OnModuleInit {
   constructor(
     private readonly box: SecretBox,
-    private readonly columns: SealedColumns,
+    private readonly sealedColumns: SealedColumns,
   ) {}
 
   onModuleInit(): void {
-    this.columns.register({
+    this.sealedColumns.register({
       table: 'idempotency_key',
       key: 'key',
       column: 'answer_body',

@@ -13,7 +13,7 @@ const ANSWER_MS = 800;
 @Injectable()
 export class Readiness {
   constructor(
-    private readonly reserved: ReservedConnection,
+    private readonly reservedConnection: ReservedConnection,
     private readonly lifecycle: Lifecycle,
     private readonly clockCheck: ClockCheck,
     { registry }: Metrics,
@@ -40,7 +40,7 @@ export class Readiness {
   async check(): Promise<void> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
     // `OutageLog` logs the reason.
-    await this.reserved.requireWritable(ANSWER_MS).catch(() => {
+    await this.reservedConnection.requireWritable(ANSWER_MS).catch(() => {
       throw serviceUnavailable('The database does not answer, or is read-only.');
     });
     const { fault } = this.clockCheck;

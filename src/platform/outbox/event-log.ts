@@ -142,7 +142,7 @@ const HEADS_AFTER = `
 export class EventLog {
   constructor(
     private readonly database: Database,
-    private readonly damaged: DamagedReads,
+    private readonly damagedReads: DamagedReads,
   ) {}
 
   /**
@@ -198,7 +198,7 @@ export class EventLog {
       one: ({ id }) => query(withData(FOUND), [[id]]),
     });
     const lost = rows.filter(({ data }) => data === null);
-    this.damaged.report(
+    this.damagedReads.report(
       'event',
       lost.map(({ id }) => id),
     );

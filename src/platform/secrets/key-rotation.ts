@@ -31,7 +31,7 @@ export class KeyRotation {
   constructor(
     private readonly box: SecretBox,
     private readonly uses: EncryptionKeyUses,
-    private readonly columns: SealedColumns,
+    private readonly sealedColumns: SealedColumns,
     private readonly texts: SealedTextsRepository,
   ) {}
 
@@ -44,7 +44,7 @@ export class KeyRotation {
     const keyId = this.box.sealingKeyId;
     await this.uses.retireOthers(keyId, 'retiring');
     const unreadable: string[] = [];
-    for (const column of this.columns.all) {
+    for (const column of this.sealedColumns.all) {
       const count = await this.reseal(column, unreadable);
       report({ table: column.table, count });
     }

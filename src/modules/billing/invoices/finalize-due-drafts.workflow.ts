@@ -19,7 +19,7 @@ export class FinalizeDueDraftsWorkflow {
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly periods: SubscriptionPeriodsService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
@@ -34,7 +34,7 @@ export class FinalizeDueDraftsWorkflow {
       const waiting = await this.finalizeInvoices.lockWaiting(drafts.map(({ id }) => id));
       if (waiting.length === 0) return;
       const earned = await this.periods.earnedUntil(subscriptionIds);
-      const givenBack = await this.refunded.lock({ subscriptionIds });
+      const givenBack = await this.refundedAmounts.lock({ subscriptionIds });
       await this.finalizeInvoices.finalizeAll(waiting, earned, givenBack, now);
     });
   }

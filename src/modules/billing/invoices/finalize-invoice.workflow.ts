@@ -26,7 +26,7 @@ export class FinalizeInvoiceWorkflow {
     private readonly locks: BillingLocks,
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
@@ -43,7 +43,7 @@ export class FinalizeInvoiceWorkflow {
       const earned =
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
       const subscriptionIds = subscription === null ? [] : [subscription.id];
-      const givenBack = await this.refunded.lock({ subscriptionIds });
+      const givenBack = await this.refundedAmounts.lock({ subscriptionIds });
       return this.finalizeInvoices.finalize(invoice, customer, earned, givenBack, now);
     });
   }

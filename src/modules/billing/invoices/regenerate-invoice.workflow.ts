@@ -26,7 +26,7 @@ export class RegenerateInvoiceWorkflow {
     private readonly locks: BillingLocks,
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly regenerateInvoice: RegenerateInvoiceService,
   ) {}
 
@@ -39,7 +39,7 @@ export class RegenerateInvoiceWorkflow {
       const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
       const { customer, now } = await this.locks.lockCustomer(found.customerId);
       const charges = await this.periods.lockBilled(found);
-      const { refunded } = await this.refunded.lock({
+      const { refunded } = await this.refundedAmounts.lock({
         credits: this.regenerateInvoice.creditsOf(found),
         invoiceIds: await this.regenerateInvoice.correctedBy(found),
       });

@@ -101,7 +101,7 @@ export class CollectInvoicesWorkflow {
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.findExistingIds(customerIds);
-    const methods = await this.methods.defaults([...existing]);
+    const methods = await this.methods.findDefaultMethods([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const notCharged = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);
     return (invoice) =>

@@ -17,7 +17,7 @@ const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unu
  *
  * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue one.
  * 2. Locks the customer and the setup.
- * 3. Stores the payment method of a succeeded setup (`KeepPaymentMethodWorkflow`), and writes the setup. If the method was
+ * 3. Stores the payment method of a succeeded setup (`SavePaymentMethodWorkflow`), and writes the setup. If the method was
  *    deleted meanwhile, it is not stored again, and the setup fails.
  */
 @Injectable()

@@ -44,9 +44,9 @@ interface Applied extends Decision {
 export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly derived: DerivedState,
+    private readonly derivedState: DerivedState,
     private readonly issueInvoice: IssueInvoiceService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
     private readonly redemptions: RedemptionsService,
@@ -65,7 +65,7 @@ export class ApplyOutcomesWorkflow {
       idIfEndedUnpaid(before, outcome.subscription),
     );
     if (givenUp.length > 0) await this.unpaidInvoices.lock(givenUp);
-    const givenBack = await this.refunded.lock({
+    const givenBack = await this.refundedAmounts.lock({
       credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
       subscriptionIds: decisions.map(({ before }) => before.id),
     });
@@ -76,7 +76,7 @@ export class ApplyOutcomesWorkflow {
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
-    await this.derived.update(
+    await this.derivedState.update(
       decided.map(({ before, after }) => ({ before, after })),
       now,
     );
@@ -121,7 +121,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStatus(after);
-    await this.derived.update(
+    await this.derivedState.update(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

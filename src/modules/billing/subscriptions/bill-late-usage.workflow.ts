@@ -23,7 +23,7 @@ export class BillLateUsageWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly customers: CustomersService,
     private readonly finalUsage: FinalUsageService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly locks: BillingLocks,
     private readonly issueInvoice: IssueInvoiceService,
   ) {}
@@ -39,7 +39,7 @@ export class BillLateUsageWorkflow {
       const billed = ended.filter(({ customerId }) => customerIds.has(customerId));
       const billedIds = new Set(billed.map(({ id }) => id));
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));
-      const givenBack = await this.refunded.lock({ subscriptionIds: [...billedIds] });
+      const givenBack = await this.refundedAmounts.lock({ subscriptionIds: [...billedIds] });
       await this.locks.lockBeforeInvoices(billed);
       const requests = billed.map((subscription) => ({
         ...lateUsageRequestOf(subscription),

@@ -25,7 +25,7 @@ export class PreviewInvoiceWorkflow {
     private readonly database: Database,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly issueInvoice: IssueInvoiceService,
-    private readonly refunded: RefundedAmounts,
+    private readonly refundedAmounts: RefundedAmounts,
   ) {}
 
   /**
@@ -56,7 +56,7 @@ export class PreviewInvoiceWorkflow {
     redeemed: readonly RedeemedTerms[],
   ): Promise<SubscriptionPreview> {
     const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
-    const givenBack = await this.refunded.read({
+    const givenBack = await this.refundedAmounts.read({
       credits: creditsOf(outcome),
       subscriptionIds: [outcome.subscription.id],
     });

@@ -24,7 +24,7 @@ import { DerivedState } from './derived-state';
 export class SubscriptionStatusWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly derived: DerivedState,
+    private readonly derivedState: DerivedState,
     private readonly collection: InvoiceCollectionService,
     private readonly payments: PaymentsService,
     private readonly outbox: Outbox,
@@ -37,7 +37,7 @@ export class SubscriptionStatusWorkflow {
     const after = nextVersion(before, now, changed);
     await this.subscriptions.updateStatus(after);
     const occurredAt = after.updatedAt;
-    await this.derived.update([{ before, after }], occurredAt);
+    await this.derivedState.update([{ before, after }], occurredAt);
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 

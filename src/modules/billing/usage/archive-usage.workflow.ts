@@ -26,7 +26,7 @@ export class ArchiveUsageWorkflow {
   async step(now: Date): Promise<boolean> {
     if (await this.removeArchivedUsage.removeNext(now)) return true;
     return this.database.transaction(async () => {
-      const step = await this.archive.next(now);
+      const step = await this.archive.archiveNext(now);
       if (typeof step === 'string') return step === 'done';
       await this.archive.close(step, (customerIds) => this.openSince(customerIds));
       return true;

@@ -25,7 +25,7 @@ export class ArchiveDirectory {
     const base = `${folder}/usage-${folder}-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}`;
     const name = `${base}.ndjson.gz`;
     const file = { month, number, name, events: lines.length, bytes: content.length, sha256 };
-    await this.put(name, content);
+    await this.writeFile(name, content);
     const manifest = {
       month: folder,
       number,
@@ -34,7 +34,7 @@ export class ArchiveDirectory {
       bytes: file.bytes,
       sha256,
     };
-    await this.put(`${base}.json`, Buffer.from(`${JSON.stringify(manifest)}\n`));
+    await this.writeFile(`${base}.json`, Buffer.from(`${JSON.stringify(manifest)}\n`));
     await sync(dirname(join(this.path, name)));
     await sync(this.path);
     return file;
@@ -78,7 +78,7 @@ export class ArchiveDirectory {
     }
   }
 
-  private async put(name: string, content: Buffer): Promise<void> {
+  private async writeFile(name: string, content: Buffer): Promise<void> {
     const path = join(this.path, name);
     // A worker that lost its connection may still be writing the same file.
     const temporary = `${path}.${randomUUID()}.tmp`;

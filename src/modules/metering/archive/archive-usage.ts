@@ -52,7 +52,7 @@ export class ArchiveUsage {
   ) {}
 
   /** Runs the next step in the caller's transaction, or returns the streams that the caller must pass to {@link close}. */
-  async next(now: Date): Promise<ArchiveStep> {
+  async archiveNext(now: Date): Promise<ArchiveStep> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return 'none';
     const progress = await this.archive.lock();
@@ -73,7 +73,7 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams, in the transaction of {@link next}. Leaves out streams whose billed or open periods may still
+   * Closes a month of streams, in the transaction of {@link archiveNext}. Leaves out streams whose billed or open periods may still
    * need the month.
    * @param openSince reads the start of the earliest unbilled period, by customer. Called after the streams are locked, so that
    *   no period that needs the month can be billed or opened in the meantime.

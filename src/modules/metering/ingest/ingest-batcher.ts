@@ -84,8 +84,8 @@ export class IngestBatcher {
     if (events.length === 0) return { accepted: 0, notStored: [] };
     const { parts, rest } = await this.splitCached(events);
     const which = events.length > 1 ? 'lists' : 'singles';
-    const outcomes = parts.map((part) => this.queuesOf(part)[which].put(part.events, part));
-    if (rest.length > 0) outcomes.push(this.slowPath[which].put(rest, null));
+    const outcomes = parts.map((part) => this.queuesOf(part)[which].enqueue(part.events, part));
+    if (rest.length > 0) outcomes.push(this.slowPath[which].enqueue(rest, null));
     return joinParts(outcomes);
   }
 
@@ -177,7 +177,7 @@ export class IngestBatcher {
       requests.map(({ resolve, reject }, index) => {
         const { parts: ofRequest, rest } = split[index] ?? { parts: [], rest: [] };
         const written = ofRequest.map((part) => this.withSlowPath(part, outcomes.get(part)));
-        if (rest.length > 0) written.push(this.slowPath.lists.put(rest, null));
+        if (rest.length > 0) written.push(this.slowPath.lists.enqueue(rest, null));
         return joinParts(written).then(resolve, reject);
       }),
     );
@@ -189,12 +189,12 @@ export class IngestBatcher {
     outcome: FastPathOutcome | undefined,
   ): Promise<AppendOutcome> {
     invariant(outcome !== undefined, 'A request has an outcome.');
-    if (typeof outcome === 'string') return this.slowPath.lists.put(part.events, null);
+    if (typeof outcome === 'string') return this.slowPath.lists.enqueue(part.events, null);
     if ('failure' in outcome) throw outcome.failure;
     if (!('rest' in outcome)) return outcome;
     return joinParts([
       Promise.resolve(outcome.stored),
-      this.slowPath.lists.put(outcome.rest, null),
+      this.slowPath.lists.enqueue(outcome.rest, null),
     ]);
   }
 

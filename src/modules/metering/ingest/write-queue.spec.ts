@@ -4,7 +4,7 @@ import { WriteQueue } from './write-queue';
 
 const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 
-const write = (queue: WriteQueue): Promise<AppendOutcome> => queue.put([], null);
+const write = (queue: WriteQueue): Promise<AppendOutcome> => queue.enqueue([], null);
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -146,7 +146,7 @@ describe('a write queue', () => {
         () => undefined,
         2,
       );
-      const put = (request: FastPathRequest) => queue.put(request.events, request);
+      const put = (request: FastPathRequest) => queue.enqueue(request.events, request);
       const end = () => inFlight.splice(0).forEach((endOne) => endOne());
       const begun = () => new Promise<void>((resolve) => (onStart = resolve));
       return { groups, put, end, begun };

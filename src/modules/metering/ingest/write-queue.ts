@@ -82,7 +82,10 @@ export class WriteQueue {
   }
 
   /** Returns the outcome of the events once they are written, by this queue or, if it did not try them, by `onNotTried`. */
-  put(events: readonly IncomingEvent[], fastPath: FastPathRequest | null): Promise<AppendOutcome> {
+  enqueue(
+    events: readonly IncomingEvent[],
+    fastPath: FastPathRequest | null,
+  ): Promise<AppendOutcome> {
     return new Promise((resolve, reject) =>
       this.add({ events, fastPath, resolve, reject, retries: 0 }),
     );

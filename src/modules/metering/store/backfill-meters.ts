@@ -30,7 +30,7 @@ export class BackfillMeters {
     private readonly meters: MetersService,
     private readonly backfills: MeterBackfillsRepository,
     private readonly totals: UsageTotalsWriter,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   /**
@@ -87,7 +87,10 @@ export class BackfillMeters {
     }
     const next = await this.lockNextStreams(current, eventName, current.lastStreamId);
     if (next === 'none') {
-      await this.meters.activate(meterId, await this.archived.archiveEndOfEventName(eventName));
+      await this.meters.activate(
+        meterId,
+        await this.archivedUsage.archiveEndOfEventName(eventName),
+      );
       await this.backfills.remove(meterId);
       return 'done';
     }

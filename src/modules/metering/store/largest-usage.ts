@@ -50,13 +50,13 @@ interface CustomerTotalsRow extends TotalsRow {
 export class LargestUsageReader {
   constructor(
     private readonly database: Database,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   async read({ meter, period, limit }: LargestUsageQuery): Promise<LargestUsage> {
     const { aggregation } = meter;
     const edges = edgesOf(splitAtHours(period));
-    await this.archived.requireStoredOfEventName(meter.eventName, edges);
+    await this.archivedUsage.requireStoredOfEventName(meter.eventName, edges);
     const heldSince = carryOverStart(meter, undefined);
     const before =
       heldSince === null ? [] : [splitAtHours({ startAt: heldSince, endAt: period.startAt })];

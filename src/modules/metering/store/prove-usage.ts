@@ -61,7 +61,7 @@ export class ProveUsage {
   constructor(
     private readonly database: Database,
     private readonly streams: UsageStreams,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   prove({
@@ -74,8 +74,13 @@ export class ProveUsage {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // If there is no stream, the queries get an id that does not exist, and return zeros.
       const { eventName } = meter;
-      const [archived = []] = await this.archived.findMonths([{ customerId, eventName, period }]);
-      const stored = afterInstant(period, await this.archived.archiveEndOfStream(stream ?? '0'));
+      const [archived = []] = await this.archivedUsage.findMonths([
+        { customerId, eventName, period },
+      ]);
+      const stored = afterInstant(
+        period,
+        await this.archivedUsage.archiveEndOfStream(stream ?? '0'),
+      );
       const inPeriod = [stream ?? '0', stored.startAt, stored.endAt];
       const [count] = await this.database.query<{ accepted: string }>(COUNT, inPeriod);
       if (Number(count?.accepted) > MAX_EVENTS) throw tooManyEventsToProve();

@@ -69,12 +69,12 @@ interface TotalRow {
 export class TotalUsageReader {
   constructor(
     private readonly database: Database,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   async read({ meter, windows, groupBy, top }: TotalUsageQuery): Promise<TotalUsage> {
     const edges = windows.flatMap((window) => edgesOf(splitAtHours(window)));
-    await this.archived.requireStoredOfEventName(meter.eventName, edges);
+    await this.archivedUsage.requireStoredOfEventName(meter.eventName, edges);
     const { together } = PIECES[meter.aggregation];
     const boundaries = [
       ...windows.map(({ startAt }) => startAt),

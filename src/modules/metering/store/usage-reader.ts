@@ -36,7 +36,7 @@ export class UsageReader {
   constructor(
     private readonly database: Database,
     private readonly streams: UsageStreams,
-    private readonly archived: ArchivedUsage,
+    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   async aggregate(requested: UsageQuery): Promise<UsageReading> {
@@ -86,7 +86,7 @@ export class UsageReader {
     const exact = upToPosition !== null;
     // Running totals include everything up to the last position, so usage at an earlier position is computed from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
-    await this.archived.requireStored(stream, requested.flatMap(edgesOf));
+    await this.archivedUsage.requireStored(stream, requested.flatMap(edgesOf));
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',

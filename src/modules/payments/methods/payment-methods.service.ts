@@ -176,7 +176,9 @@ export class PaymentMethodsService {
   }
 
   /** Returns the default methods by customer id. Customers without a default method are absent. */
-  async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
+  async findDefaultMethods(
+    customerIds: readonly string[],
+  ): Promise<ReadonlyMap<string, ChosenMethod>> {
     const methods = await this.methods.findDefaults(customerIds);
     return new Map(methods.map((method) => [method.customerId, chosen(method)]));
   }
@@ -195,7 +197,7 @@ export class PaymentMethodsService {
       return chosen(method);
     }
     if (provider === null && paymentMethodId === null) {
-      const kept = (await this.defaults([customerId])).get(customerId);
+      const kept = (await this.findDefaultMethods([customerId])).get(customerId);
       if (kept !== undefined) return kept;
       if (fallback === null || !this.gateway.isEnabled(fallback))
         throw paymentMethodRequired(customerId);

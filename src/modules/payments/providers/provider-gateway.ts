@@ -58,7 +58,7 @@ export class ProviderGateway {
     private readonly sandbox: SandboxProvider,
     manual: ManualProvider,
     stripe: StripeProvider,
-    private readonly prepared: PreparedCharges,
+    private readonly preparedCharges: PreparedCharges,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
   ) {
@@ -86,11 +86,11 @@ export class ProviderGateway {
 
   /** Charges a payment whose provider was not asked yet. An automatic charge of an unusable method fails without a request. */
   async charge(payment: Payment): Promise<ProviderOutcome> {
-    if (await this.prepared.isMethodUnusable(payment)) return METHOD_UNUSABLE;
+    if (await this.preparedCharges.isMethodUnusable(payment)) return METHOD_UNUSABLE;
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
         ? provider.charge(chargeRequest(payment, directKey(payment.id)))
-        : this.prepared.charge(provider, payment),
+        : this.preparedCharges.charge(provider, payment),
     );
   }
 
@@ -99,7 +99,7 @@ export class ProviderGateway {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
         ? provider.charge(chargeRequest(payment, directKey(payment.id)))
-        : this.prepared.resume(provider, payment),
+        : this.preparedCharges.resume(provider, payment),
     );
   }
 
