@@ -46,6 +46,85 @@ describe('changes of a subscription', () => {
     await story.verify();
   });
 
+  // Half of 16 April belongs to the old plan by the second, and none of it by the day.
+  it.each([
+    ['day', 'day', [3_000, -1_500], [1_500, 3_000]],
+    ['second', 'day', [3_000, -1_500], [1_500, 3_000]],
+    ['none', 'day', [3_000, -1_500], [1_500, 3_000]],
+    ['second', 'second', [2_900, -1_450], [1_550, 2_900]],
+    ['day', 'second', [2_900, -1_450], [1_550, 2_900]],
+    ['none', 'second', [2_900, -1_450], [1_550, 2_900]],
+  ])(
+    'from proration %s to %s count both sides as the new version says',
+    async (from, to, change, arrears) => {
+      const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+      const planOf = (amount: number, proration: string) =>
+        story.planOf(
+          (['in_advance', 'in_arrears'] as const).map((timing) => ({
+            ...{ name: timing, model: 'flat', timing, amount },
+          })),
+          { proration },
+        );
+      const { id } = await story.subscribe((await planOf(3_000, from)).id);
+      const plan_id = (await planOf(6_000, to)).id;
+      await story.advance('2026-04-16T12:00:00.000Z');
+      await story.command(id, 'change', { plan_id, when: 'now' });
+      await story.advance('2026-05-01T00:00:00.000Z');
+      expect(await story.amounts()).toEqual([[3_000], change, [6_000, ...arrears]]);
+      await story.verify();
+    },
+  );
+
+  it('by day and by second in turn bill each part up to where the next one begins', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const planOf = async (proration: string): Promise<string> => {
+      const timings = ['in_advance', 'in_arrears'];
+      const prices = timings.map((timing) => ({
+        name: timing,
+        model: 'flat',
+        timing,
+        amount: 3_000,
+      }));
+      return (await story.planOf(prices, { proration })).id;
+    };
+    const { id } = await story.subscribe(await planOf('second'));
+    for (const [at, proration] of [
+      ['2026-04-11T12:00:00.000Z', 'day'],
+      ['2026-04-16T12:00:00.000Z', 'second'],
+      ['2026-04-16T18:00:00.000Z', 'second'],
+      ['2026-04-21T12:00:00.000Z', 'day'],
+    ] as const) {
+      await story.advance(at);
+      await story.command(id, 'change', { plan_id: await planOf(proration), when: 'now' });
+    }
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([
+      [3_000],
+      [2_000, -2_000],
+      [1_450, -1_450],
+      [1_425, -1_425],
+      [1_000, -1_000],
+      // 10, 5.5, 0.25, 4.25 and 10 days.
+      [3_000, 1_000, 550, 25, 425, 1_000],
+    ]);
+    await story.verify();
+  });
+
+  it('to another interval count the old period as the new version says', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const prices = [
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 },
+      { name: 'Support', model: 'flat', timing: 'in_arrears', amount: 3_000 },
+    ];
+    const monthly = await story.planOf(prices, { proration: 'day' });
+    const weekly = await story.planOf(prices, { proration: 'second', interval: 'week' });
+    const { id } = await story.subscribe(monthly.id);
+    await story.advance('2026-04-16T12:00:00.000Z');
+    await story.command(id, 'change', { plan_id: weekly.id, when: 'now' });
+    expect(await story.amounts()).toEqual([[3_000], [3_000, 1_550, -1_450]]);
+    await story.verify();
+  });
+
   it('of quantities in arrears are billed with a line for each part', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const plan = await story.planOf([
@@ -206,13 +285,13 @@ describe('changes of a subscription', () => {
     const ended = await preview('cancel', { when: 'period_end' });
     expect(ended).toMatchObject({ bills_at, reason: 'end', plan_version_id });
     expect(amountsOf(ended)).toEqual([620]);
-    // 10 of 31 days for two seats.
+    // 11 of 31 days for two seats, the day of the pause included.
     const paused = await preview('pause');
     expect(paused).toMatchObject({ bills_at, plan_version_id });
-    expect(amountsOf(paused)).toEqual([200]);
+    expect(amountsOf(paused)).toEqual([220]);
     await story.command(id, 'pause');
     await story.advance(bills_at);
-    expect(await story.amounts()).toEqual([[1_000], [200]]);
+    expect(await story.amounts()).toEqual([[1_000], [220]]);
     await story.verify();
   });
 
@@ -315,7 +394,7 @@ describe('changes of a subscription', () => {
 
   it.each([
     ['for no time', '2026-04-29T00:00:00.000Z', [2_800, 200]],
-    ['for a week', '2026-05-06T00:00:00.000Z', [2_800]],
+    ['for a week', '2026-05-06T00:00:00.000Z', [2_900]],
   ])(
     'a pause of a plan without proration %s bills prices in arrears by the day',
     async (_, resumedAt, parts) => {

@@ -78,17 +78,23 @@ describe('the unused share of what a line holds is credited', () => {
     ['more unused than billed', billed(710n, { proration: days(22n, 31n) }), days(23n, 31n)],
     ['another period', billed(710n, { proration: days(22n, 31n) }), days(8n, 30n)],
     [
-      'days of a line in seconds',
-      billed(710n, { proration: { ...days(22n, 31n), unit: 'second' } }),
-      days(8n, 31n),
-    ],
-    [
       'a line credited beyond its billed amount',
       billed(710n, { creditedMinor: 711n }),
       days(8n, 31n),
     ],
   ])('refused: %s', (_, line, unused) => {
     expect(() => creditForUnused(line, unused)).toThrow(InvariantError);
+  });
+
+  const seconds = (count: bigint) =>
+    ({ numerator: count, denominator: 31n * 86_400n, unit: 'second' }) as const;
+
+  test.each<[string, Proration, Proration, bigint]>([
+    ['days of a line in seconds', seconds(22n * 86_400n), days(11n, 31n), 355n],
+    ['seconds of a line in days', days(22n, 31n), seconds(11n * 86_400n), 355n],
+    ['no more days than the seconds billed', seconds(20n * 86_400n + 1n), days(21n, 31n), 710n],
+  ])('%s, after a change to a version with another unit', (_, proration, unused, expected) => {
+    expect(creditForUnused(billed(710n, { proration }), unused)).toBe(expected);
   });
 
   test('partial credits never take more than the line held', () => {

@@ -32,20 +32,25 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 /**
  * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times the unused
  * part, divided by the amount of the line.
- * @throws InvariantError when the unused part is more than the line billed, or has another unit or denominator.
+ * The unused part has another unit if a change to a version with that unit causes the credit; it is then at most the line.
+ * @throws InvariantError when the unused part in the unit of the line is more than the line billed, or has another denominator.
  */
 export function unusedShare(
   line: Pick<PrepaidLine, 'fullAmount' | 'proration' | 'amountMinor'>,
   unused: Proration,
 ): Rational {
   const billed = line.proration ?? { ...unused, numerator: unused.denominator };
+  const isSameUnit = unused.unit === billed.unit;
   invariant(
-    unused.unit === billed.unit && unused.denominator === billed.denominator,
+    !isSameUnit || unused.denominator === billed.denominator,
     'prorations of one period in one unit',
   );
-  invariant(unused.numerator <= billed.numerator, 'no more is unused than was billed');
+  invariant(
+    !isSameUnit || unused.numerator <= billed.numerator,
+    'no more is unused than was billed',
+  );
   if (unused.numerator === 0n || line.amountMinor <= 0n) return ZERO;
-  if (unused.numerator === billed.numerator) return rational(1n);
+  if (isSameUnit && unused.numerator === billed.numerator) return rational(1n);
   const exact = multiply(line.fullAmount, factorOf(unused));
   return lesserOf(divide(exact, rational(line.amountMinor)), rational(1n));
 }

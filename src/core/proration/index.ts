@@ -1,1 +1,9 @@
-export { factorOf, prorate, unusedPart, type ProratedPart, type Proration } from './proration';
+export {
+  factorOf,
+  prorate,
+  prorateBetween,
+  unusedPart,
+  type PartBoundary,
+  type ProratedPart,
+  type Proration,
+} from './proration';

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { InvariantError } from '../invariant';
 import { allocate, multiplyByRatio } from '../money';
 import { periodAt, type BillingAnchor, type Period } from '../time';
-import { factorOf, prorate, unusedPart, type ProratedPart } from './index';
+import {
+  factorOf,
+  prorate,
+  prorateBetween,
+  unusedPart,
+  type PartBoundary,
+  type ProratedPart,
+} from './index';
 
 const period = (startAt: string, endAt: string): Period => ({
   startAt: new Date(startAt),
@@ -138,6 +145,70 @@ describe('in seconds the instant is the boundary', () => {
   ])('%s', (_, partGiven, full, numerator, denominator) => {
     const expected = { numerator, denominator, unit: 'second' };
     expect(prorate('second', partGiven, full, 'Europe/Paris')).toEqual(expected);
+  });
+});
+
+describe('between two boundaries', () => {
+  const day = (text: string) => ({ at: new Date(text), unit: 'day' }) as const;
+  const second = (text: string) => ({ at: new Date(text), unit: 'second' }) as const;
+  const ofDays = (numerator: bigint, denominator = 31n) => ({
+    numerator,
+    denominator,
+    unit: 'day',
+  });
+  const ofSeconds = (numerator: bigint, denominator = 31n * 86_400n) => ({
+    ...{ numerator, denominator, unit: 'second' },
+  });
+  const afternoons = period('2026-03-01T18:00:00Z', '2026-04-01T18:00:00Z');
+
+  test.each<[string, PartBoundary, PartBoundary, Period, unknown]>([
+    [
+      'from the start of the period in the unit of the end',
+      second('2026-03-01T00:00:00Z'),
+      day('2026-03-11T12:00:00Z'),
+      march,
+      ofDays(10n),
+    ],
+    ['of one unit', day('2026-03-11T12:00:00Z'), day('2026-03-21T18:00:00Z'), march, ofDays(10n)],
+    [
+      'from the start of a date to an instant',
+      day('2026-03-11T12:00:00Z'),
+      second('2026-03-21T18:00:00Z'),
+      march,
+      ofSeconds(10n * 86_400n + 64_800n),
+    ],
+    [
+      'from an instant to the start of a date',
+      second('2026-03-11T12:00:00Z'),
+      day('2026-03-21T18:00:00Z'),
+      march,
+      ofSeconds(9n * 86_400n + 43_200n),
+    ],
+    [
+      'from an instant to the start of its date',
+      second('2026-03-11T12:00:00Z'),
+      day('2026-03-11T18:00:00Z'),
+      march,
+      ofSeconds(0n),
+    ],
+    [
+      'with dates as long as each other in a period that does not start at midnight',
+      day('2026-03-11T12:00:00Z'),
+      second('2026-03-21T18:00:00Z'),
+      afternoons,
+      ofSeconds(10n * 86_400n),
+    ],
+    [
+      'and in one with a short date',
+      day('2026-03-30T10:00:00Z'),
+      second('2026-03-31T22:00:00Z'),
+      parisMarch,
+      // Two of 31 dates of 2,674,800 seconds.
+      ofSeconds(172_568n, 2_674_800n),
+    ],
+  ])('%s', (_, from, to, full, expected) => {
+    const timeZone = full === parisMarch ? 'Europe/Paris' : 'UTC';
+    expect(prorateBetween(from, to, full, timeZone)).toEqual(expected);
   });
 });
 

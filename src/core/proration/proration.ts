@@ -1,7 +1,7 @@
 import { rational, type Rational } from '../decimal';
 import { invariant } from '../invariant';
 import { elapsedSeconds, localDateCount, type Period } from '../time';
-import { lesser } from '../money';
+import { greater, lesser, multiplyByRatio } from '../money';
 
 /**
  * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The invoice line keeps
@@ -53,6 +53,33 @@ export function prorate(
   invariant(denominator > 0n, 'a full period is not empty');
   invariant(0n <= numerator && numerator <= denominator, 'a part is at most the whole');
   return { numerator, denominator, unit };
+}
+
+/** An instant at which one part ends and another begins, and the unit that both are counted in there. */
+export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
+
+/**
+ * Returns the part between two boundaries, so that the parts of a period add up to the whole although their units differ. In
+ * different units the part is in seconds: a boundary counted by day is where the dates before it end if all dates of the full
+ * period are equally long, to the second. A part whose end is counted before its start is zero.
+ */
+export function prorateBetween(
+  from: PartBoundary,
+  to: PartBoundary,
+  fullPeriod: Period,
+  timeZone: string,
+): Proration {
+  const { startAt } = fullPeriod;
+  if (from.unit === to.unit || from.at.getTime() === startAt.getTime()) {
+    const part = { startAt: from.at, endAt: to.at, end: 'border' as const };
+    return prorate(to.unit, part, fullPeriod, timeZone);
+  }
+  const denominator = elapsedSeconds(fullPeriod);
+  const secondOf = ({ at, unit }: PartBoundary): bigint => {
+    const before = prorate(unit, { startAt, endAt: at, end: 'border' }, fullPeriod, timeZone);
+    return multiplyByRatio(denominator, before.numerator, before.denominator);
+  };
+  return { numerator: greater(0n, secondOf(to) - secondOf(from)), denominator, unit: 'second' };
 }
 
 /**

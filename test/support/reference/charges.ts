@@ -33,6 +33,7 @@ export class Charges {
     { index, items, period }: ReferenceSubscription,
     at: number,
     isTermination: boolean,
+    changeUnit: 'day' | 'second' | null = null,
   ): Bills {
     if (period.isTrial || period.isOver) return [];
     return items
@@ -43,12 +44,16 @@ export class Charges {
         const to = holdsOn ? at : item.to;
         const isEnd = isTermination && holdsOn;
         const isLastDay = isEnd || (!holdsOn && item.billsLastDay);
-        if (from > to || (from === to && !isLastDay)) return [];
+        const unitAtEnd = (holdsOn ? changeUnit : item.lastUnit) ?? unitOf(item);
+        const isNoTime = from === to && !isLastDay && unitAtEnd === unitOf(item);
+        if (from > to || isNoTime) return [];
         const lastsToPeriodEnd = isEnd || to === period.to;
         const isWhole =
           (from === period.fullFrom && to === period.to) ||
           (isWholeOnly(item) && from === period.from && lastsToPeriodEnd);
-        const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
+        const part = isWhole
+          ? fraction(1n)
+          : this.part(item, from, to, period, isLastDay, unitAtEnd);
         if (item.price.isMetered) {
           return from === to ? [] : [this.usageOf(index, item, from, to, part)];
         }
@@ -57,7 +62,13 @@ export class Charges {
   }
 
   /** Returns credits for the unused part of each remaining line that no other credit has taken. */
-  credits(items: readonly Item[], now: number, isEnd: boolean, period: number): Bills {
+  credits(
+    items: readonly Item[],
+    now: number,
+    isEnd: boolean,
+    period: number,
+    changeUnit: 'day' | 'second' | null = null,
+  ): Bills {
     const limits = this.limits();
     return items.filter(isInAdvance).map((item) => {
       const lines = item.billed
@@ -66,10 +77,12 @@ export class Charges {
           const from = Math.max(line.from, now);
           // The day on which a subscription ends is billed, unless the billed part has not started.
           const dayOfEnd = isEnd && line.unit === 'day' && now >= line.from ? 1n : 0n;
-          const span = this.measure(line.unit, from, line.to) - dayOfEnd;
+          // What begins later is unused as it was billed. A change counts what has begun in the unit of the new version.
+          const unit = now < line.from ? line.unit : (changeUnit ?? line.unit);
+          const span = this.measure(unit, from, line.to) - dayOfEnd;
           const unused = fraction(
             span < 0n ? 0n : span,
-            this.measure(line.unit, line.fullFrom, line.fullTo),
+            this.measure(unit, line.fullFrom, line.fullTo),
           );
           return creditOf(line, unused, now, period, limits);
         });
@@ -93,12 +106,34 @@ export class Charges {
     to: number,
     period: { readonly fullFrom: number; readonly to: number },
     isTermination: boolean,
+    unitAtEnd = unitOf(item),
   ): Fraction {
-    const unit = unitOf(item);
+    const unit = from === period.fullFrom ? unitAtEnd : unitOf(item);
+    if (unit !== unitAtEnd) {
+      const since = this.secondOf(unit, from, period);
+      const until = this.secondOf(unitAtEnd, to, period);
+      const seconds = secondsBetween(period.fullFrom, period.to);
+      return fraction(since < until ? until - since : 0n, seconds);
+    }
     const all = this.measure(unit, period.fullFrom, period.to);
     const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
     const most = this.measure(unit, from, period.to);
     return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
+  }
+
+  /** Returns the second of the period at which an instant counts: by the day, all days of the period have the same length. */
+  private secondOf(
+    unit: 'day' | 'second',
+    at: number,
+    period: { readonly fullFrom: number; readonly to: number },
+  ): bigint {
+    if (unit === 'second') return secondsBetween(period.fullFrom, at);
+    const days = datesBetween(period.fullFrom, at, this.zone);
+    const length = fraction(
+      secondsBetween(period.fullFrom, period.to),
+      datesBetween(period.fullFrom, period.to, this.zone),
+    );
+    return rounded(times(length, fraction(days)));
   }
 
   private measure(unit: 'day' | 'second', from: number, to: number): bigint {
@@ -123,11 +158,11 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, creditedLine: line, together: [] }];
 }
 
-/** Returns the unused part of what a line billed. */
+/** Returns the unused part of what a line billed: at most all of it, also if both are counted in different units. */
 function unusedShare({ part }: BilledLine, unused: Fraction): Fraction {
-  return unused.over === 0n
-    ? fraction(0n)
-    : fraction(unused.over * part.under, unused.under * part.over);
+  if (unused.over === 0n) return fraction(0n);
+  const [over, under] = [unused.over * part.under, unused.under * part.over];
+  return fraction(least(over, under), under);
 }
 
 /** Returns the charge for a part of a period. */

@@ -19,6 +19,8 @@ export interface Item {
   resumesUntil: number | null;
   /** True if a plan by the day bills the day on which it ended: a pause did it, and no resume on that day. */
   billsLastDay: boolean;
+  /** Unit of the version of the change that ended it, by which the part before the change is counted too; null: its own. */
+  lastUnit: 'day' | 'second' | null;
   billed: BilledLine[];
 }
 
@@ -37,6 +39,7 @@ export function itemsOf(terms: Terms, from: number): Item[] {
     isOver: false,
     resumesUntil: null,
     billsLastDay: false,
+    lastUnit: null,
     billed: [],
   }));
 }
@@ -114,7 +117,7 @@ export function isInAdvance({ price }: Item): boolean {
 }
 
 /** Returns the unit of proration, also where a caller asks for one that the plan does not have. */
-export function unitOf({ proration }: Item): 'day' | 'second' {
+export function unitOf({ proration }: Pick<Item, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }
 

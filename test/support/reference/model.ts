@@ -18,6 +18,7 @@ import {
   isWholeOnly,
   itemsOf,
   swap,
+  unitOf,
 } from './items';
 import { fraction } from './money';
 import { Offers, type Terms, type TermsChange } from './offers';
@@ -136,14 +137,15 @@ export class Reference {
       return null;
     }
     const { now } = this;
+    const unit = unitOf(version);
     if (period.isTrial) {
       swap(subscription, terms, now);
     } else if (!isSame) {
       this.drafts.finalizeFor(subscription, held(subscription, now));
       this.moveToNextPeriod(subscription);
       const bills = [
-        ...this.charges.arrears(subscription, now, false),
-        ...this.charges.credits(since(subscription), now, false, now),
+        ...this.charges.arrears(subscription, now, false, unit),
+        ...this.charges.credits(since(subscription), now, false, now, unit),
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
@@ -157,6 +159,7 @@ export class Reference {
       this.open(subscription, true, 'change', bills);
     } else if (prorates) {
       const { ended, added } = swap(subscription, terms, now);
+      for (const item of ended) item.lastUnit = unit;
       this.drafts.finalizeFor(subscription, ended);
       const charges = added.filter(isInAdvance).map((item) => {
         const part = this.charges.part(item, now, period.to, period, false);
@@ -167,7 +170,7 @@ export class Reference {
       );
       // Credits of nothing make no invoice, so late usage waits.
       const credits = this.charges
-        .credits(items, now, false, period.from)
+        .credits(items, now, false, period.from, unit)
         .filter((credit) => !credit.isNothing());
       this.bill(subscription, 'change', [...credits, ...charges]);
     } else {
@@ -240,6 +243,7 @@ export class Reference {
         from: this.now,
         to: until,
         billsLastDay: false,
+        lastUnit: null,
         billed: [],
       });
     }

@@ -200,8 +200,7 @@ function creditLines(
     .filter(({ itemId }) => itemId === request.itemId)
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
-      const { unusedFrom, end } = request;
-      const unused = { from: unusedFrom, part: unusedOf(line, unusedFrom, end) };
+      const unused = { from: request.unusedFrom, part: unusedOf(line, request) };
       return creditLine(line, { ...context, limit, returns }, unused, nextId()) ?? [];
     });
 }
@@ -280,6 +279,7 @@ function creditLine(
     amount: -amountMinor,
     period: { startAt: unused.from, endAt: line.period?.endAt ?? unused.from },
     proration: unused.part,
+    prorationUnit: unused.part.unit,
     creditsLineId: line.id,
     trace: { ...base, returned: discounts },
   };
@@ -291,8 +291,9 @@ function priceNameOf({ kind, description }: BilledLine): string {
   return isRest ? description.slice(0, -REST_OF_PERIOD.length) : description;
 }
 
-function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']): Proration {
+function unusedOf(line: InvoiceLine, request: CreditLineRequest): Proration {
   const { period, fullPeriod, prorationUnit: unit, timeZone } = line;
+  const { unusedFrom: from, end } = request;
   invariant(
     period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
     'what is credited was billed for a period',
@@ -300,7 +301,8 @@ function unusedOf(line: InvoiceLine, from: Date, end: CreditLineRequest['end']):
   // A line whose period starts after `from` is unused as a whole.
   const startAt = from > period.startAt ? from : period.startAt;
   if (end === 'border' || from < period.startAt) {
-    return prorate(unit, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
+    const counted = from < period.startAt ? unit : (request.unit ?? unit);
+    return prorate(counted, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
   }
   const billed =
     line.proration ?? prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);

@@ -62,6 +62,8 @@ export interface CreditLineRequest {
   readonly unusedFrom: Date;
   /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these words. */
   readonly end: 'border' | 'termination';
+  /** Unit of the version that a change leads to, which counts the unused part. Absent: the unit of the credited line. */
+  readonly unit?: 'day' | 'second';
 }
 
 /** An amount that the caller sets. */

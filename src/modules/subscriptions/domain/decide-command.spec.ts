@@ -186,13 +186,33 @@ describe('what is billed in arrears', () => {
   const byDay = offerOf([seats()], '2');
   const bySecond = offerOf([seats({ priceId: 'price_other' })], '2', { proration: 'second' });
 
-  it('is measured as it was sold, whatever follows', () => {
+  const secondsOf = (from: Date, to: Date): bigint =>
+    BigInt((to.getTime() - from.getTime()) / 1_000);
+
+  it('is measured on both sides of a change as what follows was sold', () => {
     const life = Life.begin(byDay);
     life.change(bySecond, CHANGE);
-    const seconds = BigInt((END.getTime() - CHANGE.getTime()) / 1_000);
+    expect(life.renew()).toEqual([
+      ['2', START, CHANGE, secondsOf(START, CHANGE)],
+      ['2', CHANGE, END, secondsOf(CHANGE, END)],
+    ]);
+    const other = Life.begin(bySecond);
+    other.change(byDay, CHANGE);
+    expect(other.renew()).toEqual([
+      ['2', START, CHANGE, 10n],
+      ['2', CHANGE, END, 21n],
+    ]);
+  });
+
+  it('is measured in seconds between changes by day and by second', () => {
+    const life = Life.begin(byDay);
+    life.change(offerOf([seats()], '3'), CHANGE);
+    life.change(bySecond, LATER);
+    const midnight = new Date('2026-03-11T00:00:00Z');
     expect(life.renew()).toEqual([
       ['2', START, CHANGE, 10n],
-      ['2', CHANGE, END, seconds],
+      ['3', CHANGE, LATER, secondsOf(midnight, LATER)],
+      ['2', LATER, END, secondsOf(LATER, END)],
     ]);
   });
 

@@ -18,6 +18,8 @@ import { advanceCharges, arrearsCharges, nextPeriod, restOfPeriodCharge } from '
 import {
   spanOf,
   SUBSCRIPTION_TRANSITIONS,
+  unitOf,
+  type ItemEnd,
   type Offer,
   type ScheduledTerms,
   type Snapshot,
@@ -61,7 +63,7 @@ function isRunning({ status }: Subscription): boolean {
 
 /**
  * Decides a change that takes effect at once. Credits the unused part of what was paid in advance, and charges the rest of the
- * period at the new price. Without proration, the new price starts with the next period. A change to another interval ends the
+ * period at the new price. The proration of the new version counts the parts on both sides of the change. Without proration, the new price starts with the next period. A change to another interval ends the
  * period and starts a new one now; without proration, the change waits for the end of the period. In a trial nothing is billed.
  */
 export function decideChangeNow(
@@ -95,6 +97,7 @@ export function decideChangeNow(
           snapshot.items.filter((item) => replaced.includes(item) || isReplacedBy(item, replaced)),
           now,
           'border',
+          unitOf(offer),
         ),
         ...swapped.added
           .filter(({ price }) => price.timing === 'in_advance')
@@ -102,7 +105,7 @@ export function decideChangeNow(
       ]
     : [];
   return outcomeOf(changed, {
-    ...changesOf(swapped),
+    ...changesOf(swapped, prorates ? changeEndOf(offer) : null),
     billing:
       lines.length === 0
         ? null
@@ -158,7 +161,11 @@ function decideIntervalChange(
 ): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
-  const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
+  const arrears = arrearsCharges(before, items, period, {
+    at: now,
+    end: 'border',
+    unit: unitOf(offer),
+  });
   const held = items.filter(isBilledAfter(now));
   // Another interval bills all items again: unchanged ones are credited and billed as well.
   const added = itemsOf(before.id, offer, now, ids);
@@ -178,7 +185,7 @@ function decideIntervalChange(
       renewsAt: null,
       lines: [
         ...arrears,
-        ...creditsOf(items, now, 'border'),
+        ...creditsOf(items, now, 'border', unitOf(offer)),
         ...advanceCharges(subscription, added, opened),
       ],
     },
@@ -306,6 +313,14 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
   });
 }
 
-function changesOf({ added, ended, removed }: SwappedItems) {
-  return { itemsAdded: added, itemsEnded: ended, itemsRemoved: removed };
+function changesOf({ added, ended, removed }: SwappedItems, endedBy: ItemEnd | null = null) {
+  return {
+    itemsAdded: added,
+    itemsEnded: ended.map((item) => ({ ...item, endedBy })),
+    itemsRemoved: removed,
+  };
+}
+
+function changeEndOf(offer: Offer): ItemEnd {
+  return unitOf(offer) === 'day' ? 'day_change' : 'second_change';
 }

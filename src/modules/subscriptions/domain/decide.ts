@@ -229,15 +229,17 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
 /**
  * Returns a credit request for each item that was billed in advance for time after an instant. Includes items that a change
  * ended before that instant, because their credit counts as never made if the invoice of the change is void.
+ * @param unit of the version that a change leads to; undefined: that of each credited line
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],
   unusedFrom: Date,
   end: 'border' | 'termination',
+  unit?: 'day' | 'second',
 ): readonly BillingLine[] {
   return items
     .filter(({ price }) => price.timing === 'in_advance')
-    .map(({ id: itemId }) => ({ kind: 'credit', itemId, unusedFrom, end }));
+    .map(({ id: itemId }) => ({ kind: 'credit', itemId, unusedFrom, end, unit }));
 }
 
 function renewalBilling(

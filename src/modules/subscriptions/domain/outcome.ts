@@ -40,6 +40,8 @@ export interface CreditLine {
   readonly itemId: string;
   readonly unusedFrom: Date;
   readonly end: 'border' | 'termination';
+  /** Unit of the version that a change leads to; absent: that of the credited line. */
+  readonly unit?: 'day' | 'second';
 }
 
 export type BillingLine = ChargeLine | UsageLine | CreditLine;

@@ -1,4 +1,9 @@
-import { prorate, type ProratedPart, type Proration } from '../../../core/proration';
+import {
+  prorate,
+  prorateBetween,
+  type ProratedPart,
+  type Proration,
+} from '../../../core/proration';
 import {
   periodAfter,
   periodAt,
@@ -111,14 +116,20 @@ export function advanceCharges(
 /**
  * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
  * of a termination or a pause included. Without proration, a price that applied from the start to the end of the period is billed whole.
- * If it applied in several parts, such as before and after a pause, each part is billed by the day. Usage is counted within the
+ * If it applied in several parts, such as before and after a pause, each part is billed by the day. A change counts the part
+ * before it in the unit of the version that it leads to. Usage is counted within the
  * part in which its price applied. Only the limits of a metered price, and its fee at zero usage, are prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
   period: SubscriptionPeriod,
-  until: { readonly at: Date; readonly end: 'border' | 'termination' },
+  until: {
+    readonly at: Date;
+    readonly end: 'border' | 'termination';
+    /** Unit of the version that a change leads to; absent: that of each item. */
+    readonly unit?: 'day' | 'second';
+  },
 ): readonly (ChargeLine | UsageLine)[] {
   if (period.isTrial || period.isClosed) return [];
   return items
@@ -128,8 +139,11 @@ export function arrearsCharges(
       const holdsOn = item.endAt === null || item.endAt > until.at;
       const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
       const end = holdsOn ? until.end : item.endedBy === 'pause' ? 'termination' : 'border';
-      // An item that ends at its start is charged for that day if a termination or a pause ends it. Otherwise it is not charged.
-      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
+      const endUnit = (holdsOn ? until.unit : changeUnitOf(item)) ?? unitOf(item);
+      const isCountedAlike = end === 'border' && endUnit === unitOf(item);
+      // An item that ends at its start is charged for that day if a termination or a pause ends it, and for the part of that day
+      // before a change by the second if it began by the day. Otherwise it is not charged.
+      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isCountedAlike)) return [];
       const lastsToPeriodEnd =
         endAt.getTime() === period.endAt.getTime() || (holdsOn && end === 'termination');
       const isWhole =
@@ -139,12 +153,33 @@ export function arrearsCharges(
           startAt.getTime() === period.startAt.getTime() &&
           lastsToPeriodEnd);
       const part = { startAt, endAt };
-      const proration = isWhole ? null : partOf(subscription, item, { ...part, end }, period);
+      const proration = isWhole
+        ? null
+        : endUnit === unitOf(item)
+          ? partOf(subscription, item, { ...part, end }, period)
+          : prorateBetween(
+              { at: startAt, unit: unitOf(item) },
+              { at: endAt, unit: endUnit },
+              fullSpanOf(period),
+              subscription.timeZone,
+            );
       const charged = charge(subscription, item, part, period, proration);
       const { usage } = item.price;
       if (usage === undefined) return [charged];
       return startAt < endAt ? [usageOf(charged, usage, period.startAt)] : [];
     });
+}
+
+/** Returns the unit of the version of the change that ended an item; null: no change did, or its unit is not stored. */
+function changeUnitOf({ endedBy }: SubscriptionItem): 'day' | 'second' | null {
+  switch (endedBy) {
+    case 'day_change':
+      return 'day';
+    case 'second_change':
+      return 'second';
+    default:
+      return null;
+  }
 }
 
 /** Returns the usage lines of the current period, up to its end or to a scheduled cancellation before it. */
@@ -209,7 +244,7 @@ function charge(
     period: span,
     fullPeriod: fullSpanOf(period),
     proration,
-    prorationUnit: unitOf(item),
+    prorationUnit: proration?.unit ?? unitOf(item),
     timeZone: subscription.timeZone,
     isInAdvance: item.price.timing === 'in_advance',
   };
