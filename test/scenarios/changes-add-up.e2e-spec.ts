@@ -23,14 +23,19 @@ interface Part {
   /** Unit amount of the new price. */
   readonly unitAmount: string;
   readonly quantity: number;
+  /** Unit of the new version, which counts the change. */
+  readonly unit: Unit;
   readonly at: number;
 }
 
-const partsOf = (unitAmount: fc.Arbitrary<string>) =>
+type Unit = 'day' | 'second';
+
+const partsOf = (unitAmount: fc.Arbitrary<string>, unit: fc.Arbitrary<Unit>) =>
   fc
     .array(
       fc.record({
         unitAmount,
+        unit,
         quantity: fc.integer({ min: 1, max: 9 }),
         at: fc
           .integer({ min: Date.parse(START) / 1_000, max: Date.parse(END) / 1_000 - 1 })
@@ -45,8 +50,11 @@ describe.each([
   ['second', 'in_advance'],
   ['day', 'in_arrears'],
   ['second', 'in_arrears'],
-] as const)('changes within a period, counted by the %s and billed %s', (unit, timing) => {
+  ['day or second', 'in_advance'],
+  ['day or second', 'in_arrears'],
+] as const)('changes within a period, counted by the %s and billed %s', (units, timing) => {
   let engine: TestApp;
+  const unit = units === 'day or second' ? fc.constantFrom('day', 'second') : fc.constant(units);
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -54,14 +62,11 @@ describe.each([
 
   afterAll(() => engine.close());
 
-  const measure = (from: number, to: number): bigint =>
-    unit === 'day' ? datesBetween(from, to, ZONE) : secondsBetween(from, to);
-
   async function bill(parts: readonly Part[]): Promise<{ total: bigint; lines: bigint }> {
     const story = await Story.begin(engine, START, { timezone: ZONE });
-    const planOf = async ({ unitAmount }: Pick<Part, 'unitAmount'>): Promise<string> => {
+    const planOf = async ({ unitAmount, unit: proration }: Part): Promise<string> => {
       const prices = [{ name: 'Seats', model: 'per_unit', timing, unit_amount: unitAmount }];
-      return (await story.planOf(prices, { proration: unit })).id;
+      return (await story.planOf(prices, { proration })).id;
     };
     const [first, ...others] = parts;
     if (first === undefined) throw new Error('There is a first part.');
@@ -84,17 +89,23 @@ describe.each([
     };
   }
 
-  /** Returns the exact sum as a fraction. */
+  /** Returns the exact sum as a fraction. A change by day after one by second on the same day leaves nothing between them. */
   function owed(parts: readonly Part[]): { readonly over: bigint; readonly under: bigint } {
-    const under = measure(Date.parse(START), Date.parse(END)) * 10_000n;
-    const over = parts.reduce((total, { unitAmount, quantity }, index) => {
-      const price = fromDecimal(unitAmount);
-      const from = index === 0 ? Date.parse(START) : (parts[index]?.at ?? 0);
-      const to = parts[index + 1]?.at ?? Date.parse(END);
-      const amount = (price.over * BigInt(quantity) * 10_000n) / price.under;
-      return total + amount * measure(from, to);
+    const whole = 31n * SECONDS;
+    const passedAt = (part: Part | undefined): bigint => {
+      if (part === undefined) return whole;
+      return part.unit === 'day'
+        ? datesBetween(Date.parse(START), part.at, ZONE) * SECONDS
+        : secondsBetween(Date.parse(START), part.at) * 31n;
+    };
+    const over = parts.reduce((total, part, index) => {
+      const price = fromDecimal(part.unitAmount);
+      const from = index === 0 ? 0n : passedAt(part);
+      const to = passedAt(parts[index + 1]);
+      const amount = (price.over * BigInt(part.quantity) * 10_000n) / price.under;
+      return total + amount * (from < to ? to - from : 0n);
     }, 0n);
-    return { over, under };
+    return { over, under: whole * 10_000n };
   }
 
   async function assertAddsUp(parts: readonly Part[], isExact: boolean): Promise<void> {
@@ -108,19 +119,24 @@ describe.each([
   it(
     'add up to the parts of the period, each at its price',
     async () => {
-      process.stdout.write(`changes by the ${unit}, ${timing}: SEED=${SEED}\n`);
+      process.stdout.write(`changes by the ${units}, ${timing}: SEED=${SEED}\n`);
       const rounded = partsOf(
         fc.integer({ min: 0, max: 99_999_999 }).map((units) => {
           const digits = String(units).padStart(5, '0');
           return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
         }),
+        unit,
       );
       await fc.assert(
         fc.asyncProperty(rounded, (parts) => assertAddsUp(parts, false)),
         { seed: SEED, numRuns: SEQUENCES },
       );
-      const whole = unit === 'day' ? 31n : SECONDS;
-      const exact = partsOf(fc.bigInt({ min: 1n, max: 99n }).map((days) => String(days * whole)));
+      const whole = units === 'day' ? 31n : units === 'second' ? SECONDS : 31n * SECONDS;
+      const most = units === 'day or second' ? 3n : 99n;
+      const exact = partsOf(
+        fc.bigInt({ min: 1n, max: most }).map((days) => String(days * whole)),
+        unit,
+      );
       await fc.assert(
         fc.asyncProperty(exact, (parts) => assertAddsUp(parts, true)),
         { seed: SEED, numRuns: Math.ceil(SEQUENCES / 3) },

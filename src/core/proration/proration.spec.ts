@@ -203,8 +203,8 @@ describe('between two boundaries', () => {
       day('2026-03-30T10:00:00Z'),
       second('2026-03-31T22:00:00Z'),
       parisMarch,
-      // Two of 31 dates of 2,674,800 seconds.
-      ofSeconds(172_568n, 2_674_800n),
+      // 2 of 31 dates of together 2,674,800 seconds.
+      ofSeconds(2n * 2_674_800n, 31n * 2_674_800n),
     ],
   ])('%s', (_, from, to, full, expected) => {
     const timeZone = full === parisMarch ? 'Europe/Paris' : 'UTC';

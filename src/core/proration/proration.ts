@@ -1,7 +1,7 @@
 import { rational, type Rational } from '../decimal';
 import { invariant } from '../invariant';
 import { elapsedSeconds, localDateCount, type Period } from '../time';
-import { greater, lesser, multiplyByRatio } from '../money';
+import { greater, lesser } from '../money';
 
 /**
  * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The invoice line keeps
@@ -61,7 +61,8 @@ export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' 
 /**
  * Returns the part between two boundaries, so that the parts of a period add up to the whole although their units differ. In
  * different units the part is in seconds: a boundary counted by day is where the dates before it end if all dates of the full
- * period are equally long, to the second. A part whose end is counted before its start is zero.
+ * period are equally long. If that is within a second, numerator and denominator are multiplied by the number of dates. A part
+ * whose end is counted before its start is zero.
  */
 export function prorateBetween(
   from: PartBoundary,
@@ -74,12 +75,18 @@ export function prorateBetween(
     const part = { startAt: from.at, endAt: to.at, end: 'border' as const };
     return prorate(to.unit, part, fullPeriod, timeZone);
   }
-  const denominator = elapsedSeconds(fullPeriod);
-  const secondOf = ({ at, unit }: PartBoundary): bigint => {
-    const before = prorate(unit, { startAt, endAt: at, end: 'border' }, fullPeriod, timeZone);
-    return multiplyByRatio(denominator, before.numerator, before.denominator);
-  };
-  return { numerator: greater(0n, secondOf(to) - secondOf(from)), denominator, unit: 'second' };
+  const before = ({ at, unit }: PartBoundary): Proration =>
+    prorate(unit, { startAt, endAt: at, end: 'border' }, fullPeriod, timeZone);
+  const [used, all] = [before(from), before(to)];
+  const [seconds, dates] =
+    all.unit === 'second'
+      ? [all.denominator, used.denominator]
+      : [used.denominator, all.denominator];
+  const length = all.numerator * used.denominator - used.numerator * all.denominator;
+  const numerator = greater(0n, length);
+  return numerator % dates === 0n
+    ? { numerator: numerator / dates, denominator: seconds, unit: 'second' }
+    : { numerator, denominator: seconds * dates, unit: 'second' };
 }
 
 /**

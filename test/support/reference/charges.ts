@@ -3,7 +3,7 @@ import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
 import { trueUp } from './limits';
 import type { CreditLimits } from './given-back';
 import { type BilledLine, billedWith, UNTOUCHED } from './line';
-import { type Fraction, fraction, least, rounded, times } from './money';
+import { type Fraction, fraction, least, plus, rounded, times } from './money';
 import { costOf } from './prices';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
@@ -110,10 +110,9 @@ export class Charges {
   ): Fraction {
     const unit = from === period.fullFrom ? unitAtEnd : unitOf(item);
     if (unit !== unitAtEnd) {
-      const since = this.secondOf(unit, from, period);
-      const until = this.secondOf(unitAtEnd, to, period);
-      const seconds = secondsBetween(period.fullFrom, period.to);
-      return fraction(since < until ? until - since : 0n, seconds);
+      const { over, under } = this.passed(unit, from, period);
+      const part = plus(this.passed(unitAtEnd, to, period), fraction(-over, under));
+      return part.over < 0n ? fraction(0n) : part;
     }
     const all = this.measure(unit, period.fullFrom, period.to);
     const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
@@ -121,19 +120,14 @@ export class Charges {
     return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
   }
 
-  /** Returns the second of the period at which an instant counts: by the day, all days of the period have the same length. */
-  private secondOf(
+  /** Returns how much of a period is before an instant. By the day, all days of the period have the same length. */
+  private passed(
     unit: 'day' | 'second',
     at: number,
     period: { readonly fullFrom: number; readonly to: number },
-  ): bigint {
-    if (unit === 'second') return secondsBetween(period.fullFrom, at);
-    const days = datesBetween(period.fullFrom, at, this.zone);
-    const length = fraction(
-      secondsBetween(period.fullFrom, period.to),
-      datesBetween(period.fullFrom, period.to, this.zone),
-    );
-    return rounded(times(length, fraction(days)));
+  ): Fraction {
+    const { fullFrom, to } = period;
+    return fraction(this.measure(unit, fullFrom, at), this.measure(unit, fullFrom, to));
   }
 
   private measure(unit: 'day' | 'second', from: number, to: number): bigint {
