@@ -287,10 +287,10 @@ describe('versions of a plan under a running subscription', () => {
       await story.command(id, 'change', { plan_id, when: 'now' });
       const billed = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
       expect(billed).toBe(310_000);
-      // A change uses the terms of the sale: 15 days and 6 hours of 31 days, or 16 dates.
+      // The version that the change leads to counts it: 15 days and 6 hours of 31 days, or 16 dates.
       await story.command(id, 'change', { addons: [], when: 'now', proration: 'prorate' });
       const left = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
-      expect(left).toBe(310_000 - (from === 'second' ? 152_500 : 160_000));
+      expect(left).toBe(310_000 - (to === 'second' ? 152_500 : 160_000));
       await story.verify();
     },
   );

@@ -79,12 +79,17 @@ describe('usage', () => {
     await story.advance('2026-01-11T00:00:00.000Z');
     await story.command(id, 'resume');
     expect(await story.usage()).toMatchObject([
-      { groups: [{ quantity: '0', amount: 0 }], amount: 0 },
+      { groups: [{ quantity: '0', amount: 16 }], amount: 16 },
       { groups: [{ quantity: '0', amount: 339 }], amount: 339 },
     ]);
     await story.advance('2026-02-01T00:00:00.000Z');
-    // 21 of 31 days; the millisecond before the pause is no day.
-    expect(await story.lines()).toEqual([[['usage', '0', 339]]]);
+    // The day of the pause, and 21 of 31 days.
+    expect(await story.lines()).toEqual([
+      [
+        ['usage', '0', 16],
+        ['usage', '0', 339],
+      ],
+    ]);
     await story.verify();
   });
 
