@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const ROUNDS = 4;
 
 /** Maps, sets and lists that may have an entry for each object, because their own code bounds them. */
-const BOUNDED = ['MeteredNames.metered', 'StreamCache.young'];
+const BOUNDED = ['MeteredNames.metered', 'StreamCache.youngGeneration'];
 
 /** Services are kept as long as the process, so what they keep for each object is memory that is never free again. */
 describe('services', () => {
