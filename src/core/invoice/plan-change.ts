@@ -31,8 +31,8 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 
 /**
  * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times the unused
- * part, divided by the amount of the line.
- * The unused part has another unit if a change to a version with that unit causes the credit; it is then at most the line.
+ * part, divided by the amount of the line. After a change to a plan version with another proration unit, the unused part is in that
+ * unit. If it is more than the line billed, the share is 1.
  * @throws InvariantError when the unused part in the unit of the line is more than the line billed, or has another denominator.
  */
 export function unusedShare(
@@ -41,14 +41,10 @@ export function unusedShare(
 ): Rational {
   const billed = line.proration ?? { ...unused, numerator: unused.denominator };
   const isSameUnit = unused.unit === billed.unit;
-  invariant(
-    !isSameUnit || unused.denominator === billed.denominator,
-    'prorations of one period in one unit',
-  );
-  invariant(
-    !isSameUnit || unused.numerator <= billed.numerator,
-    'no more is unused than was billed',
-  );
+  if (isSameUnit) {
+    invariant(unused.denominator === billed.denominator, 'prorations of one period in one unit');
+    invariant(unused.numerator <= billed.numerator, 'no more is unused than was billed');
+  }
   if (unused.numerator === 0n || line.amountMinor <= 0n) return ZERO;
   if (isSameUnit && unused.numerator === billed.numerator) return rational(1n);
   const exact = multiply(line.fullAmount, factorOf(unused));

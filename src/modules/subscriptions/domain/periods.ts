@@ -155,14 +155,7 @@ export function arrearsCharges(
       const part = { startAt, endAt };
       const proration = isWhole
         ? null
-        : endUnit === unitOf(item)
-          ? partOf(subscription, item, { ...part, end }, period)
-          : prorateBetween(
-              { at: startAt, unit: unitOf(item) },
-              { at: endAt, unit: endUnit },
-              fullSpanOf(period),
-              subscription.timeZone,
-            );
+        : partOf(subscription, item, { ...part, end }, period, endUnit);
       const charged = charge(subscription, item, part, period, proration);
       const { usage } = item.price;
       if (usage === undefined) return [charged];
@@ -219,13 +212,22 @@ function firstPeriodProration(
   return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
 }
 
+/** Returns a part of a period, counted in the unit of the item from its start, and in `endUnit` to its end. */
 function partOf(
   { timeZone }: Subscription,
   item: SubscriptionItem,
   part: ProratedPart,
   period: SubscriptionPeriod,
+  endUnit = unitOf(item),
 ): Proration {
-  return prorate(unitOf(item), part, fullSpanOf(period), timeZone);
+  const unit = unitOf(item);
+  const full = fullSpanOf(period);
+  if (endUnit === unit) return prorate(unit, part, full, timeZone);
+  const [from, to] = [
+    { at: part.startAt, unit },
+    { at: part.endAt, unit: endUnit },
+  ];
+  return prorateBetween(from, to, full, timeZone);
 }
 
 function charge(

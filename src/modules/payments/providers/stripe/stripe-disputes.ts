@@ -55,7 +55,7 @@ function inCurrencyOf(intent: Stripe.PaymentIntent, dispute: DisputedFunds): Dis
   return dispute.currency === currency ? dispute : { ...dispute, currency, amount };
 }
 
-/** Returns the signed sum of the movements in one direction, in minor units of the dispute's currency. Fees are not included. */
+/** Returns the signed sum of the movements in one direction, in minor units of the payment's currency. Fees are not included. */
 function movedOf(dispute: DisputedFunds, sign: 1 | -1): bigint {
   return dispute.balance_transactions
     .filter(({ amount }) => Math.sign(amount) === sign)
