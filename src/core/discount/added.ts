@@ -3,21 +3,24 @@ import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
- * A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. Traces of lines store
- * these properties, so their names stay.
+ * A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. Traces of
+ * invoice lines store these properties, so their names must not change.
  */
 export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /** Amount that the percentage has been applied to so far: the lines of the invoice, with later additions and corrections. */
+  /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that had been billed before and was credited. The discount of this part returned to the coupon,
-   * and is included in `restMinor`.
+   * Part of the added amount that was billed before and then credited. The discount of this part returned to the
+   * coupon, and is included in `restMinor`.
    */
   readonly againMinor: bigint;
-  /** Remaining amount of the coupon. It limits the discount of an amount coupon, and that of a percentage on `againMinor`. */
+  /**
+   * Remaining amount of the coupon. Limits the discount of an amount coupon, and the discount of a percentage on
+   * `againMinor`.
+   */
   readonly restMinor: bigint;
 };
 
@@ -29,9 +32,9 @@ export type AddedDiscount = {
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. The discount by a percentage is the increase of its
- * rounded total, so that the discounts of all additions add up to that of the whole. Then each coupon with an amount takes off
- * up to its remaining amount.
+ * Returns the discounts of an amount that is added to an invoice later. A percentage takes off the increase of its
+ * rounded total, so the discounts of all additions add up to the discount of the whole. A coupon with an amount takes
+ * off up to its remaining amount.
  *
  * @param coupons percentages first
  */
@@ -57,7 +60,10 @@ export function discountAdded(
   });
 }
 
-/** Returns the amount that each percentage applies to, by redemption: its lines less the discounts of the coupons before it. */
+/**
+ * Returns the amount that each percentage applies to, by redemption id: the lines of the coupon less the discounts of
+ * the percentages before it.
+ */
 export function percentageBases(
   lines: readonly DiscountableLine[],
   coupons: readonly RedeemedCoupon[],

@@ -15,7 +15,7 @@ export type RedeemedCoupon = {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
-  /** Ids of the lines it may discount; `'all'` for the whole invoice. */
+  /** Ids of the lines that the coupon may discount; `'all'` for the whole invoice. */
   readonly lineIds: ReadonlySet<string> | 'all';
   readonly off: CouponOff;
 };
@@ -38,25 +38,25 @@ export type AppliedCoupon = {
   readonly redemptionId: string;
   /** Taken off by this coupon, zero or more. */
   readonly amountMinor: bigint;
-  /** Part of `amountMinor` on each line, in the sequence of the lines. */
+  /** Part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
-  /** Amount that a limited coupon with duration `once` keeps for the next invoice; zero for any other. */
+  /** Amount kept for the next invoice: the rest of an amount with duration `once`, or of the limit of a percentage. */
   readonly unusedMinor: bigint;
 };
 
 export type Discounts = {
   /** In the order in which they were applied. */
   readonly coupons: readonly AppliedCoupon[];
-  /** Taken off each line by all coupons, in the order of the lines. */
+  /** Discount of each line by all coupons, in the order of the lines. */
   readonly lineDiscountsMinor: readonly bigint[];
   readonly totalMinor: bigint;
 };
 
 /**
- * Applies coupons to the positive lines that each may discount: percentages first, then amounts, each group by redemption time
- * (ties in the given sequence), each coupon to what is left after the earlier ones. A percentage is rounded once over its lines,
- * half away from zero; every discount is split over its lines by largest remainder. No line falls below zero; lines of zero or
- * less are unchanged.
+ * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts, each group by
+ * redemption time; coupons of the same time in the given order. Each coupon discounts what the coupons before it left.
+ * A percentage is rounded once over its lines, half away from zero. Every discount is split over its lines by largest
+ * remainder. Lines of zero or less are unchanged, and no line falls below zero.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

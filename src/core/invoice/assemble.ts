@@ -5,10 +5,10 @@ import { trueUps, type Commitment } from './commitments';
 import { applyCredits, type CreditGrant } from './credit-balance';
 import type { AssembledInvoice, LineAmount } from './line';
 
-/** Input from which {@link assembleInvoice} calculates an invoice. */
+/** Input of {@link assembleInvoice}. */
 export type InvoiceContents = {
   readonly currency: string;
-  /** Recurring prices, arrears, usage, one-off items and credits, in the sequence shown. */
+  /** Recurring prices, arrears, usage, one-off items and credits, in the order shown on the invoice. */
   readonly lines: readonly LineAmount[];
   readonly commitments: readonly Commitment[];
   readonly coupons: readonly RedeemedCoupon[];
@@ -18,10 +18,12 @@ export type InvoiceContents = {
 };
 
 /**
- * Assembles an invoice, always in this sequence: lines, minimum and maximum true-ups, coupons on the positive lines, tax on
- * each line's net, credit balance, amount due. Lines with the terms of an earlier bill bring their own discounts and taxes. A
- * negative total becomes credit balance and leaves nothing due. All amounts are minor units of one currency.
- * @throws InvariantError when lines or credits differ in currency, a line id comes twice, or a total differs from its lines.
+ * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on each
+ * line's net amount, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
+ * taxes of an earlier bill. A negative total becomes credit balance and leaves nothing due. All amounts are minor units
+ * of one currency.
+ * @throws InvariantError when lines or credits differ in currency, a line id comes twice, or a total differs from its
+ *   lines.
  */
 export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   const { currency, coupons, taxRates, taxTreatment, creditGrants } = contents;
@@ -91,9 +93,9 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 }
 
 /**
- * Asserts the invariants of every invoice, new or stored: totals equal the sums of the lines; the total equals the amount
- * due plus the applied credit or, if negative, the amount added to the credit balance.
- * @throws InvariantError when one of them does not hold.
+ * Asserts the invariants of every invoice, new or stored. Totals equal the sums of the lines. The total equals the
+ * amount due plus the applied credit or, if negative, the amount added to the credit balance.
+ * @throws InvariantError when an invariant does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {
   const { lines, totalMinor } = invoice;

@@ -6,7 +6,7 @@ import type { LineAmount } from './line';
 
 /** Minimum and maximum of a price for one period, and the amounts that count towards them. */
 export type Commitment = {
-  /** Id for the true-up line, which is made only if a limit applies. */
+  /** Id of the true-up line. The line is made only if a limit applies. */
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
@@ -14,15 +14,16 @@ export type Commitment = {
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Share of the full period by which the limits are prorated; null: all of it. */
+  /** Share of the full period that the limits are prorated to; null: the full period. */
   readonly proration: Proration | null;
   readonly taxRateIds: readonly string[];
 };
 
 /**
- * Returns the true-up lines of an invoice, in the sequence of the commitments, and the amount that a maximum takes off each line.
- * Coupons do not apply to that amount.
- * @throws InvariantError when a commitment counts a line that is not there, or its minimum is above its maximum.
+ * Returns the true-up lines of an invoice, in the order of the commitments, and the amount that a maximum takes off
+ * each line. Coupons do not apply to that amount.
+ * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
+ *   maximum.
  */
 export function trueUps(
   currency: string,
@@ -56,7 +57,10 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/** Splits `amountMinor`, at most the sum of the positive lines, over these lines in proportion to their amounts. */
+/**
+ * Splits `amountMinor` over the positive lines in proportion to their amounts. Splits at most the sum of the positive
+ * lines.
+ */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
   const held = weights.reduce((total, weight) => total + weight, 0n);

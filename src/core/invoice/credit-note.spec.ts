@@ -19,7 +19,7 @@ const afterNote = (before: CreditableLine, note: CreditNoteAmounts): CreditableL
     creditedTaxShares: [...before.creditedTaxShares, ...taken.taxShares],
   };
 };
-/** Net and tax of one note after the other on one line. */
+/** Issues credit notes on one line, one after the other. Returns the net amount and the tax of each. */
 const inTurn = (first: CreditableLine, nets: readonly bigint[]) => {
   let current = first;
   return nets.map((netMinor) => {

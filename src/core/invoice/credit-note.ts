@@ -10,7 +10,7 @@ import { invariant } from '../invariant';
 import { allocate, allocateShares } from '../money';
 import type { TaxShare } from '../tax';
 
-/** A line of a finalized invoice, with the amounts of earlier credit notes. */
+/** A line of a finalized invoice, with the amounts that earlier credit notes credited. */
 export type CreditableLine = {
   readonly lineId: string;
   /** After discounts, without any tax. */
@@ -20,7 +20,10 @@ export type CreditableLine = {
   readonly creditedTaxShares: readonly TaxShare[];
 };
 
-/** Amount a credit note takes off a line, without tax; zero if {@link isOnlyTaxLeft}. */
+/**
+ * Amount that a credit note credits of one line, without tax. Zero only for a line of which {@link isOnlyTaxLeft} is
+ * true.
+ */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
 export type CreditNoteLine = {
@@ -43,18 +46,22 @@ export function creditableMinor(line: CreditableLine): bigint {
   return leftMinor > 0n ? leftMinor : 0n;
 }
 
-/** Returns true if a line has tax left and no net amount, for example one cent with inclusive tax that was rounded up to a cent. */
+/**
+ * Returns true if a line has tax left to credit, but no net amount. Example: a line of 0.01 whose inclusive tax was
+ * rounded up to 0.01.
+ */
 export function isOnlyTaxLeft(line: CreditableLine): boolean {
   return creditableMinor(line) === 0n && taxOf(line.taxShares) > taxOf(line.creditedTaxShares);
 }
 
 /**
- * Returns the credit note for parts of lines, in positive minor units: the requested net amounts and their tax, rounded once
- * over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the rest of a
- * line takes the rest of its tax, so several partial notes together credit exactly the tax of the line. An amount of zero
- * takes the tax of a line of which only tax is left.
- * @throws InvariantError when a line is asked for twice or is unknown, an amount is above {@link creditableMinor}, or it is zero
- *   and not {@link isOnlyTaxLeft}; check those first where a caller chose them.
+ * Returns the credit note for parts of lines, in positive minor units. The tax of the requested net amounts is rounded
+ * once over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the
+ * rest of a line takes the rest of its tax, so partial notes together credit exactly the tax of the line. A request of
+ * zero takes the tax of a line that has only tax left.
+ * @throws InvariantError when a line is requested twice or is unknown, or an amount is above {@link creditableMinor},
+ *   or an amount of zero is requested of a line that has a net amount or no tax left. Callers check amounts that a user
+ *   chose before the call.
  */
 export function creditNote(
   requests: readonly CreditRequest[],
@@ -87,11 +94,11 @@ export function creditNote(
   return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
 }
 
-/** Returns the tax of a part of a line. The last part gets all tax that is left of the line. */
+/** Returns the exact tax of a part of a line. The last part gets all tax that is left of the line. */
 function exactTax(line: CreditableLine, netMinor: bigint): Rational {
   const taxMinor = taxOf(line.taxShares);
   const left = rational(taxMinor - taxOf(line.creditedTaxShares));
-  // Earlier notes that were rounded up may leave less than the part's own share.
+  // Earlier notes may have been rounded up and leave less tax than the share of this part.
   return netMinor === creditableMinor(line)
     ? left
     : lesserOf(rational(taxMinor * netMinor, line.netMinor), left);

@@ -13,27 +13,30 @@ export type LineAmount = {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly taxRateIds: readonly string[];
-  /** Exact tax by rate of a line with the terms of an earlier bill; negative for a credit. */
+  /** Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
-  /** Discounts of a line with the terms of an earlier bill. The coupons of the invoice do not apply to it. */
+  /**
+   * Discounts of a line that keeps the discounts of an earlier bill. The coupons of the invoice do not discount this
+   * line.
+   */
   readonly fixedDiscounts?: readonly DiscountShare[];
 };
 
 export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };
 
-/** A line as the invoice shows it. */
+/** A line with its discounts and taxes. */
 export type AssembledLine = LineAmount & {
   readonly discountMinor: bigint;
   /** Amount that each coupon took off the line. Coupons that took nothing are absent. */
   readonly discountShares: readonly DiscountShare[];
   /** After discounts, without any tax. */
   readonly netMinor: bigint;
-  /** Inclusive and exclusive. */
+  /** Inclusive and exclusive tax. */
   readonly taxMinor: bigint;
   readonly taxShares: readonly TaxShare[];
 };
 
-/** How much of one credit an invoice used. */
+/** Amount of one credit that an invoice used. */
 export type AppliedCredit = { readonly creditId: string; readonly amountMinor: bigint };
 
 /** An invoice with every amount fixed: total = subtotal - discount + exclusive tax. */

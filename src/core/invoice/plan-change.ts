@@ -12,7 +12,7 @@ import { factorOf, type Proration } from '../proration';
 
 /** A finalized line for a price paid in advance, with the amounts credited since. */
 export type PrepaidLine = {
-  /** Amount of the line for the full period, in minor units: {@link forFullPeriod}. */
+  /** Amount that the line would have for the full period, in minor units (see {@link forFullPeriod}). */
   readonly fullAmount: Rational;
   /** Proration of the line; null when it billed the full period. */
   readonly proration: Proration | null;
@@ -23,17 +23,21 @@ export type PrepaidLine = {
   readonly creditedMinor: bigint;
 };
 
-/** Returns the exact amount of a line for its full period, in minor units. Its unused parts are shares of that amount. */
+/**
+ * Returns the exact amount that a line would have for the full period, in minor units. Credits for unused parts are
+ * shares of this amount.
+ */
 export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
   const amount = rational(amountMinor);
   return proration === null ? amount : divide(amount, factorOf(proration));
 }
 
 /**
- * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times the unused
- * part, divided by the amount of the line. After a change to a plan version with another proration unit, the unused part is in that
- * unit. If it is more than the line billed, the share is 1.
- * @throws InvariantError when the unused part in the unit of the line is more than the line billed, or has another denominator.
+ * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times
+ * the unused part, divided by the amount of the line. After a change to a plan version with another proration unit, the
+ * unused part is counted in the new unit. The share is then at most 1.
+ * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
+ *   billed part or has another denominator.
  */
 export function unusedShare(
   line: Pick<PrepaidLine, 'fullAmount' | 'proration' | 'amountMinor'>,
@@ -52,8 +56,8 @@ export function unusedShare(
 }
 
 /**
- * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units: the unused share of what is
- * left of the line after discounts and earlier credits, rounded once, half away from zero.
+ * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units. It is the unused
+ * share of what discounts and earlier credits left of the line, rounded once, half away from zero.
  * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {

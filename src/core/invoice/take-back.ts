@@ -13,10 +13,10 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate of finalized lines, and the tax at this rate that was not yet credited, in minor units. */
+/** A tax rate of finalized lines, and the tax at this rate that credits have not taken back yet, in minor units. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
-/** Amounts left of finalized lines, which a credit can take back. */
+/** Amounts of finalized lines that credits have not taken back yet. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   /** After discounts and earlier credits, inclusive tax included. */
   readonly heldMinor: bigint;
@@ -27,18 +27,18 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly discounts: readonly Share[];
 };
 
-/** Part of what is left of lines, in positive minor units. */
+/** Part of {@link HeldLines} that a credit takes back, in positive minor units. */
 export type TakenBack<Share extends DiscountShare = DiscountShare> = {
   readonly amountMinor: bigint;
   readonly discounts: readonly Share[];
 };
 
 /**
- * Returns a share of what is left of lines: the amount, rounded once, half away from zero, and the discounts that return to
- * coupons, rounded once together and split by largest remainder.
+ * Returns a share of what is left of lines. The amount is rounded once, half away from zero. The discounts that return
+ * to coupons are rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor limit of the amount; a larger share is lowered to the limit, which also lowers the discounts
+ * @param limitMinor maximum of the amount; null: none. Lowers the share, and so also the discounts.
  */
 export function takeBack<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -67,9 +67,10 @@ export function takeBack<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of what is left of lines, by rate, in minor units. The part is taxed with the rates that billed
- * it, up to the tax that is left. The last part takes all tax that is left, so that credits together return exactly the billed
- * tax. If the lines have different rates, the part has the same share of the tax that is left of each rate.
+ * Returns the exact tax of a part of what is left of lines, by rate, in minor units. If all lines have the same rates,
+ * calculates the tax with these rates, up to the tax that is left. If the lines have different rates, takes the same
+ * share of the tax left of each rate. The last part takes all tax that is left, so that credits together return exactly
+ * the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -88,8 +89,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest total, with exclusive tax, of a part of what is left of lines. Rounds the tax of each rate up,
- * because the invoice that gives the part back may round it up.
+ * Returns the largest total that a part of what is left of lines can have with exclusive tax. Rounds the tax of each
+ * rate up, because the invoice with the credit may round it up.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -203,7 +203,7 @@ describe('between two boundaries', () => {
       day('2026-03-30T10:00:00Z'),
       second('2026-03-31T22:00:00Z'),
       parisMarch,
-      // 2 of 31 dates of together 2,674,800 seconds.
+      // 2 of 31 dates. The 31 dates have 2,674,800 seconds in total.
       ofSeconds(2n * 2_674_800n, 31n * 2_674_800n),
     ],
   ])('%s', (_, from, to, full, expected) => {

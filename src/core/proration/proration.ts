@@ -13,24 +13,23 @@ export type Proration = {
   readonly unit: 'day' | 'second';
 };
 
-/** A part of a period, and how it ends. */
+/** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: a new price or the next period starts where the part ends. Proration by day bills that
-   * date to the new price or period. `termination`: the subscription ends there, or a pause begins.
-   * Proration by day bills that date to the part.
+   * `border`: a new price or the next period starts where the part ends. Proration by day bills that date to the new
+   * price or period. `termination`: the subscription ends there, or a pause begins. Proration by day bills that date to
+   * the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
- * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates of `timeZone`: the date
- * of a change counts for the new price, and the date on which a subscription ends or is paused is billed, but
- * never more dates than are left in the period. By `second`, counts elapsed time. The denominator is
- * the full period; for a short first calendar period, the whole calendar period.
+ * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates in `timeZone`. The date of a change
+ * counts for the new price. The date on which a subscription ends or is paused is billed, but never more dates than are
+ * left in the period. By `second`, counts elapsed time. The denominator is the length of the full period; for a short
+ * first calendar period, of the whole calendar period.
  *
- * @throws InvariantError when the part is not within the full period, the full period is empty, or
- * the zone is unknown.
+ * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
 export function prorate(
   unit: 'day' | 'second',
@@ -55,14 +54,15 @@ export function prorate(
   return { numerator, denominator, unit };
 }
 
-/** An instant at which one part ends and another begins, and the unit that both are counted in there. */
+/** The instant between two parts of a period, and the unit in which the time before the instant is counted. */
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
- * Returns the part between two boundaries, so that the parts of a period add up to the whole although their units differ. In
- * different units the part is in seconds: a boundary counted by day is where the dates before it end if all dates of the full
- * period are equally long. If that is within a second, numerator and denominator are multiplied by the number of dates. A part
- * whose end is counted before its start is zero.
+ * Returns the part between two boundaries. The parts of a period add up to the whole, also if their boundaries have
+ * different units. A part has the unit of its end if both boundaries have this unit or the part starts with the period.
+ * Otherwise the part is in seconds, and a boundary by day is placed as if all dates of the full period were equally
+ * long. If the length is not a whole number of seconds, numerator and denominator are multiplied by the number of
+ * dates. A part whose end is placed before its start is zero.
  */
 export function prorateBetween(
   from: PartBoundary,
@@ -90,10 +90,9 @@ export function prorateBetween(
 }
 
 /**
- * Returns `billed` less `used`: the unused part, which is credited. Both must begin at the same instant: the start of the full
- * period or, if only a part of it was billed, of that part.
+ * Returns `billed` less `used`: the unused part, which is credited. Both must start at the start of the billed part.
  *
- * @throws InvariantError when more was used than billed, or the two measure different periods.
+ * @throws InvariantError when more was used than billed, or the two differ in denominator or unit.
  */
 export function unusedPart(used: Proration, billed: Proration): Proration {
   invariant(

@@ -20,11 +20,12 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
 }
 
 /**
- * Returns the splits with no line whose inclusive taxes together exceed its amount. One rate alone never exceeds it, but two
- * rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01, whose net amount would be -0.01. Then one minor
- * unit of the later rate goes to another line that it was rounded down on and that has an amount left for it: the one with the
- * largest remainder, ties to the earlier line. The tax of each rate stays, and each part stays within one minor unit of its
- * exact share. Three or more high rates on tiny lines may leave no such line; then the split stays as it is.
+ * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. One rate alone never exceeds
+ * it, but two rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01 would leave a net amount of
+ * -0.01. One minor unit of the later rate then moves to another line that this rate was rounded down on and whose
+ * amount is large enough. Of several such lines, the line with the largest remainder is chosen; of equal remainders,
+ * the earlier line. The tax of each rate stays, and each part stays within one minor unit of its exact share. Three or
+ * more high rates on tiny lines may leave no such line; then the split stays as it is.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],

@@ -20,19 +20,22 @@ export type AppliedTaxRate = {
   readonly inclusive: boolean;
 };
 
-/** A line after discounts, negative for a credit, with the tax rates of the customer. */
+/** A line after discounts, with its tax rates. The amount of a credit is negative. */
 export type TaxableLine = {
   readonly lineId: string;
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Tax by rate of a line with the terms of an earlier bill; negative for a credit. Used in place of the tax by `taxRateIds`,
-   * also for an exempt customer.
+   * Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. Replaces the tax that
+   * follows from `taxRateIds`, also for an exempt customer.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
-/** Tax status of the customer. Exempt and reverse-charge customers are billed without tax, and the invoice says so in a note. */
+/**
+ * Tax status of the customer. Exempt and reverse-charge (`reverse`) customers are billed without tax, and the invoice
+ * says so in a note.
+ */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
 export type TaxShare = { readonly taxRateId: string; readonly taxMinor: bigint };
@@ -43,13 +46,13 @@ export type TaxedLine = {
   readonly netMinor: bigint;
   /** Sum over all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
-  /** Net and tax: what the customer owes for the line. */
+  /** Net amount and tax: what the customer owes for the line. */
   readonly grossMinor: bigint;
   readonly shares: readonly TaxShare[];
 };
 
 export type TaxRateTotal = TaxShare & {
-  /** Net of all lines with the rate. */
+  /** Net amount of all lines with the rate. */
   readonly taxableMinor: bigint;
 };
 
@@ -64,11 +67,12 @@ export type InvoiceTax = {
 };
 
 /**
- * Calculates the tax of an invoice. Each rate is rounded once over all its lines, half away from zero, then split over them by
- * largest remainder. Inclusive tax is part of the line's amount: with several inclusive rates, net = amount / (1 + their sum),
- * and a line whose taxes together would exceed its amount leaves a minor unit of tax to another line (see {@link withinAmounts}).
- * Exclusive rates apply to the net and do not compound. An exempt or reverse-charge customer owes the amounts as they are, with
- * no tax and a note; only lines with the terms of an earlier bill have the tax of that bill.
+ * Calculates the tax of an invoice. The tax of each rate is rounded once over all its lines, half away from zero, then
+ * split over these lines by largest remainder. Inclusive tax is part of the line's amount: net = amount / (1 + sum of
+ * the inclusive rates). If the inclusive taxes of a line would exceed its amount, {@link withinAmounts} moves a minor
+ * unit of tax to another line. Exclusive rates apply to the net amount and do not compound. An exempt or reverse-charge
+ * customer owes the amounts unchanged, without tax, and the result has a note. Lines with `exactTaxes` keep that tax in
+ * any case.
  * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is negative.
  */
 export function taxInvoice(
@@ -141,7 +145,9 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
   return divide(rational(line.amountMinor), factor);
 }
 
-/** Returns the exact tax of each rate on an amount after discounts, in minor units. The amount contains the inclusive taxes. */
+/**
+ * Returns the exact tax of each rate, in minor units, on an amount after discounts that includes the inclusive taxes.
+ */
 export function exactTaxesOf(
   amountMinor: bigint,
   rates: readonly AppliedTaxRate[],
@@ -151,7 +157,6 @@ export function exactTaxesOf(
   return new Map(rates.map((rate) => [rate.taxRateId, multiply(net, fractionOf(rate))]));
 }
 
-/** The tax of one rate on each line, in the order of the lines. */
 function splitRate(
   rate: AppliedTaxRate,
   lines: readonly TaxableLine[],

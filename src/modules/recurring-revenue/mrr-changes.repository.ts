@@ -4,7 +4,6 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mrr-change';
 import { MrrChangeEntity } from './mrr-change.entity';
 
-/** Reads the newest change of each subscription. Deletes their pending marks, because the caller now records their revenue. */
 const FIND_LAST_AND_CLEAR_PENDING = `
   WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
   SELECT wanted.id AS "subscriptionId", last.*
@@ -27,7 +26,7 @@ const WINDOWS = `
   FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
   GROUP BY 1, 2, 3`;
 
-/** Finds ended subscriptions with recurring revenue, which is a fault. */
+/** Finds ended subscriptions that still have recurring revenue, which is a defect. Skips pending subscriptions. */
 const EARNING_AFTER_END = `
   SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
   WHERE status IN ('canceled', 'incomplete_expired')
@@ -42,8 +41,8 @@ export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the newest change of each subscription, by subscription id, and deletes the pending marks. The caller has locked
-   * the subscriptions and records their changes afterwards.
+   * Returns the newest change of each subscription, by subscription id, and deletes the pending marks of the
+   * subscriptions. The caller has locked the subscriptions and records their changes afterwards.
    */
   async findLastAndClearPending(
     subscriptionIds: readonly string[],
@@ -81,7 +80,6 @@ export class MrrChangesRepository {
     return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
   }
 
-  /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
   async sumByWindow(
     windows: readonly Period[],
     currency: string | null,

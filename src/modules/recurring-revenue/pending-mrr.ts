@@ -50,7 +50,7 @@ export class PendingMrr implements OnModuleInit {
     if (ids.length === 0) return;
     await this.database.transaction(async () => {
       const locked = await this.subscriptions.lockMany(ids);
-      // Another process may have recorded them while this one waited for the locks.
+      // Another process may have recorded some of these subscriptions while this one waited for the locks.
       const pending = await this.changes.filterPending(locked.map(({ id }) => id));
       await this.revenue.recordPending(
         locked.filter(({ id }) => pending.has(id)),

@@ -109,7 +109,10 @@ export class RecurringRevenueService {
     await this.changes.insertAll(changes);
   }
 
-  /** Returns the start of the first revenue by subscription id, without subscriptions whose revenue starts at `now`. */
+  /**
+   * Returns when the first revenue of each subscription started, by subscription id. Omits subscriptions whose revenue
+   * starts at `now`.
+   */
   private async revenueStartsOf(
     subscriptions: readonly Subscription[],
     now: Date,
@@ -132,7 +135,10 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Records the last amount of each subscription from its start, and the end of its revenue if it stopped. */
+  /**
+   * Records the last known amount of each subscription from the start of its revenue, and the end of the revenue if it
+   * stopped.
+   */
   private async backfill(subscriptions: readonly Subscription[], now: Date): Promise<void> {
     const amounts = new Map([
       ...(await this.currentAmountsOf(subscriptions, now)),

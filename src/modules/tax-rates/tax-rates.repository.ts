@@ -44,7 +44,6 @@ export class TaxRatesRepository {
     return query.page(this.database, TaxRateEntity, request);
   }
 
-  /** Writes the fields that an update may change. */
   async update(rate: TaxRate): Promise<void> {
     await this.database.updateRevised(TaxRateEntity, rate, ['isActive', 'metadata', 'archivedAt']);
   }

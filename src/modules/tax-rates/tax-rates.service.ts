@@ -85,8 +85,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Checks that the listed rates exist and are active, except rates in `given`, and blocks changes of the checked rates until
-   * the caller's transaction ends. Other transactions may refer to them at the same time.
+   * Checks that the rates in `ids` exist and are active. Skips the rates in `given`. Blocks changes of the checked
+   * rates until the caller's transaction ends; other transactions may refer to the same rates meanwhile.
    * @param pointer JSON pointer to the list
    * @param given ids of rates that are already assigned, which may be inactive or archived
    * @throws {ProblemError} `reference_not_found` for the first rate that is missing or inactive

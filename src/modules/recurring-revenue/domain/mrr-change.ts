@@ -27,7 +27,7 @@ export interface MrrChange {
   readonly isBackfilled: boolean;
 }
 
-/** Changes of one kind within one window. */
+/** Sum of the changes of one currency and kind within one window. */
 export interface MrrSum {
   readonly currency: string;
   /** Number of the window from 1; 0: before all windows. */
@@ -89,7 +89,7 @@ export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolea
   return status === 'active' || status === 'past_due';
 }
 
-/** Span in which an older subscription had recurring revenue: from its start, or from the end of its trial. */
+/** Span in which a subscription had recurring revenue. Starts with the subscription, or at the end of its trial. */
 export interface RevenueSpan {
   readonly startAt: Date;
   /** Null: the revenue continues. */
@@ -97,8 +97,9 @@ export interface RevenueSpan {
 }
 
 /**
- * Returns the span in which a subscription had recurring revenue, as far as its fields show; null: none. Earlier pauses and
- * failed payments are unknown. For status `unpaid`, the span ends at the last change of the subscription.
+ * Returns the span in which a subscription had recurring revenue; null: none. Counts earlier pauses and failed payments
+ * as revenue, because the fields of the subscription do not show them. For status `unpaid`, the span ends at the last
+ * change of the subscription.
  */
 export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;
@@ -125,9 +126,9 @@ function endedTime(startAt: Date, endAt: Date | null): RevenueSpan | null {
 }
 
 /**
- * Returns the instant from which the first revenue of a subscription counts: the start of its service or of its newest item,
- * whichever is later. It can be in the past, but not after `now`. If a coupon has ended, returns `now`: while the coupon ran,
- * there may have been no revenue.
+ * Returns the instant from which the first revenue of a subscription counts: `startAt` or the start of the newest item,
+ * whichever is later. The instant can be in the past, but not after `now`. If a coupon has ended, returns `now`: while
+ * the coupon ran, there may have been no revenue.
  */
 export function firstRevenueAt(
   startAt: Date,
@@ -143,7 +144,7 @@ export function firstRevenueAt(
   return new Date(Math.min(now.getTime(), Math.max(startAt.getTime(), ...begun)));
 }
 
-/** Returns true for an item or coupon that an older subscription had when its revenue stopped. */
+/** Returns true if an item or coupon applied at the instant at which the revenue of its subscription stopped. */
 export function isActiveUntil(
   part: { readonly startAt: Date; readonly endAt: Date | null },
   stoppedAt: Date,

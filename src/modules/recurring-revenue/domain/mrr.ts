@@ -11,7 +11,7 @@ const PER_MONTH: Readonly<Record<Interval, Rational>> = {
   year: rational(1n, 12n),
 };
 
-/** A price without usage, as it was sold. */
+/** A price that is not metered, with the terms it was sold with. */
 export interface RecurringItem {
   readonly id: string;
   /** Null: a price of the plan. */
@@ -43,8 +43,8 @@ export interface RecurringTerms {
 }
 
 /**
- * Returns the monthly recurring revenue in minor units: the price of a full billing period, converted to a month. It does not
- * include usage and taxes, and is lowered by coupons that last longer than one invoice. Amounts of the period are rounded as on
+ * Returns the monthly recurring revenue in minor units: the price of a full billing period, converted to a month.
+ * Leaves out usage, taxes and the discounts of coupons with duration `once`. Amounts of the period are rounded as on
  * its invoice; the amount per month is rounded once, half away from zero.
  */
 export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../../core/metadata';
 
-/** A tax that customers are billed. Its percentage is immutable: another percentage is another rate. */
+/** A tax rate that customers are billed with. The percentage is immutable: another percentage is another rate. */
 export interface TaxRate {
   readonly id: string;
   readonly version: number;
