@@ -9,10 +9,11 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Returns the exact value of a quantity or unit price in wire format: plain digits with at most {@link MAX_INTEGER_DIGITS}
- * before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no exponent, no leading zeros, no spaces.
+ * Returns the exact value of a quantity or unit price in wire format: plain digits with at most
+ * {@link MAX_INTEGER_DIGITS} before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no exponent, no
+ * leading zeros, no spaces.
  *
- * @throws InvariantError for any other text; check input first.
+ * @throws InvariantError for any other text. Validate external input first.
  */
 export function parseDecimal(text: string): Rational {
   const match = DECIMAL.exec(text);

@@ -10,8 +10,7 @@ export type Rational = { readonly numerator: bigint; readonly denominator: bigin
 export const ZERO: Rational = { numerator: 0n, denominator: 1n };
 
 /**
- * `numerator / denominator` in lowest terms.
- *
+ * Returns `numerator / denominator` in lowest terms.
  * @throws InvariantError when the denominator is zero.
  */
 export function rational(numerator: bigint, denominator = 1n): Rational {
@@ -27,7 +26,6 @@ export function rational(numerator: bigint, denominator = 1n): Rational {
   };
 }
 
-/** The exact sum of two numbers. */
 export function add(left: Rational, right: Rational): Rational {
   return rational(
     left.numerator * right.denominator + right.numerator * left.denominator,
@@ -35,21 +33,15 @@ export function add(left: Rational, right: Rational): Rational {
   );
 }
 
-/** `left` less `right`, exact. */
 export function subtract(left: Rational, right: Rational): Rational {
   return add(left, { numerator: -right.numerator, denominator: right.denominator });
 }
 
-/** The exact product. */
 export function multiply(left: Rational, right: Rational): Rational {
   return rational(left.numerator * right.numerator, left.denominator * right.denominator);
 }
 
-/**
- * The exact quotient.
- *
- * @throws InvariantError when `right` is zero.
- */
+/** @throws InvariantError when `right` is zero. */
 export function divide(left: Rational, right: Rational): Rational {
   return rational(left.numerator * right.denominator, left.denominator * right.numerator);
 }
@@ -78,17 +70,14 @@ export function compare(left: Rational, right: Rational): -1 | 0 | 1 {
   return gap < 0n ? -1 : gap > 0n ? 1 : 0;
 }
 
-/** The lesser of two values. */
 export function lesserOf(left: Rational, right: Rational): Rational {
   return compare(left, right) <= 0 ? left : right;
 }
 
-/** The greater of two values. */
 export function greaterOf(left: Rational, right: Rational): Rational {
   return compare(left, right) >= 0 ? left : right;
 }
 
-/** Returns the smallest integer not less than `value`. */
 export function ceiling(value: Rational): bigint {
   const quotient = value.numerator / value.denominator;
   const isWhole = value.numerator % value.denominator === 0n;
@@ -100,7 +89,7 @@ export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);
 }
 
-/** Returns the numerators of `values` over their least common denominator, in the given sequence. */
+/** Returns `values` as numerators over their least common denominator, in the order given. */
 export function overCommonDenominator(values: readonly Rational[]): {
   numerators: bigint[];
   denominator: bigint;

@@ -11,10 +11,11 @@ const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG'
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
- * Digits after the decimal point by currency code, former currencies included. Of the codes with a leading X, the map contains
- * only those that several countries share (XAF, XCD, XOF, XPF). It leaves out metals, bond units, units of account of one
- * institution, the test code and "no currency": the standard gives them no minor unit ("N.A."), for which the package stores 0.
- * The package lists at most one country or institution for each of these, by which they are recognized.
+ * Digits after the decimal point by currency code, former currencies included. Of the codes with a leading X, the map
+ * contains only those that several countries share (XAF, XCD, XOF, XPF). It leaves out metals, bond units, units of
+ * account of one institution, the test code and "no currency": the standard gives them no minor unit ("N.A."), for
+ * which the package stores 0. The filter recognizes them by their countries: the package lists at most one country or
+ * institution for each of them.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data

@@ -4,7 +4,7 @@ import { costOf } from '../../../test/support/reference/prices';
 import { compare, rational } from '../decimal';
 import { type Price, rate, type Usage } from './index';
 
-/** Amounts and bounds are small, so that quantities often equal a bound, and events a limit. */
+/** Small amounts and bounds make a quantity often equal a bound, and an event's amount often equal a limit. */
 const whole = fc.integer({ min: 0, max: 40 }).map(BigInt);
 const positive = fc.integer({ min: 1, max: 40 }).map(BigInt);
 const tenths = fc.oneof(

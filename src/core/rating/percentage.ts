@@ -32,18 +32,18 @@ export type ChargedEvents = {
   readonly loweredBy: Rational;
 };
 
-/** Adds up the charges for events one by one, so that the events need not be in memory together. */
+/** Adds up the charges for events one at a time, so that the events need not be in memory together. */
 export interface EventCharger {
-  /** Adds the next event in time order, by its base amount in minor units. */
+  /** Adds one event, given its base amount in minor units. Events must be added in time order. */
   readonly add: (base: Rational) => void;
   readonly charged: () => ChargedEvents;
 }
 
 /**
- * Returns a charger for the events of a percentage price. Events are free until the first free quota is used up. The event that
- * exceeds the free amount is charged for the part beyond it, with the fixed amount; after that all events are charged. Each
- * charged event is limited by its minimum and maximum. All events together cost at least zero, also if their base amounts are
- * negative (refunds). Exact.
+ * Returns a charger for the events of a percentage price. Events are free until one of the free quotas is used up; all
+ * later events are charged. The event that exceeds the free amount is charged the fixed amount, and the rate on its
+ * part beyond the free amount. The minimum and maximum of an event limit what each charged event costs. All events
+ * together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
@@ -75,7 +75,10 @@ export function chargeEvents(price: PercentagePrice): EventCharger {
   };
 }
 
-/** Returns the percentage amount of events, in minor units. Its steps are sums over all events, so that a trace stays short. */
+/**
+ * Returns the percentage amount of events, in minor units. Each step is a sum over all events, which keeps the trace
+ * short.
+ */
 export function ratePercentage(
   price: PercentagePrice,
   { events, base, raisedBy, loweredBy }: ChargedEvents,
@@ -93,7 +96,10 @@ export function ratePercentage(
   return ratedAmount(steps);
 }
 
-/** Returns a function that returns the base amount of the next event less its free part, or null if the event is wholly free. */
+/**
+ * Returns a function to call with the base amount of each event, in time order. It returns the base amount less its
+ * free part, or null if the event is wholly free.
+ */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;
   const freeEvents = price.freeEvents > 0n ? price.freeEvents : null;

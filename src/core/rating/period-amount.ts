@@ -3,7 +3,7 @@ import type { Price } from './price';
 import { rate, roundAtLine } from './rate';
 import { trueUp } from './true-up';
 
-/** A price for an agreed quantity, with its limits for each period. */
+/** A price with the minimum and maximum for a full billing period. */
 export interface LimitedPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
@@ -11,7 +11,8 @@ export interface LimitedPrice {
 }
 
 /**
- * Returns the cost of a full billing period at a price without usage, within its minimum and maximum, in minor units.
+ * Returns what `quantity` units cost in a full billing period, within the minimum and maximum of the price, in minor
+ * units. For prices that do not depend on usage.
  * @param quantity decimal string
  */
 export function periodAmountOf(price: LimitedPrice, quantity: string): bigint {

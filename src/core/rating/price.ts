@@ -1,6 +1,6 @@
 /**
- * A price, as plan versions and traces store it. Unit amounts, bounds, quantities and rates are decimal strings, unit amounts
- * in minor units per unit (`"0.0125"`); other amounts are whole minor units.
+ * A price, as plan versions and traces store it. Unit amounts, bounds, quantities and rates are decimal strings. A unit
+ * amount is in minor units per unit: `"0.0125"` USD is 0.0125 cents. All other amounts are whole minor units.
  */
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
@@ -11,7 +11,7 @@ export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint }
 /** Unit amount x quantity. */
 export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: string };
 
-/** Each tier prices the units within it. Its flat amount is due once the tier is reached. */
+/** Each tier prices the units within it. The flat amount of a tier is due once the quantity reaches the tier. */
 export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 
 /** The tier that contains the quantity prices all units. */
@@ -20,7 +20,7 @@ export type VolumePrice = { readonly model: 'volume' } & Tiered;
 /** Bills ceil((quantity - free units) / size) packages; nothing for a quantity up to the free units. */
 export type PackagePrice = {
   readonly model: 'package';
-  /** For one package. */
+  /** Amount for one package. */
   readonly unitAmount: string;
   /** Units in a package, above zero. */
   readonly packageSize: string;
@@ -28,14 +28,14 @@ export type PackagePrice = {
 };
 
 /**
- * Rate x (base - free amount) + fixed amount x (events - free events), each event within its minimum and maximum. A free quota
- * of zero means no quota. When either of two quotas is used up, both end.
+ * Rate x (base - free amount) + fixed amount x (events - free events), each event within the minimum and maximum of an
+ * event. A free quota of zero means no quota. If both quotas are set, both end as soon as one of them is used up.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';
   /** A fraction: `"0.029"` is 2.9%. */
   readonly rate: string;
-  /** For each event that is not free. */
+  /** Added for each event that is not free. */
   readonly fixedAmountMinor: bigint;
   readonly freeEvents: bigint;
   readonly freeAmountMinor: bigint;
@@ -45,11 +45,12 @@ export type PercentagePrice = {
 };
 
 type Tiered = {
-  /** In ascending order. A tier contains the quantities above the previous `upTo`, up to its own; only the last has no end. */
-  readonly tiers: readonly Tier[];
   /**
-   * True when the first tier's flat amount is due at a quantity of zero, which is the default.
+   * In ascending order. A tier starts above the `upTo` of the previous tier and includes its own `upTo`. Only the last
+   * tier has none.
    */
+  readonly tiers: readonly Tier[];
+  /** True, which is the default, if the flat amount of the first tier is due at a quantity of zero. */
   readonly chargeFlatAtZero: boolean;
 };
 

@@ -17,8 +17,8 @@ import { rateGraduated, rateVolume } from './tiers';
 import { amountStep, ratedAmount, toRational, step, type RatedAmount } from './trace';
 
 /**
- * Usage to rate: a quantity or, for the percentage model, the base amounts of the events in time order, in minor units, or the
- * sums over these events from {@link chargeEvents}.
+ * Usage to rate. The percentage model takes `events`, the base amounts of the events in time order in minor units, or
+ * `charged`, the sums over the events from {@link chargeEvents}. The other models take `quantity`.
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }
@@ -26,9 +26,9 @@ export type Usage =
   | { readonly kind: 'charged'; readonly charged: ChargedEvents };
 
 /**
- * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A quantity
- * below zero counts as zero: corrections bill the difference to the billed amount, never a negative quantity.
- * @throws InvariantError when the price is malformed, or needs a quantity and the usage is events, or the other way round.
+ * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A
+ * quantity below zero counts as zero: corrections bill the difference to the billed amount, never a negative quantity.
+ * @throws InvariantError when the price is malformed, or when the model does not take this kind of usage.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {
   switch (price.model) {
@@ -47,7 +47,7 @@ export function rate(price: Price, usage: Usage): RatedAmount {
   }
 }
 
-/** Returns `exact`, times the proration if any: the amount of a line before it is rounded. */
+/** Returns the amount of a line before rounding: `exact` times the proration, if there is one. */
 export function exactAtLine(exact: Rational, proration: Proration | null): Rational {
   return proration === null ? exact : multiply(exact, factorOf(proration));
 }

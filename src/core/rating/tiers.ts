@@ -25,8 +25,8 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
 }
 
 /**
- * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat amount. A
- * quantity on a bound belongs to the tier that ends there; zero to the first tier.
+ * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat
+ * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier.
  * @throws InvariantError when the tiers are not ascending with an open end.
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {
@@ -37,7 +37,7 @@ export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount 
   return ratedAmount(isDue ? [tierStep(reached, quantity)] : []);
 }
 
-/** Returns true if the quantity is above the lower bound of the tier. `chargeFlatAtZero`: zero reaches the first tier. */
+/** Returns true above the lower bound of the tier. With `chargeFlatAtZero`, zero also reaches the first tier. */
 function isReached(bounded: BoundedTier, quantity: Rational, chargeFlatAtZero: boolean): boolean {
   const above = compare(quantity, bounded.from) > 0;
   return above || (bounded.index === 0 && chargeFlatAtZero);

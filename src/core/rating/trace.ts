@@ -1,8 +1,8 @@
 import { add, formatExact, multiply, parseExact, rational, sum, type Rational } from '../decimal';
 
 /**
- * One term of an amount: `quantity` x `unitAmount` + `flatAmount`, as exact texts. The stored trace of a line gives the stored
- * amount when it is evaluated again.
+ * One term of an amount: `quantity` x `unitAmount` + `flatAmount`, each an exact number as text ({@link formatExact}).
+ * The terms of a {@link RatedAmount} add up to its amount exactly.
  */
 export type TraceStep = {
   readonly kind:
@@ -26,7 +26,6 @@ export function amountOfSteps(steps: readonly TraceStep[]): Rational {
   );
 }
 
-/** Makes a step: quantity times unit amount, plus a flat amount (0 by default). */
 export function step(
   kind: TraceStep['kind'],
   quantity: Rational,
@@ -41,17 +40,15 @@ export function step(
   };
 }
 
-/** Makes a step with an amount and no units. */
+/** Makes a step with a flat amount only. */
 export function amountStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
   return { kind, quantity: '0', unitAmount: '0', flatAmount: formatExact(amount) };
 }
 
-/** Returns the sum of the steps as a rated amount. */
 export function ratedAmount(steps: readonly TraceStep[]): RatedAmount {
   return { amount: amountOfSteps(steps), steps };
 }
 
-/** Converts whole minor units to an exact number. */
 export function toRational(amountMinor: bigint): Rational {
   return rational(amountMinor);
 }

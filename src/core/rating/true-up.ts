@@ -6,10 +6,11 @@ import type { Proration } from '../proration';
 export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
 
 /**
- * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative), or null if
- * neither applies. The limits are for the full period and prorated with it, each rounded once, half away from zero.
+ * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative), or
+ * null if neither applies. `limits` are for the full period; a proration reduces them, each rounded once, half away
+ * from zero.
  *
- * @param billedMinor all that the price billed in the period, earlier true-ups included.
+ * @param billedMinor total billed for the price in the period, earlier true-ups included.
  * @throws InvariantError when the minimum is above the maximum, or one is negative.
  */
 export function trueUp(
@@ -32,7 +33,7 @@ export function trueUp(
   return null;
 }
 
-/** Applies the limits to the cost of a full period: the exact amount, lifted to the minimum or lowered to the maximum. */
+/** Returns the exact cost of a full period in minor units, lifted to the minimum or lowered to the maximum. */
 export function withinLimits(
   fullAmount: Rational,
   {

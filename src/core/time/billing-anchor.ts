@@ -33,7 +33,7 @@ const MAX_INTERVALS = 100_000;
 
 const DURATION_KEY = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
 
-/** Upper bounds of the interval lengths, so that an index estimated with them is never too high. */
+/** Longest length of each interval, apart from clock changes. */
 const LONGEST_INTERVAL_MS = {
   day: 86_400_000,
   week: 7 * 86_400_000,
@@ -42,11 +42,11 @@ const LONGEST_INTERVAL_MS = {
 } as const;
 
 /**
- * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period, so an anchor
- * on the 31st ends periods on the 31st, on the 30th, or on the last day of February. A period is empty if the time zone skipped
- * all of it, as Apia skipped a day; {@link periodAfter} leaves it out.
- * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after the
- *   year 9999.
+ * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period, so an
+ * anchor on the 31st ends periods on the 31st, on the 30th, or on the last day of February. A period is empty if the
+ * time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodAfter} steps over empty periods.
+ * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after
+ *   the year 9999.
  */
 export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
   invariant(Number.isInteger(index) && index >= 0, 'a period index is a whole number from 0');
@@ -97,7 +97,7 @@ export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number
   return current === undefined ? 0 : Math.min(current.index + 1, max);
 }
 
-/** Returns an index at or shortly before that of the period that contains `instant`. */
+/** Returns the index of the period that contains `instant`, or an index shortly before it. */
 function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
   let estimate = 0;

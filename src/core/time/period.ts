@@ -1,14 +1,13 @@
-/** Half-open span of time, `[startAt, endAt)`: the end is the start of what follows. Instants are UTC. */
+/** Half-open span of time, `[startAt, endAt)`: contains its start but not its end. */
 export type Period = { readonly startAt: Date; readonly endAt: Date };
 
-/** Returns true when `instant` lies in the period: the start is included, the end is not. */
 export function contains(period: Period, instant: Date): boolean {
   return period.startAt <= instant && instant < period.endAt;
 }
 
 /**
- * Returns the seconds from start to end of a period. Both are rounded down to whole seconds first, so that the seconds of
- * adjoining periods add up.
+ * Returns the seconds from start to end of a period. Start and end are rounded down to whole seconds first, so that the
+ * seconds of adjoining periods add up.
  */
 export function elapsedSeconds(period: Period): bigint {
   return epochSeconds(period.endAt) - epochSeconds(period.startAt);

@@ -37,7 +37,7 @@ describe('windows of usage', () => {
       '05-01T04:00',
       ['02-01T05:00', '03-01T05:00', '04-01T04:00'],
     ],
-    // The clock goes back by half an hour at 15:00 UTC: half an hour comes twice.
+    // The clock goes back by half an hour at 15:00 UTC, so that this half hour occurs twice in local time.
     [
       'Australia/Lord_Howe',
       'hour',

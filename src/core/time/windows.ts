@@ -5,8 +5,8 @@ import { localHourAfter } from './zone';
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
 /**
- * Longest possible window, clock changes included. A period longer than `max` of these has more than `max` windows, so they
- * need not be counted.
+ * Longest possible length of a window, clock changes included. A period longer than `max` times this length has more
+ * than `max` windows.
  */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
   hour: 2 * 3_600_000,
@@ -16,8 +16,9 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 };
 
 /**
- * Returns the local hours, days, weeks or months of a period, the first and the last cut at its ends; null if there are more
- * than `max`. Days and longer windows follow the calendar of the time zone; a day that the zone skipped has no window.
+ * Returns the local hours, days, weeks or months of a period, or null if there are more than `max`. The first and the
+ * last one are cut at the ends of the period. Days and longer windows follow the calendar of the time zone. A day that
+ * the zone skipped has no window.
  */
 export function windowsOf(
   period: Period,

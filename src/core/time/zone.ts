@@ -2,9 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { invariant } from '../invariant';
 import type { Period } from './period';
 
-/**
- * Returns true when `timeZone` is a known IANA name (`Europe/Paris`, `UTC`).
- */
+/** Returns true if `timeZone` is a known IANA name (`Europe/Paris`, `UTC`). */
 export function isTimeZone(timeZone: string): boolean {
   // A bare offset such as +02:00 has no daylight saving time, so it is not a customer's time zone.
   if (!/^[A-Za-z]/.test(timeZone)) {
@@ -27,9 +25,9 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * Returns the number of local dates from the date on which the period starts, up to but without the date on which it ends. So
- * the dates of adjoining periods add up, at whatever time of day they meet. A date that the zone skipped (Apia, 30 December
- * 2011) still counts.
+ * Returns the number of local dates from the date on which the period starts, up to but without the date on which it
+ * ends. The dates of adjoining periods therefore add up, whatever the time of day of their boundary. A date that the
+ * zone skipped (Apia, 30 December 2011) still counts.
  * @throws InvariantError when the zone is unknown.
  */
 export function localDateCount(period: Period, timeZone: string): bigint {
@@ -39,8 +37,8 @@ export function localDateCount(period: Period, timeZone: string): bigint {
 }
 
 /**
- * Returns the last local date of the period, as {@link localDateCount} counts: the day before the date on which it ends. A
- * period within one date has that date.
+ * Returns the last local date that {@link localDateCount} counts: the day before the date on which the period ends. If
+ * the period starts and ends on one date, returns that date.
  * @throws InvariantError when the zone is unknown.
  */
 export function lastLocalDateOf(period: Period, timeZone: string): string {
@@ -77,8 +75,8 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
 }
 
 /**
- * Returns the instant at which the wall clock of `timeZone` shows `local`. A time skipped by a DST change is moved later by the
- * length of the gap; of a repeated time, the first is returned.
+ * Returns the instant at which the wall clock of `timeZone` shows `local`. A time that a DST change skips is moved
+ * later by the length of the gap. A time that occurs twice gives the first instant.
  */
 export function toInstant(local: Temporal.PlainDateTime, timeZone: string): Date {
   const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' });

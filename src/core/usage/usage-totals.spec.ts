@@ -30,7 +30,7 @@ const usageOf = (
 ) => valueOf(aggregation, totalsOf(events, period), period, carriedOver);
 const value = (aggregation: Aggregation, events: readonly MeteredEvent[], carriedOver = ZERO) =>
   formatExact(usageOf(aggregation, events, march, carriedOver));
-/** Value that a weighted sum holds at the end of a period: what the next period starts with. */
+/** Value of a weighted sum at the end of a period, with which the next period starts. */
 const heldAtEnd = (events: readonly MeteredEvent[], period: Period, held = ZERO): Rational => {
   const nextDay = { startAt: period.endAt, endAt: new Date(period.endAt.getTime() + 86_400_000) };
   const totals = [totalsOf(events, period), totalsOf([], nextDay)];
@@ -196,7 +196,7 @@ describe('readings of adjoining windows', () => {
     { startAt: day(3), endAt: day(4) },
   ];
   const DAY_MS = 86_400_000n;
-  /** One event at the start of a day, or none. */
+  /** Totals of one event at the start of a day. */
   const changed = (units: bigint): UsageTotals => ({
     events: 1n,
     total: rational(units),

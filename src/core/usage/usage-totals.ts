@@ -3,7 +3,9 @@ import { invariant } from '../invariant';
 import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
-/** Text of each property that a meter groups by, null if the event lacks it; `[]` without groups. */
+/**
+ * Values of the properties that a meter groups by, as text; null if the event lacks the property. `[]` without groups.
+ */
 export type Group = readonly (string | null)[];
 
 export interface GroupUsage {
@@ -27,7 +29,7 @@ export interface UsageTotals {
   readonly distinctValues: bigint;
 }
 
-/** Totals by group key, a JSON array of texts. */
+/** Totals by group key: the {@link Group} as JSON. */
 export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
 
 /** Fields of a meter that its quantity depends on. */
@@ -51,8 +53,8 @@ const NO_GROUP = '[]';
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which earlier values carry over into a period; null: none do. A recurring meter carries over all
- * earlier values, any other `weighted_sum` those from `heldSince` on.
+ * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if none do. A
+ * recurring meter carries over all earlier values. Another meter carries over the values from `heldSince` on.
  */
 export function carryOverStart(
   {
