@@ -3,7 +3,7 @@ import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
 import { type Principal, principalOf, principalWith } from './principal';
 
-/** Actor of due work, and of other changes that no request asks for, such as a threshold that usage reaches. */
+/** Actor of changes that no request makes, such as those of due work. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
@@ -20,7 +20,10 @@ export function currentActor(): string {
   return calls.current?.principal.id ?? WORKER;
 }
 
-/** Returns the call that the current work belongs to; undefined for the engine's own work and requests `actAsCaller` skips. */
+/**
+ * Returns the call that the current work belongs to. Undefined for the engine's own work, and for requests that
+ * {@link actAsCaller} skips.
+ */
 export function currentCall(): Call | undefined {
   return calls.current;
 }
@@ -37,13 +40,14 @@ export function actAsCommand(
   return calls.run({ principal, request: null }, () => work(principal));
 }
 
-/** Time after which the work of a request whose client disconnected has certainly ended. */
-const LONGEST_WORK_MS = 600_000;
+/** Upper bound of the work that a request still does after its client has disconnected. */
+const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
 
 /**
- * Middleware that makes the caller the actor of the changes of its request. Must come after the middleware that reads the body,
- * because a body is read in callbacks outside the asynchronous context of the request, where the actor would be lost. Skips
- * reads, which make no changes, and batched requests.
+ * Returns middleware that makes the caller of a request the actor of its changes. It skips reads and batched requests.
+ *
+ * Place it after the middleware that reads the body: body callbacks run outside the asynchronous context of the
+ * request, so the actor would be lost.
  * @param isBatched true for requests whose changes are written together with those of others
  * @param isChange true for requests that change something although their method is safe
  */
@@ -59,9 +63,9 @@ export function actAsCaller(
     }
     const end = calls.start({ principal: principalOf(request), request }, next);
     response.once('close', () => {
-      // The work of a request goes on after its client has disconnected, and no event reports its end.
+      // Work continues after its client has disconnected, and no event reports its end.
       if (response.writableFinished) end();
-      else setTimeout(end, LONGEST_WORK_MS).unref();
+      else setTimeout(end, MAX_WORK_AFTER_DISCONNECT_MS).unref();
     });
   };
 }

@@ -4,7 +4,8 @@ import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
 import { refuseCrossSiteRequest, sessionSecretOf } from './session-cookie';
 
 /**
- * Returns the holder of a credential. Answers without a promise where it can, because this runs on every request.
+ * Returns the caller that a credential identifies. Without a promise where possible, because this runs on every
+ * request.
  * @throws {ProblemError} `unauthenticated`
  */
 export type VerifyCredential = (credential: string) => Principal | Promise<Principal>;
@@ -25,8 +26,8 @@ interface Verifiers {
 }
 
 /**
- * Middleware that identifies the caller before the body is read, so that strangers cannot occupy memory. An `Authorization`
- * header takes precedence over a session cookie.
+ * Returns middleware that identifies the caller before the body is read, so that callers without a credential cannot
+ * fill the memory with bodies. An `Authorization` header takes precedence over a session cookie.
  * @param isPublic true for requests that need no credential
  */
 export function authenticate(
@@ -69,7 +70,7 @@ function credentialOf({ headers }: Request): string {
   const [, scheme = '', value = ''] = SCHEME.exec(authorization) ?? [];
   if (value === '') throw unauthenticated('malformed');
   if (scheme.toLowerCase() === 'bearer') return value;
-  // Browsers add remembered basic credentials to requests of pages of other sites.
+  // Browsers also send remembered basic credentials with requests from pages of other sites.
   const site = headers['sec-fetch-site'];
   if (site === 'cross-site' || site === 'same-site') throw crossSiteRequest();
   const [user = ''] = Buffer.from(value, 'base64').toString('latin1').split(':', 1);

@@ -4,7 +4,7 @@ const MIN_BITS = 256;
 const MIN_DISTINCT_CHARACTERS = 10;
 const MAX_LENGTH = 200;
 
-/** Sets of characters of usual encodings of random bytes, with the bits that each character holds. */
+/** Character sets of common encodings of random bytes, and the bits per character. */
 const ENCODINGS = [
   { form: /^\d+$/, bits: Math.log2(10) },
   { form: /^[0-9a-f]+$/i, bits: 4 },
@@ -14,8 +14,8 @@ const ENCODINGS = [
 ] as const;
 
 /**
- * Returns what is wrong with a secret that an operator chose; null if it is accepted. Accepts secrets of this service, and texts
- * that are long and varied enough for 32 random bytes.
+ * Returns why a secret that an operator chose is refused; null if it is accepted. Accepted are secrets that this
+ * service made, and texts that are long and varied enough to encode 32 random bytes.
  */
 export function faultOfChosenSecret(text: string): string | null {
   if (/^(?:sk|ct)_/.test(text)) {
@@ -26,7 +26,6 @@ export function faultOfChosenSecret(text: string): string | null {
   if (text.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
   // Padding of base64 carries no bits.
   const length = text.replace(/=+$/, '').length;
-  // 43 characters of base64 are 32 bytes.
   if (
     Math.ceil(length * encoding.bits) < MIN_BITS ||
     new Set(text).size < MIN_DISTINCT_CHARACTERS

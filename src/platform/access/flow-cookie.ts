@@ -10,19 +10,21 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** `lax`, because the provider redirects from another site, and browsers do not send a `Strict` cookie with such a request. */
+/**
+ * Returns the options of the cookie. `sameSite` is `lax`, because the provider redirects from another site, and
+ * browsers send no `strict` cookie with such a request.
+ */
 function optionsOf({ headers }: Request) {
   return {
     httpOnly: true,
     sameSite: 'lax',
     path: '/v1/session/oidc',
     secure: needsSecureCookie(headers),
-    // A sealed text has no character that a cookie must encode.
+    // The cookie holds a sealed (encrypted) text, whose characters need no encoding.
     encode: String,
   } as const satisfies CookieOptions;
 }
 
-/** Returns the text of the cookie, or null. */
 export function flowCookieOf(headers: IncomingHttpHeaders): string | null {
   return cookieOf(headers, FLOW_COOKIE);
 }

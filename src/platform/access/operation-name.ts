@@ -8,7 +8,10 @@ export function setOperation(request: IncomingMessage, operation: string): void 
   Object.assign(request, { [OPERATION]: operation });
 }
 
-/** Returns the `operationId` of a request, or its method and route for a handler without a guard. */
+/**
+ * Returns the `operationId` of a request; for a handler without an access guard, its method and route (at most 80
+ * characters).
+ */
 export function operationOf(request: Request): string {
   const { [OPERATION]: operation } = request as { readonly [OPERATION]?: string };
   if (operation !== undefined) return operation;

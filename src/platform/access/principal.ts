@@ -2,18 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
- * Caller of an operation. `command`: a command line on the machine of the service. `open`: any caller where `AUTH` is `open`.
- * `anonymous`: a caller who was not identified, such as that of a public operation where `AUTH` is `required`.
+ * Caller of an operation.
+ * `command`: a command run on the machine of the service. `open`: any caller if `AUTH` is `open`.
+ * `anonymous`: a caller who was not identified, such as that of a public operation if `AUTH` is `required`.
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
-  /** Actor of changes: id of the key, the admin or the customer token, or name of the command; otherwise the kind. */
+  /**
+   * Recorded as the actor of changes: id of the key, the admin or the customer token, or name of the command; otherwise
+   * the kind.
+   */
   readonly id: string;
   /** Includes every scope if it includes `*`. */
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The one customer that the caller may read; null: every customer. */
   readonly customerId: string | null;
-  /** Most that the caller may refund of one payment, in minor units by currency; null: no limit. */
+  /** Maximum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Own rate limits of an API key; null: those of the configuration. */
   readonly requestLimits: RequestLimits | null;
@@ -24,7 +28,7 @@ export interface Principal {
 /** Limits of requests per minute; null: those of the configuration. */
 export interface RequestLimits {
   readonly perMinute: number | null;
-  /** Reported usage and consumption. */
+  /** Limit of requests that report or consume usage. */
   readonly usagePerMinute: number | null;
 }
 
@@ -50,7 +54,6 @@ export function principalWith(
 export const OPEN = principalWith('open', 'open', ['*']);
 export const ANONYMOUS = principalWith('anonymous', 'anonymous', []);
 
-/** Returns true if the caller may read what belongs to this customer. */
 export function mayReadCustomer(
   { customerId }: Pick<Principal, 'customerId'>,
   ownerId: string,
@@ -65,7 +68,7 @@ export function setPrincipal(request: IncomingMessage, principal: Principal): vo
   Object.assign(request, { [PRINCIPAL]: principal });
 }
 
-/** Returns the caller of a request. Anonymous if no middleware has set one, so that a mistake refuses access. */
+/** Returns the caller of a request. Without one, returns `ANONYMOUS`, so that a missing middleware refuses access. */
 export function principalOf(request: IncomingMessage): Principal {
   const { [PRINCIPAL]: principal } = request as { readonly [PRINCIPAL]?: Principal };
   return principal ?? ANONYMOUS;

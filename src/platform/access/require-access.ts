@@ -11,7 +11,7 @@ import { setOperation } from './operation-name';
 import { type Principal, principalOf } from './principal';
 import type { Access, GrantedScope, Scope } from '../../core/access';
 
-/** Metadata of a handler: its `Access`. */
+/** Metadata key under which the `Access` of a handler is stored. */
 export const ACCESS = 'access';
 
 /**
@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each of the scopes. These are the scopes that the caller is about to grant, or those of a key or
- * an account that the caller is about to change.
+ * Requires that the caller holds each scope that it is about to grant, or each scope of the key or account that it is
+ * about to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -36,7 +36,10 @@ export function requireHeldScopes(
   if (missing !== undefined) throw scopeNotHeld(missing);
 }
 
-/** Place of the customer id in a request with a customer token. `answer`: none; the handler checks the owner of what it read. */
+/**
+ * Place where a request with a customer token names its customer. `answer`: nowhere; the handler compares the owner of what
+ * it read with the token.
+ */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
 function namesCustomer(request: Request, place: CustomerPlace, customerId: string): boolean {
@@ -46,8 +49,8 @@ function namesCustomer(request: Request, place: CustomerPlace, customerId: strin
 }
 
 /**
- * Refuses callers without the scope, and customer tokens for data of another customer. Each handler has an instance of its own,
- * so that a request need not read metadata.
+ * Refuses callers without the scope, and customer tokens for data of another customer. One instance per handler, so
+ * that a request reads no metadata.
  */
 class ScopeGuard implements CanActivate {
   constructor(
@@ -69,7 +72,7 @@ class ScopeGuard implements CanActivate {
   }
 }
 
-/** Lets everyone pass, and sets the operation of the request as the other guards do. */
+/** Allows every caller. Sets the operation of the request, as {@link ScopeGuard} does. */
 class PublicGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);
@@ -79,7 +82,7 @@ class PublicGuard implements CanActivate {
 
 /**
  * Declares who may call a handler, and refuses everyone else.
- * @param place of the customer id in a request with a customer token; null: customer tokens are refused
+ * @param place where a request with a customer token names its customer; null: customer tokens are refused
  */
 export function RequireAccess(access: Access, place: CustomerPlace | null): MethodDecorator {
   if (access === 'public') {

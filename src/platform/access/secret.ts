@@ -3,14 +3,14 @@ import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
-/** Base 62 digits of 32 bytes, and of a CRC-32. */
+/** Number of base 62 digits that 32 bytes need. */
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const SECRET_PATTERN = /^(?:sk|ct|ss)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
 
 /**
- * Returns a new secret: prefix, 32 random bytes and a checksum, all in letters and digits. By the checksum, secret scanners
- * recognise a secret, and a mistyped one is refused without a query.
+ * Returns a new secret: prefix, 32 random bytes and a checksum, all in letters and digits. With the checksum, secret
+ * scanners recognise the secret, and a mistyped one is refused without a database query.
  * @param prefix with its final underscore, such as `sk_live_`
  */
 export function newSecret(prefix: string): string {

@@ -8,17 +8,22 @@ import { crossSiteRequest } from '../errors';
 /** Cookie that holds the secret of an admin's session. With TLS its name begins with `__Secure-`. */
 export const SESSION_COOKIE = 'billing_session';
 
-/** Browsers accept a cookie of such a name only with TLS: an attacker in the network cannot plant one. */
+/** Browsers accept a cookie with this prefix only over TLS, so that an attacker in the network cannot plant one. */
 const SECURE_PREFIX = '__Secure-';
 
 const CSRF_HEADER = 'x-csrf-token';
 
-/** Returns the name of a cookie as it is set for a page, with TLS or without. */
+/**
+ * Returns the name under which a browser stores a cookie: with the prefix {@link SECURE_PREFIX} for a page with TLS.
+ */
 export function nameOfCookie(name: string, isSecure: boolean): string {
   return isSecure ? `${SECURE_PREFIX}${name}` : name;
 }
 
-/** Returns the value of a cookie as it was sent, or null. For a page with TLS, ignores a cookie that was set without TLS. */
+/**
+ * Returns the value of a cookie of the request, or null. For a page with TLS, ignores a cookie that was set without
+ * TLS.
+ */
 export function cookieOf(headers: IncomingHttpHeaders, name: string): string | null {
   const secure = valueOf(headers, nameOfCookie(name, true));
   return secure ?? (needsSecureCookie(headers) ? null : valueOf(headers, name));
@@ -30,12 +35,11 @@ function valueOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
   return pair?.trim().slice(prefix.length) ?? null;
 }
 
-/** Returns the secret of the session cookie, or null. */
 export function sessionSecretOf(headers: IncomingHttpHeaders): string | null {
   return cookieOf(headers, SESSION_COOKIE);
 }
 
-/** Sets or clears the session cookie of the browser. */
+/** Sets the session cookie of the browser; clears it if the session is null. */
 export function setSessionCookie(
   { request, response }: { readonly request: Request; readonly response: Response },
   session: { readonly secret: string; readonly expiresInMs: number } | null,
@@ -51,7 +55,7 @@ export function setSessionCookie(
   else response.cookie(name, session.secret, { ...options, maxAge: session.expiresInMs });
 }
 
-/** Returns false for a page on loopback without TLS, where some browsers store no secure cookie. */
+/** Returns true except for a page on loopback without TLS: some browsers store no secure cookie there. */
 export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): boolean {
   const page = origin ?? `http://${host}`;
   if (!URL.canParse(page)) return true;
@@ -60,16 +64,16 @@ export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): b
 }
 
 /**
- * Returns the CSRF token that a page must send with changes. Derived from the secret of the session, which pages cannot read,
- * so that it need not be stored.
+ * Returns the CSRF token that a page must send with each change. It is derived from the session secret, which pages
+ * cannot read, and therefore need not be stored.
  */
 export function csrfTokenOf(sessionSecret: string): string {
   return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');
 }
 
 /**
- * Refuses a request that a page of another origin sends with the cookie of an admin. A change needs `Sec-Fetch-Site`,
- * which pages cannot set, and the token, which only pages of this origin can read.
+ * Refuses a request that a page of another origin sends with the session cookie of an admin. A change needs
+ * `Sec-Fetch-Site: same-origin`, which pages cannot set, and the CSRF token, which only pages of this origin can read.
  * @throws {ProblemError} `cross_site_request`
  */
 export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecret: string): void {
@@ -83,14 +87,17 @@ export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecr
 }
 
 /**
- * Refuses a sign-in that a page of another origin sends, which would sign the browser in to an account of the attacker.
+ * Refuses a sign-in that a page of another origin sends. It would sign the browser in to an account of the attacker.
  * @throws {ProblemError} `cross_site_request`
  */
 export function refuseCrossSiteSignIn({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, false);
 }
 
-/** Refuses a request that no page of this origin sent. `none`, accepted if `mayBeTyped`, is a typed address or a bookmark. */
+/**
+ * Refuses a request that was not sent by a page of this origin. Browsers send `none` for a typed address or a bookmark;
+ * it is accepted if `mayBeTyped` is true.
+ */
 function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || (mayBeTyped && site === 'none')) return;

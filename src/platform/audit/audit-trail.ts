@@ -29,8 +29,9 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Common table expressions that add `entry` and its changes to the audit log. Every commit of an operation sends the same entry,
- * and the first one inserts it. The values of packed changes are stored with the first change of their pack.
+ * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
+ * operation sends the same entry, and only the first insert takes effect. Changes with the same pack are stored as one
+ * array, in the row of the first of them.
  * @param entryAt number of the first parameter that `entryParameters` returns
  * @param changes SELECT of action, object_id, changes, pack and place; a change without a pack is stored alone
  */
@@ -64,8 +65,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes the audit log in the transactions of the changes. The outbox writes changes that have an event. An operation
- * has one entry, however many commits it takes.
+ * Writes the audit log, in the transaction of each change. `Outbox` writes the changes that have an event. An operation
+ * has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
@@ -90,7 +91,7 @@ export class AuditTrail {
     await this.database.query(RECORD, [action, objectId, changes, ...this.entryParameters()]);
   }
 
-  /** Returns the entry of the current call, or that of the transaction for the engine's own work. */
+  /** Returns the entry of the current call. The engine's own work has one entry per transaction. */
   private entry(): AuditedOperation {
     const call = currentCall();
     const subject = call ?? this.database.transactionIdentity;

@@ -16,7 +16,10 @@ type FieldChanges = Readonly<Record<string, FieldChange>>;
 /** Longest JSON text of a value that is stored. */
 const MAX_VALUE_LENGTH = 1_000;
 
-/** Names of fields that contain a secret or its hash. Resources have none; this is a second line of defence. */
+/**
+ * Names of fields that contain a secret or its hash. Resources have no such fields; the pattern guards against
+ * mistakes.
+ */
 const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
@@ -45,7 +48,7 @@ function shown(name: string, value: unknown): unknown {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length > MAX_VALUE_LENGTH) return `(${text.length} characters, not stored)`;
-  // The JSON text contains the names of nested fields.
+  // Tests the JSON text, because it contains the names of nested fields.
   return SECRET.test(text) ? redacted(value) : value;
 }
 

@@ -3,7 +3,7 @@ import { BackgroundTurns } from './background-turns';
 describe('turns of background work', () => {
   let turns: BackgroundTurns;
   let hasRequests: boolean;
-  /** Ends the pieces that run, by name. */
+  /** Functions that end the running pieces, by name. */
   let running: Map<string, () => void>;
   let ended: string[];
 
@@ -37,7 +37,7 @@ describe('turns of background work', () => {
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
   const runningNow = () => [...running.keys()];
 
-  /** Lets a piece that has just begun run for this time. */
+  /** Ends a piece after it has run for this time. */
   async function end(name: string, afterMs: number): Promise<void> {
     await pass(afterMs);
     running.get(name)?.();

@@ -1,51 +1,52 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Longest wait for a turn. It is limited because a piece may take minutes. */
-const LONGEST_WAIT_MS = 500;
-/** Longest pause of all background work after a piece. It is limited so that background work goes on under any load. */
-const LONGEST_PAUSE_MS = 250;
-/** Longest pause of the work whose own piece took longer than `LONGEST_PAUSE_MS`. */
-const LONGEST_REST_MS = 2_000;
+/** A piece may run for minutes. After this wait, the next piece starts beside it. */
+const MAX_WAIT_FOR_TURN_MS = 500;
+/** Limits the pause of all background work after a piece, so that background work continues under any load. */
+const MAX_PAUSE_AFTER_PIECE_MS = 250;
+/** Limits the pause of work whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while there are requests: one piece runs at a time, and after each piece there is a
- * pause as long as the piece took, within the limits above. So it uses at most about half of one core of the database.
+ * Limits the background work of a process while requests arrive. One piece, such as a transaction, runs at a time,
+ * followed by a pause as long as the piece took, within the limits above. Background work then uses at most about half
+ * of one core of the database.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();
   private readonly limiter = new ConcurrencyLimiter(1);
   private readonly conditions: (() => boolean)[] = [];
 
-  /** Makes background work take turns while the condition holds. */
+  /** Makes background work take turns while the condition returns true. */
   takeTurnsWhile(condition: () => boolean): void {
     this.conditions.push(condition);
   }
 
-  /** Runs work whose pieces take turns. */
+  /** Marks the work as background work, whose pieces take turns. */
   inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.background.run(true, work);
   }
 
-  /** Runs a piece of work: in turn if it belongs to background work, else at once. */
+  /** Runs a piece: in its turn if the current work is background work, else at once. */
   runPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     return this.background.current === undefined ? piece() : this.runBackgroundPiece(piece);
   }
 
   /**
-   * Runs a piece of background work: at once if no condition holds, else in its turn. If the wait for the turn takes
-   * `LONGEST_WAIT_MS`, runs it beside the previous piece.
+   * Runs a piece of background work: at once if no condition is true, else in its turn. After a wait of
+   * {@link MAX_WAIT_FOR_TURN_MS}, runs it beside the previous piece.
    */
   async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();
-    const leave = await this.limiter.enterOrTimeOut(LONGEST_WAIT_MS);
+    const leave = await this.limiter.enterOrTimeOut(MAX_WAIT_FOR_TURN_MS);
     const startedAt = performance.now();
     try {
       return await piece();
     } finally {
       const ranMs = performance.now() - startedAt;
-      setTimeout(leave, Math.min(ranMs, LONGEST_PAUSE_MS)).unref();
-      if (ranMs > LONGEST_PAUSE_MS) await sleep(Math.min(ranMs, LONGEST_REST_MS));
+      setTimeout(leave, Math.min(ranMs, MAX_PAUSE_AFTER_PIECE_MS)).unref();
+      if (ranMs > MAX_PAUSE_AFTER_PIECE_MS) await sleep(Math.min(ranMs, MAX_PAUSE_OF_LONG_WORK_MS));
     }
   }
 }

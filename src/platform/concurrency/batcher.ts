@@ -1,17 +1,16 @@
 import { AsyncResource } from 'node:async_hooks';
 import { invariant } from '../../core/invariant';
 
-/** Result of one item of a batch: its answer or its error. */
 export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
 interface BatchOptions {
-  /** Largest number of items in a batch. */
   readonly maxItems: number;
-  /** Waits one turn of the event loop before the first batch, for items that arrive at the same time. */
+  /** Waits one turn of the event loop before the first batch, so that items that arrive together share it. */
   readonly waitsForOthers?: true;
   /**
-   * After a batch, waits at most this long for about half as many items: callers that were just answered ask again, and the
-   * first of them would otherwise get a batch of its own. A single caller never waits.
+   * Limits the wait after a batch for new items, until about half as many have arrived as the batch answered. Callers
+   * that were just answered usually ask again; without the wait, the first of them would get a batch of its own. A
+   * single caller never waits.
    */
   readonly longestWaitMs?: number;
   /** Returns true if the items of a failed batch are retried one by one. Without this function, all of them fail. */
@@ -27,20 +26,19 @@ interface QueuedItem<Item, Answer> {
 /** Items that wait for their batch. */
 interface Queue<Item, Answer> {
   readonly items: QueuedItem<Item, Answer>[];
-  /** Called when an item is added. */
   onAdded?: (() => void) | undefined;
 }
 
 /**
- * Answers items in batches: items that arrive during a batch form the next one. So concurrent items share a statement, and a
- * single item does not wait. Items of different keys do not wait for each other.
+ * Answers items in batches: items that arrive during a batch form the next one. Concurrent items share a statement, and
+ * a single item does not wait. Items of different keys do not wait for each other.
  */
 export class Batcher<Item, Answer> {
   private readonly queues = new Map<string, Queue<Item, Answer>>();
   /** Runs a batch outside the async context of the item that started it. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll answers items of one key in their sequence; writes nothing if it throws */
+  /** @param answerAll answers items of one key in their sequence; must write nothing if it throws */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],
@@ -48,7 +46,7 @@ export class Batcher<Item, Answer> {
     private readonly options: BatchOptions,
   ) {}
 
-  /** Returns the answer to the item after its batch. */
+  /** Resolves with the answer to the item once its batch is done. */
   add(item: Item, key = ''): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const queued = { item, resolve, reject };

@@ -32,7 +32,7 @@ describe('a value that travels with a call', () => {
       for (let round = 0; round < 1 + (index % 7); round += 1) {
         expect(await seen()).toEqual(all(undefined));
         expect(await scope.run(`${index} ${round}`, seen)).toEqual(all(`${index} ${round}`));
-        // All other calls may have ended now, and this one starts another.
+        // Other calls may end here, before this one starts its next.
         if (index % 3 === 0) await turn();
       }
     });

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that is visible in an asynchronous call. On Node 20, AsyncLocalStorage hooks into all promises and callbacks. It is
- * disabled while no call has a value: this makes read requests about 4 % cheaper.
+ * Holds a value for the duration of an asynchronous call. The AsyncLocalStorage is disabled while no call has a value:
+ * on Node 20 it hooks into all promises and callbacks, and disabling it makes read requests about 4 % cheaper.
  */
 export class CallScope<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
@@ -13,7 +13,7 @@ export class CallScope<Value> {
   }
 
   /**
-   * Runs the callback, and everything it starts, with this value. For calls that do not end with a promise.
+   * Runs the callback, and everything it starts, with this value. Use it for calls that do not end with a promise.
    * @returns a function that ends the call; call it once
    */
   start(value: Value, callback: () => void): () => void {

@@ -1,6 +1,6 @@
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Lets promises that are due continue. */
+/** Lets the callbacks of resolved promises run. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }

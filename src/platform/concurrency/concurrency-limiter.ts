@@ -27,7 +27,10 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Runs the work in a turn. If none is free within `maxMs`, runs it without one, because other work may be blocked for long. */
+  /**
+   * Runs the work in a turn. If no turn is free within `maxMs`, runs the work without one: the work that holds the
+   * turns may be blocked for long.
+   */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterOrTimeOut(maxMs);
     try {

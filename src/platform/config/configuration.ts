@@ -111,7 +111,7 @@ export class Configuration {
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open' | 'required';
-  /** Requests in a minute by caller, by caller for usage, and by address. 0: no limit. */
+  /** Requests per minute: of each caller, of each caller for usage, and of each address. 0: no limit. */
   readonly rateLimits: RateLimitSettings;
   /** API key to store at the start; null: none. */
   readonly bootstrapApiKey: string | null;
@@ -128,7 +128,7 @@ export class Configuration {
   readonly webhooksAllowedPorts: readonly number[] | 'any';
   /** Enabled payment providers. Payments and payment methods of other providers are refused. */
   readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[];
-  /** Settings of Stripe; null unless it is an enabled payment provider. */
+  /** Settings of Stripe; null if it is not an enabled payment provider. */
   readonly stripe: StripeSettings | null;
   /** Days to wait after each failed automatic attempt to collect an invoice. */
   readonly paymentRetryDays: readonly number[];
@@ -145,7 +145,7 @@ export class Configuration {
   /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
   readonly tracing: boolean;
   readonly shutdownTimeoutMs: number;
-  /** Longest time that a client may send nothing of an NDJSON body it has started. */
+  /** Longest pause of a client while it sends an NDJSON body. */
   readonly ndjsonIdleTimeoutMs: number;
   /** Time for which a past-due subscription still gives access. */
   readonly pastDueGraceHours: number;
@@ -197,7 +197,8 @@ export class Configuration {
     this.openId = readOpenId(settings);
     this.logLevel = settings.required('LOG_LEVEL');
     this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
-    // Hosting platforms set some of these for all services, so they are checked only if traces are exported.
+    // Hosting platforms set some OpenTelemetry variables for all services, so they are checked only if traces are
+    // exported.
     for (const name of this.tracing ? TRACING_NAMES : []) settings.optional(name);
     this.shutdownTimeoutMs = settings.required('SHUTDOWN_TIMEOUT_MS');
     this.ndjsonIdleTimeoutMs = settings.required('NDJSON_IDLE_TIMEOUT_MS');
@@ -229,7 +230,10 @@ export class Configuration {
     }
   }
 
-  /** Requires a configured database and keys unless only this machine can call the service. Generated ones are for trials. */
+  /**
+   * Requires a configured database and keys if other machines can call the service: generated ones are for trials. A
+   * worker always requires a configured database.
+   */
   private requirePersistentSetup(): void {
     const missing = [
       ...(this.databaseUrl === null ? ['DATABASE_URL'] : []),

@@ -21,7 +21,7 @@ function rolesByValue(text: string): ReadonlyMap<string, AdminRole> | undefined 
   return valid.length === pairs.length ? new Map(valid) : undefined;
 }
 
-/** Parses a URL without credentials, query and fragment that browsers or the service call: https, or http on this machine. */
+/** Returns the text if it is an https URL, or an http URL on loopback, without credentials, query and fragment. */
 function secureUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password, search, hash } = new URL(text);

@@ -12,12 +12,12 @@ export type SettingName = keyof typeof SETTINGS;
 type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
-/** Reads and checks settings. */
 export class SettingsReader {
   constructor(private readonly environment: Environment) {}
 
   /**
-   * Returns the value of a setting; the value of its fallback if it is not set; null if it has no fallback either.
+   * Returns the value of a setting. If the variable is not set, returns the value of its fallback; without a fallback,
+   * null.
    * @throws {ConfigurationError} for an invalid value
    */
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {

@@ -9,7 +9,10 @@ function ratio(text: string): number | undefined {
   return value <= 1 ? value : undefined;
 }
 
-/** Variables of OpenTelemetry that are checked at the start if traces are exported. The packages of OpenTelemetry read them. */
+/**
+ * Variables of OpenTelemetry. Its packages read them; this service only checks them at the start, if traces are
+ * exported.
+ */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     fallback: null,
