@@ -31,6 +31,10 @@ import type { Reset } from './domain/reset-window';
   'customer_entitlement_window_check',
   `("reset" IS NULL) = ("window_start_at" IS NULL) AND "window_start_at" < "window_end_at"`,
 )
+@Check(
+  'customer_entitlement_reset_check',
+  `"reset" IN ('period', 'day', 'week', 'month', 'year', 'never')`,
+)
 export class CustomerEntitlementEntity implements BalanceRow {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;

@@ -33,6 +33,7 @@ import type { SplitTrace } from './domain/shared-trace';
 )
 @Check('invoice_line_trace_check', `"trace" IS NOT NULL OR "shared_trace_id" IS NOT NULL`)
 @Check('invoice_line_period_check', `"period_start_at" <= "period_end_at"`)
+@Check('invoice_line_proration_unit_check', `"proration_unit" IN ('day', 'second')`)
 export class InvoiceLineEntity {
   @IdColumn() readonly id!: string;
   @ReferenceColumn({ to: 'InvoiceEntity' }) readonly invoiceId!: string;

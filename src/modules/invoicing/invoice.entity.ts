@@ -101,6 +101,12 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Index('invoice_test_clock_overdue_index', ['testClockId', 'dueAt', 'id'], {
   where: `${UNPAID} AND "test_clock_id" IS NOT NULL`,
 })
+@Check('invoice_collection_method_check', `"collection" IN ('automatic', 'send_invoice')`)
+@Check(
+  'invoice_reason_check',
+  `"reason" IN ('one_off', 'subscription_start', 'renewal', 'change', 'end', 'late_usage')`,
+)
+@Check('invoice_tax_treatment_check', `"tax_treatment" IN ('none', 'exempt', 'reverse')`)
 export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;

@@ -5,6 +5,8 @@ import type { ItemEnd, ProrationMode, SoldPrice, SubscriptionItem } from './doma
 @Entity('subscription_item')
 @Index('subscription_item_subscription_index', ['subscriptionId', 'id'])
 @Check('subscription_item_span_check', `"start_at" <= "end_at"`)
+@Check('subscription_item_proration_check', `"proration" IN ('day', 'second', 'none')`)
+@Check('subscription_item_ended_by_check', `"ended_by" IN ('pause', 'day_change', 'second_change')`)
 export class SubscriptionItemEntity implements SubscriptionItem {
   @IdColumn() readonly id!: string;
   @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;

@@ -56,6 +56,10 @@ import { RENEWS } from './subscription-query';
   `("renewal_failed_at" IS NULL) = ("renewal_failure_code" IS NULL)`,
 )
 @Check('subscription_period_check', `"current_period_start_at" <= "current_period_end_at"`)
+@Check('subscription_collection_check', `"collection" IN ('automatic', 'send_invoice')`)
+@Check('subscription_billing_anchor_check', `"billing_anchor" IN ('anniversary', 'calendar')`)
+@Check('subscription_interval_check', `"interval" IN ('day', 'week', 'month', 'year')`)
+@Check('subscription_proration_check', `"proration" IN ('day', 'second', 'none')`)
 export class SubscriptionEntity implements Subscription {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
