@@ -64,7 +64,7 @@ process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --max-semi-space-s
 module.exports = {
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   // Far longer than any test takes, so that a busy machine fails no test.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // One less than the cores, as by default, but two on two cores: tests often wait for the database.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   // Suites collect their garbage (`environment.cjs`). This replaces a worker in which something else stays.

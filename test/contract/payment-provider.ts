@@ -32,7 +32,7 @@ export function describeProvider(declines: boolean, start: () => Promise<TestedP
   beforeAll(async () => {
     tested = await start();
     engine = await startTestApp({ environment: tested.environment });
-  }, 60_000);
+  });
 
   afterAll(() => engine.close());
 

@@ -108,7 +108,7 @@ describe('every route of the OpenAPI document, with AUTH=required', () => {
     token = (issued.body as { readonly token: string }).token;
     for (const role of ADMIN_ROLES) admins.set(role, await signedIn(engine, role));
     before = await contents();
-  }, 120_000);
+  });
 
   afterAll(() => engine.close());
 

@@ -60,7 +60,7 @@ describe('a caller without a credential', () => {
     expect(answer).toContain('"code":"request_timeout"');
     // Nothing of the request is kept.
     await until('no body is read', () => engine.app.get(Lifecycle).bodiesInFlight === 0);
-  }, 30_000);
+  });
 
   it('gets an answer to a read that has a body, which is not read', async () => {
     const { status } = await engine.uncheckedHttp

@@ -249,7 +249,7 @@ describe('metered usage of an entitlement', () => {
       expect(await consumeAtOnce(setup, [engine.http])).toEqual({ statuses: [200], allowed: 100 });
       expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
       expect(await notifiedOf(setup.story.customerId)).toHaveLength(3);
-    }, 60_000);
+    });
 
     it('is allowed exactly 100 times of 100, by two processes', async () => {
       const setup = await subscriber();
@@ -257,7 +257,7 @@ describe('metered usage of an entitlement', () => {
         expect(await consumeAtOnce(setup, agents)).toEqual({ statuses: [200], allowed: 100 });
       });
       expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
-    }, 60_000);
+    });
 
     it('is never allowed beyond the limit by two processes while events arrive', async () => {
       const setup = await subscriber();
@@ -271,7 +271,7 @@ describe('metered usage of an entitlement', () => {
         expect(allowed).toBeGreaterThanOrEqual(80);
         expect(allowed).toBeLessThanOrEqual(100);
       });
-    }, 60_000);
+    });
   });
 
   it('answers concurrent consumptions by their own keys and quantities', async () => {

@@ -157,7 +157,7 @@ describe('a client that starts a body and does not finish it', () => {
 
     await Promise.all(Array.from({ length: SLOTS }, hold));
     await until('all slots are free again', async () => (await inTransaction()) === SLOTS);
-  }, 60_000);
+  });
 
   it.each([['Content-Length: 100'], ['Transfer-Encoding: chunked']])(
     'uses only its connection with a JSON body (%s)',

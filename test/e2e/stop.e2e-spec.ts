@@ -52,7 +52,7 @@ describe('a process that is stopped', () => {
       port = Number(new URL(url).port);
       break;
     }
-  }, 60_000);
+  });
 
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
@@ -140,7 +140,7 @@ describe('a process that is stopped', () => {
     }
     expect(await ended).toEqual([0, null]);
     expect(await stored()).toBe(before);
-  }, 60_000);
+  });
 
   it('stores usage that arrived completely, and answers it', async () => {
     const before = await stored();
@@ -159,7 +159,7 @@ describe('a process that is stopped', () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":3/);
     expect(await ended).toEqual([0, null]);
     expect(await stored()).toBe(before + 4);
-  }, 60_000);
+  });
 
   it('does not wait for a JSON body', async () => {
     const announced = 'Content-Length: 100';
@@ -179,5 +179,5 @@ describe('a process that is stopped', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
     }
     expect(await ended).toEqual([0, null]);
-  }, 60_000);
+  });
 });

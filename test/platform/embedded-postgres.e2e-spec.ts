@@ -33,8 +33,6 @@ import { findServer, stopServer } from '../../packages/embedded-postgres/control
 import { poll } from '../../packages/embedded-postgres/poll';
 import { fastDirectory } from '../support/fast-directory';
 
-jest.setTimeout(120_000);
-
 const isRoot = process.geteuid?.() === 0;
 const support = join(__dirname, '..', 'support');
 

@@ -75,7 +75,7 @@ describe('work of a process', () => {
 
     answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/alive' });
     expect(await answer).toMatchObject({ id, status: 'succeeded' });
-  }, 30_000);
+  });
 
   it('without a process number waits for the end of its lease, as Retry-After says', async () => {
     await inFlight('unnumbered');
@@ -84,7 +84,7 @@ describe('work of a process', () => {
     second.clock.advanceMs(30_000);
     const repeated = await pay(second, 'unnumbered');
     expect([repeated.status, repeated.headers['retry-after']]).toEqual([409, '120']);
-  }, 30_000);
+  });
 
   it('is taken over when its lock is free, and done once although the process continues', async () => {
     const { id, answer } = await inFlight('lost');
@@ -135,7 +135,7 @@ describe('work of a process', () => {
     const { id, answer } = await inFlight('unnumbered');
     answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/unnumbered' });
     expect(await answer).toMatchObject({ id, status: 'succeeded' });
-  }, 30_000);
+  });
 
   it('whose outcome could not be stored is due again within seconds, although the process lives', async () => {
     const { id, answer } = await inFlight('not stored');
@@ -161,7 +161,7 @@ describe('work of a process', () => {
     await worker.idle();
     expect(await statusOf(id)).toBe('succeeded');
     expect((await pay(second, 'not stored')).body).toMatchObject({ id, status: 'succeeded' });
-  }, 30_000);
+  });
 
   it('that fails gives back its own lease, and no later one of the same process', async () => {
     const { id } = await inFlight('later lease');
@@ -208,7 +208,7 @@ describe('work of a process', () => {
     expect(answered).toMatchObject({ id, status: 'processing' });
     expect((await pay(second, 'two answers')).body).toEqual(answered);
     expect(await statusOf(id)).toBe('succeeded');
-  }, 30_000);
+  });
 
   it('is taken over when the process has stopped', async () => {
     const { number } = sessionOf(first);

@@ -243,40 +243,36 @@ describe('a receiver of traces that', () => {
   it.each([
     ['does not answer', () => undefined],
     ['breaks the connection', (response: { destroy(): unknown }) => void response.destroy()],
-  ])(
-    '%s delays and fails no request, and no stop',
-    async (_what, behaviour) => {
-      const traces = await TraceReceiver.start();
-      traces.behave(behaviour);
-      const service = await RunningService.start(
-        made.url,
-        tracingTo(traces.url, {
-          ROLE: 'api',
-          OTEL_BSP_MAX_QUEUE_SIZE: '64',
-          OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '64',
-          OTEL_BSP_EXPORT_TIMEOUT: '500',
-          OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-        }),
+  ])('%s delays and fails no request, and no stop', async (_what, behaviour) => {
+    const traces = await TraceReceiver.start();
+    traces.behave(behaviour);
+    const service = await RunningService.start(
+      made.url,
+      tracingTo(traces.url, {
+        ROLE: 'api',
+        OTEL_BSP_MAX_QUEUE_SIZE: '64',
+        OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '64',
+        OTEL_BSP_EXPORT_TIMEOUT: '500',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      }),
+    );
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, () => service.get('/v1/customers')),
       );
-      try {
-        const answers = await Promise.all(
-          Array.from({ length: 300 }, () => service.get('/v1/customers')),
-        );
-        expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-        const failures = () => service.log().filter(({ msg }) => msg === 'spans were not exported');
-        await until('the log says so', () => failures().length > 0);
-        // The trace of a request has nothing to do with it.
-        expect(failures()[0]).not.toHaveProperty('trace_id');
-        const stopsAt = performance.now();
-        expect(await service.stop()).toBe(0);
-        expect(performance.now() - stopsAt).toBeLessThan(10_000);
-      } finally {
-        await service.kill();
-        await traces.close();
-      }
-    },
-    180_000,
-  );
+      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      const failures = () => service.log().filter(({ msg }) => msg === 'spans were not exported');
+      await until('the log says so', () => failures().length > 0);
+      // The trace of a request has nothing to do with it.
+      expect(failures()[0]).not.toHaveProperty('trace_id');
+      const stopsAt = performance.now();
+      expect(await service.stop()).toBe(0);
+      expect(performance.now() - stopsAt).toBeLessThan(10_000);
+    } finally {
+      await service.kill();
+      await traces.close();
+    }
+  });
 });
 
 describe('a service without a receiver of traces', () => {

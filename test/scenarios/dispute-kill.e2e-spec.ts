@@ -39,7 +39,7 @@ describe('a report of a dispute whose process is killed', () => {
     await Promise.all([monitor.connect(), holder.connect()]);
     stripe = await startStripeDouble();
     await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.kill();
@@ -139,6 +139,5 @@ describe('a report of a dispute whose process is killed', () => {
       });
       expect(await read('/v1/ledger/verify')).toMatchObject({ ok: true });
     },
-    120_000,
   );
 });

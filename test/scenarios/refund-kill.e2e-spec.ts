@@ -38,7 +38,7 @@ describe('refunds in flight when the process is killed', () => {
     monitor = new Client({ connectionString: database.url });
     await monitor.connect();
     service = await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const one of started) await one.kill();

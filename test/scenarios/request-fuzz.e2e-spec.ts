@@ -54,7 +54,7 @@ describe('requests made from the OpenAPI document', () => {
       // A small heap is collected often enough to see what is left after a collection.
       ...(FULL ? { NODE_OPTIONS: '--max-old-space-size=320' } : {}),
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service.kill();

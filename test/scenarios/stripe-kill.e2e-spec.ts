@@ -44,7 +44,7 @@ describe('a payment at Stripe whose process is killed', () => {
     await monitor.connect();
     stripe = await startStripeDouble();
     service = await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.kill();
@@ -108,6 +108,5 @@ describe('a payment at Stripe whose process is killed', () => {
       const verified = await fetch(`${service.url}/v1/ledger/verify`);
       expect(await verified.json()).toMatchObject({ ok: true });
     },
-    120_000,
   );
 });
