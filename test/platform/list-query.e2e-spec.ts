@@ -20,8 +20,8 @@ describe('a list with several values of a column, of rows that another table ref
 
   const query = (isSelective: boolean) =>
     new ListQuery('customer')
-      .oneOf('external_id', ['a', 'b'])
-      .referredBy(
+      .whereOneOf('external_id', ['a', 'b'])
+      .whereReferredBy(
         { table: 'reference', column: 'customer_id', condition: 'true' },
         { column: 'country', value: null },
         { isSelective },

@@ -80,7 +80,9 @@ export class ApiKeysRepository {
 
   /** Returns the key that the secret with this hash belongs to, or null. */
   async findHolder(hash: string): Promise<KeyHolderRow | null> {
-    const [row] = await this.database.prepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [hash]);
+    const [row] = await this.database.queryPrepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [
+      hash,
+    ]);
     return row ?? null;
   }
 

@@ -51,9 +51,11 @@ export class CustomerTokensRepository {
 
   /** Returns the token with this hash, or null. */
   async findHolder(hash: string): Promise<TokenHolderRow | null> {
-    const [row] = await this.database.prepared<TokenHolderRow>('find_customer_token', FIND_HOLDER, [
-      hash,
-    ]);
+    const [row] = await this.database.queryPrepared<TokenHolderRow>(
+      'find_customer_token',
+      FIND_HOLDER,
+      [hash],
+    );
     return row ?? null;
   }
 

@@ -61,7 +61,7 @@ export class AddonsRepository {
   }
 
   async page(request: PageRequest): Promise<Page<Addon>> {
-    const query = new ListQuery('addon').when(true, 'archived_at IS NULL');
+    const query = new ListQuery('addon').whereIf(true, 'archived_at IS NULL');
     const { items, next } = await query.page(this.database, AddonEntity, request);
     return { items: await this.withPrices(items), next };
   }

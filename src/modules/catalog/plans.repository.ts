@@ -84,7 +84,7 @@ export class PlansRepository {
   }
 
   async page(request: PageRequest): Promise<Page<Plan>> {
-    const query = new ListQuery('plan').when(true, 'archived_at IS NULL');
+    const query = new ListQuery('plan').whereIf(true, 'archived_at IS NULL');
     const { items, next } = await query.page(this.database, PlanEntity, request);
     return { items: await this.withVersions(items), next };
   }

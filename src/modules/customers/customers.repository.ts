@@ -95,7 +95,7 @@ export class CustomersRepository {
 
   /** Returns the test clock id of each customer, null for real time. Unknown and deleted customers are missing. */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-    const rows = await this.database.prepared<{ id: string; clock: string | null }>(
+    const rows = await this.database.queryPrepared<{ id: string; clock: string | null }>(
       'customers-test-clocks',
       TEST_CLOCKS,
       [ids],
@@ -189,19 +189,19 @@ function customerQuery(filter: CustomerFilter): ListQuery {
   const clock = filter.testClockId === NO_CLOCK ? null : filter.testClockId;
   const order = orderOf(filter.sort);
   const query = new ListQuery('customer')
-    .when(true, 'deleted_at IS NULL')
+    .whereIf(true, 'deleted_at IS NULL')
     .where('id = ANY ($)', ids)
     .where('external_id = $', externalId)
     .where('email = $', email)
     .where('currency = $', currency)
-    .when(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
+    .whereIf(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
     .where('test_clock_id = $', clock)
-    .between('created_at', created)
+    .whereBetween('created_at', created)
     .orderBy(order?.column === 'name' ? { ...order, column: NAME_ORDER } : order);
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
   const isSelective = [ids, externalId, email, text, clock].some((one) => one !== null);
   if (!filter.isOwing) return query;
-  return query.referredBy(OWED, { column: 'currency', value: currency }, { isSelective });
+  return query.whereReferredBy(OWED, { column: 'currency', value: currency }, { isSelective });
 }

@@ -68,7 +68,7 @@ export class BalanceWindowsRepository {
   /** Returns the balances whose usage these windows count, locked until the transaction ends. */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
-    const rows = await this.database.prepared<
+    const rows = await this.database.queryPrepared<
       RawBalanceRow & { readonly moved_to: string; readonly is_fresh: boolean }
     >('balances-counted', LOCK_COUNTED, [
       windows.map(({ customerId }) => customerId),

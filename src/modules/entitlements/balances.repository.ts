@@ -102,26 +102,28 @@ export class BalancesRepository {
 
   /** Returns the balance if its versions are current; null if it must be recalculated. Does not check `validUntil`. */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
-    const [row] = await this.database.prepared<RawBalanceRow>('balance-current', SELECT_CURRENT, [
-      customerId,
-      key,
-    ]);
+    const [row] = await this.database.queryPrepared<RawBalanceRow>(
+      'balance-current',
+      SELECT_CURRENT,
+      [customerId, key],
+    );
     return row === undefined ? null : toBalanceRecord(row);
   }
 
   /** Returns the columns the access check needs, under the conditions of {@link findCurrent}. */
   async findCached(customerId: string, key: string): Promise<CachedBalance | null> {
-    const [row] = await this.database.prepared<RawCachedBalance>('balance-cached', SELECT_CACHED, [
-      customerId,
-      key,
-    ]);
+    const [row] = await this.database.queryPrepared<RawCachedBalance>(
+      'balance-cached',
+      SELECT_CACHED,
+      [customerId, key],
+    );
     return row === undefined ? null : toCachedBalance(key, row);
   }
 
   /** Returns the balance like {@link findCurrent}, locked until the transaction ends. */
   async lockCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     this.database.requireTransaction();
-    const [row] = await this.database.prepared<RawBalanceRow>(
+    const [row] = await this.database.queryPrepared<RawBalanceRow>(
       'balance-locked',
       `${SELECT_CURRENT} FOR NO KEY UPDATE OF h`,
       [customerId, key],
@@ -175,7 +177,7 @@ export class BalancesRepository {
   ): Promise<void> {
     this.database.requireTransaction();
     if (counted.length === 0) return;
-    await this.database.prepared('balances-write-usage', WRITE_USAGE, [
+    await this.database.queryPrepared('balances-write-usage', WRITE_USAGE, [
       counted.map(({ row }) => row.id),
       counted.map(({ row }) => toNumeric(row.used)),
       counted.map(({ row }) => toNumeric(row.expiredGrantUsage)),

@@ -81,7 +81,7 @@ export class ConsumptionsRepository {
     const each = requested.flatMap(({ key, idempotencyKeys }) =>
       idempotencyKeys.map((idempotencyKey) => ({ ...key, idempotencyKey })),
     );
-    const rows = await this.database.prepared<StoredAnswerRow>('consumptions-find', FIND, [
+    const rows = await this.database.queryPrepared<StoredAnswerRow>('consumptions-find', FIND, [
       each.map(({ customerId }) => customerId),
       each.map(({ entitlementId }) => entitlementId),
       each.map(({ idempotencyKey }) => idempotencyKey),
@@ -112,7 +112,7 @@ export class ConsumptionsRepository {
       decisions.map((decision) => ({ row, ...decision })),
     );
     try {
-      const kept = await this.database.prepared('consumptions-store', STORE, [
+      const kept = await this.database.queryPrepared('consumptions-store', STORE, [
         each.map(({ row }) => row.customerId),
         each.map(({ row }) => row.entitlementId),
         each.map(({ idempotencyKey }) => idempotencyKey),

@@ -87,7 +87,7 @@ export class SharedConsumptionsRepository {
     now: Date,
   ): Promise<readonly (SharedBalance | undefined)[]> {
     this.database.requireTransaction();
-    const rows = await this.database.prepared<LockedRow>('consumptions-lock', LOCK, [
+    const rows = await this.database.queryPrepared<LockedRow>('consumptions-lock', LOCK, [
       targets.map(({ customerId }) => customerId),
       targets.map(({ key }) => key),
       targets.map(({ eventName }) => eventName),
@@ -107,7 +107,7 @@ export class SharedConsumptionsRepository {
     const answers = answersOf(writes);
     const events = eventsOf(writes);
     const balances = writes.flatMap(({ after }) => after?.row ?? []);
-    const [stored] = await this.database.prepared<{ answers: number; events: number }>(
+    const [stored] = await this.database.queryPrepared<{ answers: number; events: number }>(
       'consumptions-write',
       WRITE,
       [
@@ -143,7 +143,7 @@ export class SharedConsumptionsRepository {
     const rows = writes.map(({ balance }) => balance.record.row);
     const counting = countingOf(writes);
     const [result] = await this.database.autocommit(() =>
-      this.database.prepared<{ numbers: readonly number[] }>(
+      this.database.queryPrepared<{ numbers: readonly number[] }>(
         `consumptions-known-${counting}`,
         CONSUME_KNOWN[counting],
         [

@@ -118,7 +118,7 @@ export class CreditGrantsRepository {
   /** Adds to the credit of a source. Creates it if there is none. */
   async add(grant: StoredCreditGrant): Promise<void> {
     this.database.requireTransaction();
-    await this.database.prepared('add-credit', ADD, [
+    await this.database.queryPrepared('add-credit', ADD, [
       grant.id,
       grant.customerId,
       grant.currency,

@@ -65,7 +65,7 @@ function creditNoteQuery(filter: CreditNoteFilter): ListQuery {
     .where('customer_id = $', filter.customerId)
     .where('invoice_id = $', filter.invoiceId)
     .where('currency = $', filter.currency)
-    .oneOf('status', filter.statuses)
-    .between('created_at', filter.created)
-    .amounts('total', filter.total);
+    .whereOneOf('status', filter.statuses)
+    .whereBetween('created_at', filter.created)
+    .whereAmountBetween('total', filter.total);
 }

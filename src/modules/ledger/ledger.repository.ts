@@ -114,7 +114,7 @@ export class LedgerRepository {
       posted.map((posting, index) => ({ id, position: index + 1, ...posting })),
     );
     try {
-      await this.database.prepared('post-ledger-transactions', INSERT, [
+      await this.database.queryPrepared('post-ledger-transactions', INSERT, [
         transactions.map(({ id }) => id),
         transactions.map(({ kind }) => kind),
         transactions.map(({ sourceId }) => sourceId),
@@ -139,10 +139,10 @@ export class LedgerRepository {
     const { items, next } = await new ListQuery('ledger_transaction', 'time')
       .where('customer_id = $', filter.customerId)
       .where('source_id = $', filter.sourceId)
-      .filter(POSTS_TO, filter.account)
+      .whereUnindexed(POSTS_TO, filter.account)
       .where('currency = $', filter.currency)
-      .oneOf('kind', filter.kinds)
-      .between('occurred_at', filter.occurred)
+      .whereOneOf('kind', filter.kinds)
+      .whereBetween('occurred_at', filter.occurred)
       .page(this.database, LedgerTransactionEntity, request);
     return { items: await this.withPostings(items), next };
   }

@@ -53,7 +53,7 @@ export class MetersRepository {
 
   /** Returns meters that are not archived. */
   page(request: PageRequest): Promise<Page<Meter>> {
-    const query = new ListQuery('meter').when(true, 'archived_at IS NULL');
+    const query = new ListQuery('meter').whereIf(true, 'archived_at IS NULL');
     return query.page(this.database, MeterEntity, request);
   }
 

@@ -223,10 +223,10 @@ function paymentQuery(filter: PaymentFilter): ListQuery {
   return new ListQuery('payment')
     .where('customer_id = $', filter.customerId)
     .where('invoice_id = $', filter.invoiceId)
-    .when(filter.isInRealTime, IN_REAL_TIME)
+    .whereIf(filter.isInRealTime, IN_REAL_TIME)
     .where('failure_code = $', filter.failureCode)
     .where('currency = $', filter.currency)
-    .oneOf('status', filter.statuses)
-    .between('created_at', filter.created)
-    .amounts('amount', filter.amount);
+    .whereOneOf('status', filter.statuses)
+    .whereBetween('created_at', filter.created)
+    .whereAmountBetween('amount', filter.amount);
 }

@@ -98,8 +98,8 @@ export class MrrChangesRepository {
     return new ListQuery('mrr_change', 'id', LAST_CHANGED_FIRST)
       .where('customer_id = $', customerId)
       .where('currency = $', currency)
-      .oneOf('kind', kinds)
-      .between('changed_at', changed)
+      .whereOneOf('kind', kinds)
+      .whereBetween('changed_at', changed)
       .page(this.database, MrrChangeEntity, request);
   }
 

@@ -134,7 +134,7 @@ function refundQuery(filter: RefundFilter): ListQuery {
     .where('payment_id = $', filter.paymentId)
     .where('failure_code = $', filter.failureCode)
     .where('currency = $', filter.currency)
-    .oneOf('status', filter.statuses)
-    .between('created_at', filter.created)
-    .amounts('amount', filter.amount);
+    .whereOneOf('status', filter.statuses)
+    .whereBetween('created_at', filter.created)
+    .whereAmountBetween('amount', filter.amount);
 }

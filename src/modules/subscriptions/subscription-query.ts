@@ -25,8 +25,8 @@ export function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
   return new ListQuery('subscription')
     .where('customer_id = $', filter.customerId)
     .where('plan_id = $', filter.planId)
-    .when(filter.isInRealTime, 'test_clock_id IS NULL')
-    .when(renews.from !== null || renews.to !== null, RENEWS)
-    .oneOf('status', filter.statuses)
-    .between('current_period_end_at', renews);
+    .whereIf(filter.isInRealTime, 'test_clock_id IS NULL')
+    .whereIf(renews.from !== null || renews.to !== null, RENEWS)
+    .whereOneOf('status', filter.statuses)
+    .whereBetween('current_period_end_at', renews);
 }

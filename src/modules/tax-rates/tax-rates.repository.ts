@@ -40,7 +40,7 @@ export class TaxRatesRepository {
   }
 
   page(request: PageRequest): Promise<Page<TaxRate>> {
-    const query = new ListQuery('tax_rate').when(true, 'archived_at IS NULL');
+    const query = new ListQuery('tax_rate').whereIf(true, 'archived_at IS NULL');
     return query.page(this.database, TaxRateEntity, request);
   }
 

@@ -89,7 +89,7 @@ export class DueRowsRepository {
     testClockId: string,
   ): Promise<Readonly<Record<Name, Date | null>> | undefined> {
     const columns = jobs.map(({ name, nextDue }) => `(${nextDue}) AS "${name}"`);
-    const [row] = await this.database.prepared<Record<Name, Date | null>>(
+    const [row] = await this.database.queryPrepared<Record<Name, Date | null>>(
       'test-clock-next-due',
       `SELECT ${columns.join(', ')}`,
       [testClockId],

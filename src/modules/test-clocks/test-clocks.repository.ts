@@ -57,7 +57,7 @@ export class TestClocksRepository {
   }
 
   page(request: PageRequest): Promise<Page<TestClock>> {
-    const query = new ListQuery('test_clock').when(true, 'deleted_at IS NULL');
+    const query = new ListQuery('test_clock').whereIf(true, 'deleted_at IS NULL');
     return query.page(this.database, TestClockEntity, request);
   }
 

@@ -53,7 +53,7 @@ export class WebhookEndpointsRepository {
   }
 
   page(request: PageRequest): Promise<Page<WebhookEndpoint>> {
-    const query = new ListQuery('webhook_endpoint').when(true, 'deleted_at IS NULL');
+    const query = new ListQuery('webhook_endpoint').whereIf(true, 'deleted_at IS NULL');
     return query.page(this.database, WebhookEndpointEntity, request);
   }
 

@@ -52,7 +52,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Returns the new endpoint once the changes of earlier events, which are not sent to it, can be read (see `settleEvents`).
+   * Returns the new endpoint once the changes of earlier events can be read (see `Outbox.waitForUncommittedEvents`).
+   * Earlier events are not sent to the endpoint.
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -78,7 +79,7 @@ export class WebhookEndpointsService {
       const answer = createdEndpointAnswer(endpoint, this.unknownEvents(endpoint.events));
       await this.idempotency.completeFor(endpoint.id, answer);
     });
-    await this.outbox.settleEvents();
+    await this.outbox.waitForUncommittedEvents();
     return endpoint;
   }
 

@@ -9,8 +9,8 @@ const HEADER_BYTES = 20;
 const MAX_BYTES_OF_A_UNIT = 3;
 
 /**
- * Builds an array parameter in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged). For a long list,
- * encoding and parsing this format takes a fraction of the time that the text form takes.
+ * Builds an array parameter in PostgreSQL's binary format. For a long list, encoding and parsing this format takes a
+ * fraction of the time of the text form. `array_recv` reads the format, and `pg` passes a Buffer unchanged.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -80,7 +80,7 @@ export class Integers extends ArrayElements<number> {
   }
 }
 
-/** Elements of type `bigint`, as decimal digits. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 export class BigIntegers extends ArrayElements<string> {
   constructor(expected: number) {
     super('int8', expected * 12);
@@ -124,7 +124,7 @@ export class Instants extends ArrayElements<Date> {
   }
 
   override add(instant: Date): void {
-    // Microseconds need 64 bits; a JavaScript number is exact for three centuries only.
+    // Microseconds since 2000 can exceed 2^53, above which JavaScript numbers are not exact.
     const microseconds = BigInt(instant.getTime() - FIRST_MS) * 1_000n;
     const at = this.begin(8);
     this.bytes.writeBigInt64BE(microseconds, at);

@@ -4,19 +4,19 @@ import { Column, type ColumnOptions, ForeignKey, PrimaryColumn } from 'typeorm';
 /** Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation regardless of the server's locale. */
 const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
 
-/** Foreign key of a column with an id. */
+/** Foreign key of an id column. */
 interface ReferenceOptions {
   /** Name of the entity class that the id belongs to. Without it, the column has no foreign key. */
   readonly to?: string;
   readonly onDelete?: 'CASCADE';
 }
 
-/** Id in the primary key. */
+/** Column of the primary key that holds an id. */
 export function IdColumn(options: ReferenceOptions = {}): PropertyDecorator {
   return withForeignKey(PrimaryColumn(ID), options);
 }
 
-/** Id of another row. */
+/** Column with the id of another row. */
 export function ReferenceColumn({
   nullable = false,
   ...options
@@ -29,7 +29,7 @@ function withForeignKey(column: PropertyDecorator, options: ReferenceOptions): P
   return to === undefined ? column : applyDecorators(column, ForeignKey(to, keyOptions));
 }
 
-/** Instant with a precision of milliseconds, as the API shows it. */
+/** Column for an instant with a precision of milliseconds, as the API shows it. */
 export function InstantColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
   return Column({ type: 'timestamptz', precision: 3, ...options });
 }
@@ -40,14 +40,13 @@ const bigintTransformer = {
     typeof value === 'bigint' ? value.toString() : value,
 };
 
-/** Integer of 64 bits. */
 export function BigIntColumn(
   options: Pick<ColumnOptions, 'name' | 'nullable' | 'default' | 'primary'> = {},
 ): PropertyDecorator {
   return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
 }
 
-/** Integer minor units of a currency. */
+/** Column for an amount in minor units of a currency. */
 export function AmountColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
 ): PropertyDecorator {
@@ -58,7 +57,7 @@ export function MetadataColumn(): PropertyDecorator {
   return Column({ type: 'jsonb' });
 }
 
-/** Version number of a row. Each change increments it, and the ETag of the resource contains it. */
+/** Column for the version number of a row. Each change increments it, and the ETag of the resource contains it. */
 export function RowVersionColumn(): PropertyDecorator {
   return Column({ type: 'integer' });
 }

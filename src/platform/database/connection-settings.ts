@@ -9,7 +9,10 @@ const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long the client waits for the answer after the server's own timeout has passed. */
 export const ANSWER_SLACK_MS = 5_000;
-/** Longest pause between two statements of a transaction. Then the server ends the session, so a dead process keeps no locks. */
+/**
+ * Longest pause between two statements of a transaction. After it the server ends the session, so that a dead process
+ * keeps no locks.
+ */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which a running statement checks whether its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
@@ -17,7 +20,10 @@ const CLIENT_CHECK_MS = 10_000;
 /** SQLSTATE `invalid_parameter_value`. */
 const INVALID_VALUE = '22023';
 
-/** Server-side settings of a session. Set by a statement, because poolers refuse or drop most settings sent while connecting. */
+/**
+ * Returns the server-side settings of a session. A statement sets them, because poolers refuse or drop most settings
+ * sent while connecting.
+ */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {
     TimeZone: 'UTC',
@@ -26,7 +32,7 @@ function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, st
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // Statements are too short for JIT compilation to pay off.
     jit: 'off',
-    // In seconds. A client whose machine does not answer is disconnected after 20 + 5 * 5.
+    // Keepalives in seconds: a client whose machine does not answer is disconnected after 20 + 5 * 5 s.
     tcp_keepalives_idle: 20,
     tcp_keepalives_interval: 5,
     tcp_keepalives_count: 5,

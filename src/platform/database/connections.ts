@@ -21,7 +21,7 @@ export function timed(statement: string | TimedQuery, timeoutMs?: number): strin
  * @throws {OutcomeUnknownError} when the answer to COMMIT is lost; after any other error nothing was committed
  */
 export async function commit(runner: QueryRunner): Promise<void> {
-  // The connection broke earlier, so the database has rolled back.
+  // TypeORM has released the runner because its connection broke: the database has rolled back.
   if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
   const connection = (await runner.connect()) as PoolClient;
   const { command } = await connection.query('COMMIT').catch((error: unknown) => {

@@ -20,8 +20,8 @@ type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 const TRIES = 3;
 
 /**
- * Access to the database. The open transaction belongs to the asynchronous call, so every query of that call runs in it and is
- * rolled back with it.
+ * Gives access to the database. A transaction is bound to the asynchronous call that opened it: every query of that
+ * call runs in the transaction and is rolled back with it.
  */
 @Injectable()
 export class Database {
@@ -62,8 +62,9 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls it back with its
-   * locks and repeats it, up to three attempts. If stored data is damaged, rolls it back and throws. Only throws any other error.
+   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls the part
+   * back with its locks and repeats it, up to three attempts. After a read of damaged data, rolls the part back and
+   * throws. Any other error is thrown without a rollback.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -74,7 +75,10 @@ export class Database {
     return result;
   }
 
-  /** Runs a part of the open transaction and returns its result. Unless it throws, rolls it back, with locks and `afterCommit`. */
+  /**
+   * Runs a part of the open transaction, rolls it back with its locks and `afterCommit` callbacks, and returns its
+   * result. An error of the part is thrown without a rollback.
+   */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
     await this.query('SAVEPOINT undone');
@@ -134,7 +138,7 @@ export class Database {
    * Runs a prepared statement, so that each connection can cache its plan. Planning a join by keys costs more than running it.
    * @param name unique; `sql` must list columns by name, because a cached `SELECT *` fails once a migration has added a column
    */
-  prepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+  queryPrepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
   }
 
@@ -204,7 +208,7 @@ export class Database {
 
   /**
    * Returns entities as TypeORM would, at a fraction of its cost.
-   * @param tail SQL after FROM: condition, order, lock
+   * @param tail SQL after FROM and the table: condition, order, lock
    * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
    */
   async select<Entity extends ObjectLiteral>(
@@ -217,7 +221,6 @@ export class Database {
     return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
   }
 
-  /** Returns the first matching entity, or null. */
   async selectOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
@@ -227,10 +230,7 @@ export class Database {
     return row ?? null;
   }
 
-  /**
-   * Updates a row and returns it as an entity, or null if no row matches.
-   * @param tail SQL after UPDATE and the table: columns and condition
-   */
+  /** Updates a row and returns it, or null if none matches. `tail`: SQL after UPDATE and the table. */
   async updateOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
@@ -252,7 +252,9 @@ export class Database {
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    await this.prepared(...this.entities.named(this.entities.forEntity(entity).insert(row)));
+    await this.queryPrepared(
+      ...this.entities.preparedInsert(this.entities.forEntity(entity).insert(row)),
+    );
   }
 
   /** Inserts rows with one statement. All rows must set the same columns. */
@@ -261,7 +263,9 @@ export class Database {
     rows: readonly Entity[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    await this.prepared(...this.entities.named(this.entities.forEntity(entity).insertMany(rows)));
+    await this.queryPrepared(
+      ...this.entities.preparedInsert(this.entities.forEntity(entity).insertMany(rows)),
+    );
   }
 
   /** Updates many rows with one statement. All rows must set the same columns. */
@@ -274,7 +278,6 @@ export class Database {
     await this.query(sql, parameters);
   }
 
-  /** Updates the given columns of the row with this id. */
   async update<Entity extends ObjectLiteral & { readonly id: string }>(
     entity: EntityTarget<Entity>,
     id: string,
@@ -295,10 +298,7 @@ export class Database {
     await this.update(entity, row.id, values as Partial<Entity>);
   }
 
-  /**
-   * Requires an open transaction, for writes that are only correct together with others.
-   * @throws {Error} when no transaction is open, which is a defect of the caller
-   */
+  /** @throws {Error} when no transaction is open, which is a defect of the caller */
   requireTransaction(): void {
     this.requiredTransaction();
   }
@@ -311,7 +311,6 @@ export class Database {
     if (this.isInTransaction) throw new Error(`${what} must not run inside a transaction.`);
   }
 
-  /** True if queries of the current call run in a transaction. */
   get isInTransaction(): boolean {
     return this.currentTransaction !== undefined;
   }
@@ -341,7 +340,6 @@ export class Database {
     return transaction;
   }
 
-  /** Open transaction of the current call. */
   private get currentTransaction(): OpenTransaction | undefined {
     const transaction = this.open.current;
     if (transaction?.isOver !== true) return transaction;

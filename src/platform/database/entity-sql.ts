@@ -62,9 +62,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
       .join(', ');
   }
 
-  /**
-   * @param tail SQL after FROM
-   */
+  /** @param tail SQL after FROM and the table */
   select(tail: string): string {
     return `SELECT ${this.list} FROM ${this.table} ${tail}`;
   }
@@ -76,7 +74,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts the rows that these statements return to entities, as TypeORM would. Changes the rows themselves. */
+  /** Converts rows that a statement of this class returned to entities, as TypeORM would. Changes the rows in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -84,7 +82,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return rows as Entity[];
   }
 
-  /** Inserts a row. Undefined columns get their defaults. */
+  /** Returns an INSERT of one row. Undefined columns get their defaults. */
   insert(row: Entity): Statement {
     const given = this.givenIn(row);
     const names = given.map(({ name }) => quoted(name)).join(', ');
@@ -95,7 +93,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** Updates a row. Undefined columns stay unchanged. */
+  /** Returns an UPDATE of one row. Undefined columns stay unchanged. */
   update(id: string, columns: Partial<Entity>): Statement {
     const given = this.givenIn(columns);
     const settings = given.map(({ name }, index) => `${quoted(name)} = $${index + 2}`).join(', ');
@@ -106,7 +104,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Inserts many rows with one statement. Its text does not depend on the number of rows.
+   * Returns one INSERT of many rows, whose text does not depend on the number of rows.
    * @param rows all set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {

@@ -17,10 +17,10 @@ export class EntityStatements {
   }
 
   /**
-   * Returns the arguments of `Database.prepared` for an insert. Other statements are not prepared: the plan of a statement that
-   * searches rows depends on the table sizes at planning, and new tables grow faster than they are analysed.
+   * Returns the arguments of `Database.queryPrepared` for an insert. Only inserts are prepared: the plan of a statement
+   * that searches rows depends on the table sizes at planning, and new tables grow faster than they are analysed.
    */
-  named({
+  preparedInsert({
     sql,
     parameters,
   }: Statement): [name: string, sql: string, parameters: readonly unknown[]] {

@@ -7,6 +7,6 @@ export interface PageRequest {
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Id of the last item, and the value by which the list orders it; null on the last page. */
+  /** Cursor: id of the last item, and its value in the column of the order; null on the last page. */
   readonly next: string | null;
 }

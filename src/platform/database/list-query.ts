@@ -8,7 +8,10 @@ import type { Page, PageRequest } from './keyset';
 import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
-/** Order of a list: by a column or an expression, and by id among equal values. Rows in which it is null are left out. */
+/**
+ * Order of a list: by a column or an expression, and by id among equal values. Rows with null in the column are left
+ * out.
+ */
 export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
@@ -24,7 +27,7 @@ export function orderOf(sort: string | null): ListOrder | null {
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** Condition on the rows of that table. Its partial indexes on the column have the same condition. */
+  /** SQL condition on the rows of that table, the same as in the partial index on the column. */
   readonly condition: string;
 }
 
@@ -43,8 +46,8 @@ export class ListQuery {
   private isByIndex = false;
 
   /**
-   * @param indexEnd what the indexes of filters and orders end with: the id, or {@link idTime}
-   * @param usualOrder order of the pages unless a filter or the caller asks for another one
+   * @param indexEnd last expression of the indexes of filters and orders: the id, or {@link idTime}
+   * @param usualOrder order of the pages if neither a filter nor the caller sets another one
    */
   constructor(
     private readonly table: string,
@@ -55,30 +58,31 @@ export class ListQuery {
   /** Adds a condition that has an index. `$` stands for the value. A null value adds nothing. */
   where(condition: string, value: unknown): this {
     if (value !== null) this.isByIndex = true;
-    return this.filter(condition, value);
+    return this.whereUnindexed(condition, value);
   }
 
   /** Adds a condition without an index. */
-  filter(condition: string, value: unknown): this {
+  whereUnindexed(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
     this.conditions.push(condition.replaceAll('$', () => place));
     return this;
   }
 
-  /** Adds a condition without a value, if it is wanted. */
-  when(isWanted: boolean, condition: string): this {
+  /** Adds a condition that has no value, if `isWanted` is true. */
+  whereIf(isWanted: boolean, condition: string): this {
     if (isWanted) this.conditions.push(condition);
     return this;
   }
 
   /**
-   * Keeps rows whose column has one of the values. Null adds no filter; an empty list matches no rows. Call it for one column of a
-   * list only. In the usual order, a page is merged from one page of each value, because the index starts with the column.
+   * Keeps rows whose column has one of the values. Null adds no filter; an empty list matches no rows. Use it for at
+   * most one column. In the usual order, reads one page per value and merges them, because the index starts with the
+   * column.
    */
-  oneOf(column: string, values: readonly string[] | null): this {
+  whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
-    if (values.length === 0) return this.when(true, 'false');
+    if (values.length === 0) return this.whereIf(true, 'false');
     if (values.length === 1) return this.where(`${column} = $`, values[0]);
     this.multipleValues = { column, values };
     this.isByIndex = true;
@@ -86,32 +90,38 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose id is in a column of another table. In the usual order, a page reads one id after the other from the index of
-   * that column, so that few or old rows are found quickly. If another filter leaves few rows (`isSelective`), the ids become an
-   * ordinary condition, so that the page can read those rows first.
-   * @param first column that precedes the column of ids in the index, and the value it must have; a null value adds no filter
+   * Keeps rows whose id is in a column of another table. In the usual order, a page steps through the ids in the index
+   * of that column, which finds few or old rows quickly. `isSelective` says that another filter leaves few rows: the
+   * ids then become an ordinary condition, so that those rows can be read first.
+   * @param first column before the column of ids in the index, and the value it must have; a null value adds no filter
    */
-  referredBy(
+  whereReferredBy(
     { condition, ...column }: ReferringColumn,
     first: { readonly column: string; readonly value: string | null },
     { isSelective }: { readonly isSelective: boolean },
   ): this {
     const value = first.value === null ? '' : ` AND ${first.column} = ${this.bind(first.value)}`;
     const referring = { ...column, condition: `${condition}${value}` };
-    if (isSelective) return this.when(true, isReferredBy(referring));
+    if (isSelective) return this.whereIf(true, isReferredBy(referring));
     this.referring = referring;
     return this;
   }
 
-  /** Filters by a range of instants, and sorts by them, newest first, unless another order is set. Does nothing without bounds. */
-  between(column: string, { from, to }: InstantRange): this {
+  /**
+   * Keeps rows in a range of instants, `to` exclusive. Sorts newest first if no other order is set. Does nothing
+   * without bounds.
+   */
+  whereBetween(column: string, { from, to }: InstantRange): this {
     if (from === null && to === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, from).where(`${column} < $`, to);
   }
 
-  /** Filters by a range of amounts, and sorts by them, largest first, unless another order is set. Does nothing without bounds. */
-  amounts(column: string, { min, max }: AmountRange): this {
+  /**
+   * Keeps rows in a range of amounts, `max` inclusive. Sorts largest first if no other order is set. Does nothing
+   * without bounds.
+   */
+  whereAmountBetween(column: string, { min, max }: AmountRange): this {
     if (min === null && max === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, min).where(`${column} <= $`, max);
@@ -125,8 +135,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` when the value of the cursor is not one of the column of the order. Also when the cursor
-   *   has no value, and its row no longer exists or no longer has one
+   * @throws {ProblemError} `invalid_cursor` if the value in the cursor cannot be a value of the column of the order;
+   * also if the cursor has no value, and its row is gone or has null in that column
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -175,21 +185,24 @@ export class ListQuery {
   ): Promise<void> {
     const comparison = order.isAscending ? '>' : '<';
     const last = `${this.bind(position.id)}::varchar`;
-    const end = this.hasTimes(order) ? [idTime(last), last] : [last];
+    const end = this.endsWithIdTime(order) ? [idTime(last), last] : [last];
     if (order.column === 'id') {
       this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
     const value = position.value ?? (await this.valueOf(database, order, position.id));
     if (value === null) throw invalidCursor();
-    // Without a cast, the value has the type of the column.
+    // Needs no cast: PostgreSQL gives the parameter the type of the column.
     const place = [this.bind(value), ...end];
     this.conditions.push(
       `(${[order.column, ...this.endOf(order)].join(', ')}) ${comparison} (${place.join(', ')})`,
     );
   }
 
-  /** Returns the value by which the list orders a row, as text. Null if it orders by id, or the row or the value does not exist. */
+  /**
+   * Returns the value by which the list orders a row, as text. Null for an order by id, or if the row or its value does
+   * not exist.
+   */
   private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
     if (column === 'id') return Promise.resolve(null);
     const sql = `SELECT ${column}::text FROM ${this.table} WHERE id = $1`;
@@ -197,13 +210,13 @@ export class ListQuery {
   }
 
   /** Returns true if rows are read from an index that ends with {@link idTime}. */
-  private hasTimes({ column }: ListOrder): boolean {
+  private endsWithIdTime({ column }: ListOrder): boolean {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
   /** Returns the expressions that order rows with equal values. */
   private endOf(order: ListOrder): readonly string[] {
-    return this.hasTimes(order) ? [idTime('id'), 'id'] : ['id'];
+    return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
 
   /** Returns the SQL after FROM and the table. */
@@ -245,7 +258,10 @@ export class ListQuery {
         SELECT id FROM ${this.table} ${this.whereClause()} LIMIT 1) AS matching`;
   }
 
-  /** Adds the conditions of `oneOf` and `referredBy`. A page in the usual order applies one of them value by value instead. */
+  /**
+   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary ones. A page in the usual order
+   * applies one of them value by value instead.
+   */
   private addRemainingConditions(): void {
     this.addMultipleValues();
     if (this.referring !== null) this.conditions.push(isReferredBy(this.referring));
@@ -269,19 +285,21 @@ export class ListQuery {
 /** Position of the last row of a page. */
 interface Position {
   readonly id: string;
-  /** Value by which the list orders the row, as text. Null if it orders by id, or the value is too long for a cursor. */
+  /**
+   * Value by which the list orders the row, as text. Null for an order by id, or if the value is too long for a cursor.
+   */
   readonly value: string | null;
 }
 
-/** Largest number of bytes of a value in a cursor, so that cursors have at most 200 characters. */
-const LONGEST_VALUE_BYTES = 100;
+/** Keeps cursors within 200 characters. */
+const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns what a cursor contains: the id, and the value after a space. With the value, a row that changes between two pages does
- * not move the place at which the list continues.
+ * Returns a cursor: the id, then a space and the value. The value lets the next page continue at the same place even if
+ * the row changes in between.
  */
 function nextOf({ id, value }: Position): string {
-  if (value === null || Buffer.byteLength(value) > LONGEST_VALUE_BYTES) return id;
+  if (value === null || Buffer.byteLength(value) > MAX_CURSOR_VALUE_BYTES) return id;
   return `${id} ${value}`;
 }
 

@@ -9,9 +9,10 @@ import { requireDedicatedSessions } from './require-dedicated-sessions';
 export class SchemaError extends Error {}
 
 /**
- * Migrates the database to the newest schema and returns the names of the migrations that ran. TypeORM takes no lock, so
- * processes that start together are serialised here by a lock.
- * @param onWait called with the session that holds a lock, and the migration that waits for it; null for the migration lock
+ * Migrates the database to the newest schema and returns the names of the migrations that ran. Takes a lock, so that
+ * processes that start together migrate one after the other; TypeORM takes none.
+ * @param onWait called with the session that holds a lock, and the migration that waits for it; null for the migration
+ * lock
  * @throws {SchemaError} when a newer version has migrated the database, which this version could damage
  * @throws {PoolerError} when clients share sessions
  * @throws {MigrationLockError} when another session holds a lock for longer than `longestWaitMs`

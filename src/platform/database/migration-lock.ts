@@ -14,12 +14,12 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-/** Another session held the migration lock, or a lock that a migration needs, for longer than a start waits. */
+/** Another session held the migration lock, or a lock that a migration needs, for longer than `MIGRATION_WAIT_MS`. */
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction that holds the migration lock until it ends. It is not a session lock, because behind a pooler that would
- * outlive its process.
+ * Opens a transaction that holds the migration lock until it ends. Uses no session lock: behind a pooler, a session
+ * lock would outlive its process.
  * @param onWait called at most once, with the session that holds the lock, if the lock is taken
  * @throws {MigrationLockError} naming the holder, when the lock is not released in time
  */
@@ -38,9 +38,11 @@ export async function lockMigrations(
 }
 
 /**
- * Opens a transaction that holds the lock. If the lock is taken, returns false and leaves no transaction open. `CREATE INDEX
- * CONCURRENTLY` waits for the end of every transaction with a snapshot. So a process that waits ends its transaction before it
- * pauses. The statement that takes the lock has no parameters: with parameters, it would keep a snapshot until the next statement.
+ * Opens a transaction that holds the lock. If the lock is taken, returns false and leaves no transaction open.
+ *
+ * `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. Therefore a waiting process ends its
+ * transaction before it pauses, and the statement that takes the lock has no parameters: with parameters, it would keep
+ * a snapshot until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');
@@ -53,7 +55,7 @@ async function tryLock(connection: Client): Promise<boolean> {
   return false;
 }
 
-/** Returns null if the lock was released meanwhile. */
+/** Returns the session that holds the lock; null if the lock was released meanwhile. */
 async function holderOf(connection: Client): Promise<DatabaseSession | null> {
   const { rows } = await connection.query<DatabaseSession>(HOLDER, [MIGRATION_LOCK]);
   return rows[0] ?? null;

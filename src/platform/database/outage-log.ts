@@ -37,7 +37,7 @@ export class OutageLog {
   private log(state: OutageState, error: unknown): void {
     const { code, message } = asPostgresError(error) ?? (error as Error & { code?: string });
     const { failures, beganAt, failedAt } = state;
-    // A host name with several addresses fails with an empty message.
+    // The error for a host name with several addresses has an empty message.
     const reason = message || code;
     this.logger.error(
       { reason, code, failures, for_ms: Math.round(failedAt - beganAt) },

@@ -1,7 +1,7 @@
 /**
- * It is unknown how much of the work was done. Thrown when the answer to a commit is lost: its transaction or statement was
- * executed as a whole or not at all. Also thrown when the database fails after a part of the work was committed: that part is
- * done (see `CommitTrace`).
+ * The work was done completely, in part or not at all. Thrown if the answer to a commit is lost: its transaction or
+ * statement was executed as a whole or not at all. Also thrown if the database fails after a part of the work was
+ * committed (see `CommitTrace`).
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

@@ -1,6 +1,6 @@
 /** A calendar month in UTC, as the bounds of a partition. */
 export interface PartitionMonth {
-  /** `2026_03`. */
+  /** Year and month, such as `2026_03`. */
   readonly suffix: string;
   /** Start, inclusive. */
   readonly from: string;

@@ -4,10 +4,10 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Longest wait for the lock to create or drop a partition. The statement waits for readers and writers, and later statements queue
- * behind it. So it gives up soon, and the next call tries again.
+ * Longest wait for the lock to create or drop a partition. Later statements queue behind the waiting one, so it gives
+ * up soon, and the next call tries again.
  */
-const LONGEST_WAIT_MS = 200;
+const MAX_LOCK_WAIT_MS = 200;
 
 /** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant. */
 const BOUNDS = `
@@ -25,7 +25,7 @@ const OVERLAPPING = `
 const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
-/** Partitions of tables by month. */
+/** Creates and drops the monthly partitions of tables. */
 @Injectable()
 export class Partitions {
   constructor(private readonly database: Database) {}
@@ -60,7 +60,7 @@ export class Partitions {
   private async withShortWaits(sql: string): Promise<boolean> {
     try {
       await this.database.transaction(async () => {
-        await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
+        await this.database.query(`SET LOCAL lock_timeout = ${MAX_LOCK_WAIT_MS}`);
         await this.database.query(sql);
       });
       return true;

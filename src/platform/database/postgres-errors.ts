@@ -86,7 +86,7 @@ const READ_ONLY = '25006';
 /** SQLSTATEs of a database or session that cannot be used. */
 const OUT_OF_REACH = new Set([
   '3D000', // no such database
-  '55000', // the database accepts no connections for now; no statement of this service fails with it otherwise
+  '55000', // object not in prerequisite state: here, the database accepts no connections for now
   '25P03', // the session waited too long in a transaction
   '25P04', // the transaction took too long
   READ_ONLY,
@@ -148,7 +148,8 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
       code.startsWith('57P') || OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2))
     );
   }
-  // Errors of sockets, of TLS, or of the driver. Connections to other systems fail with the same codes.
+  // Errors of sockets, of TLS, or of the driver. Connections to other systems fail with the same codes, so only errors
+  // marked by `DatabaseClient` count.
   if (isFromDatabase(postgresError)) return true;
   return postgresError.code === undefined && OUT_OF_REACH_MESSAGE.test(message);
 }

@@ -48,7 +48,7 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Waits until the limit of its kind allows it, then runs the reads of a report on one snapshot.
+   * Runs the reads of a report on one snapshot, once the limit of its kind allows it.
    * @throws {ProblemError} `too_many_reports` when the limit is reached and its waiting list is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
@@ -99,7 +99,10 @@ export class Reports implements OnApplicationShutdown {
     if (this.limiters[kind].isFull) throw tooManyReports(kind);
   }
 
-  /** Runs a part of a long report as due work runs: while there are requests, in turn with it and with a pause afterwards. */
+  /**
+   * Runs a part of a long report as background work: while requests arrive, it takes turns with due work, and a pause
+   * follows it.
+   */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.runBackgroundPiece(work);
   }

@@ -27,7 +27,7 @@ export class ReservedConnection implements OnApplicationShutdown {
   }
 
   /**
-   * Requests a lock, which only a writable database grants.
+   * Checks that the database accepts writes, by requesting a lock that only a writable database grants.
    * @param timeoutMs for the connection and the answer together
    * @throws {Error} when the database does not answer in time, or is read-only
    */

@@ -5,18 +5,19 @@ import { MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
- * Longest time that a migration waits for a lock. Statements of running processes queue behind it meanwhile, and wait up
- * to 5 s themselves.
+ * Longest time that a migration waits for a lock. Meanwhile statements of running processes queue behind the migration,
+ * and wait up to 5 s themselves.
  */
 const LOCK_TIMEOUT_MS = 1_000;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 15_000;
+const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
+const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
 
 /**
- * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and tried
- * again after a pause, in which running processes can work. A migration without a transaction waits without a time limit: it may
- * contain only statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
+ * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and
+ * tried again after a pause, in which running processes can work. A migration without a transaction waits for locks
+ * without a time limit. It must contain only statements that let others read and write, such as `CREATE INDEX
+ * CONCURRENTLY`.
  * @param onBlocked called with the session that holds a lock, at most once per attempt
  * @throws {MigrationLockError} when a migration did not get its locks within `longestWaitMs`
  */
@@ -35,13 +36,15 @@ export async function runMigrations(
       const blocked = new BlockedSession(dataSource, pid, (holder) => {
         onBlocked(migration.name, holder);
       });
-      for (let longestPauseMs = FIRST_PAUSE_MS; ; longestPauseMs *= 2) {
+      for (let longestPauseMs = FIRST_PAUSE_BETWEEN_ATTEMPTS_MS; ; longestPauseMs *= 2) {
         const failure = await blocked.during(() => attempt(executor, queryRunner, migration));
         if (failure === null) break;
         if (performance.now() >= givesUpAt) {
           throw notLocked(migration.name, blocked.holder, longestWaitMs);
         }
-        await pause(Math.min(longestPauseMs, LONGEST_PAUSE_MS, givesUpAt - performance.now()));
+        await pause(
+          Math.min(longestPauseMs, MAX_PAUSE_BETWEEN_ATTEMPTS_MS, givesUpAt - performance.now()),
+        );
       }
       ran.push(migration.name);
     }
@@ -88,7 +91,7 @@ class BlockedSession {
     private readonly onBlocked: (holder: string) => void,
   ) {}
 
-  /** Runs the work, and finds meanwhile which session blocks it. */
+  /** Runs the work, and meanwhile finds the session that blocks it. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     const finished = new AbortController();
     const watching = this.watchUntil(finished.signal);

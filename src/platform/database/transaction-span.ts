@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { QueryRunner } from 'typeorm';
 import { keepRun } from '../tracing';
 
-/** Span of a transaction. It has no SQL and no values. */
+/** Trace span of a transaction. It contains no SQL and no values. */
 export const TRANSACTION_SPAN = {
   name: 'database transaction',
   attributes: { 'db.system.name': 'postgresql' },

@@ -16,7 +16,7 @@ export function assertVersion(
   if (condition !== 'any' && !condition.includes(row.version)) throw preconditionFailed();
 }
 
-/** Fields to change. Those that are undefined stay; `metadata` is merged. */
+/** Fields to change. Undefined fields stay unchanged; `metadata` is merged. */
 type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field] | undefined };
 
 /**

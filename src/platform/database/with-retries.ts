@@ -14,7 +14,10 @@ export async function withRetries<Result>(
   }
 }
 
-/** Awaits a part of a transaction. If it fails in a way that lets the rest continue, undoes it. Throws its error in any case. */
+/**
+ * Awaits a part of a transaction. If the part fails and the rest can continue (see {@link failsPartAlone}), undoes the
+ * part. Throws the error of the part in any case.
+ */
 export async function withUndo<Result>(
   part: Promise<Result>,
   undo: () => Promise<unknown>,

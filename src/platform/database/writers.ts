@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from './database';
 
-const SHORTEST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 200;
+const MIN_PAUSE_BETWEEN_CHECKS_MS = 10;
+const MAX_PAUSE_BETWEEN_CHECKS_MS = 200;
 
-/** A transaction holds this lock from its first INSERT, UPDATE or DELETE until its changes are visible, or rolled back. */
+/**
+ * Transactions that write to a table: each holds this lock from its first INSERT, UPDATE or DELETE until its changes
+ * are visible or rolled back.
+ */
 const WRITERS = `
   SELECT DISTINCT virtualtransaction FROM pg_locks
   WHERE locktype = 'relation' AND relation = $1::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Waits until all transactions that had written to a table at the time of the call have ended. Does not block writers. What was
- * numbered or dated before the call, in a statement that writes to the table, is visible afterwards, or was rolled back.
+ * Waits until all transactions that had written to a table at the time of the call have ended. Does not block writers.
+ * Afterwards, each row that a statement had numbered or dated before the call is visible, or was rolled back.
  * @param limitMs longest wait, in milliseconds of real time
  * @returns false if one of the transactions is still open
  * @throws {Error} when a transaction is open, which is a defect of the caller
@@ -26,7 +29,11 @@ export async function untilWritersEnd(
   const writers = () => database.queryValues<string>(WRITERS, [table]);
   const endsAt = performance.now() + limitMs;
   let remaining = await writers();
-  for (let ms = SHORTEST_PAUSE_MS; remaining.length > 0; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
+  for (
+    let ms = MIN_PAUSE_BETWEEN_CHECKS_MS;
+    remaining.length > 0;
+    ms = Math.min(2 * ms, MAX_PAUSE_BETWEEN_CHECKS_MS)
+  ) {
     if (performance.now() >= endsAt) return false;
     await pause(ms);
     const open = new Set(await writers());

@@ -94,7 +94,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     loop.wake();
   }
 
-  /** Runs all work now. */
   wakeAll(): void {
     for (const name of this.loops.keys()) this.wake(name);
   }
@@ -111,7 +110,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return this.pauseConditions.some((condition) => condition());
   }
 
-  /** Called after the run, because either condition may have changed meanwhile. */
+  /** Returns true if the loop may pause. Called after the run, because either condition may have changed during it. */
   private mayRest(loop: Loop): boolean {
     return this.running && !loop.wakeRequested;
   }

@@ -12,7 +12,7 @@ export interface WaitingRows {
 
 interface Waiting {
   readonly waiting: number;
-  /** Seconds since the first of them fell due; 0 if there is none. */
+  /** Seconds since the first of the rows fell due; 0 if no row is due. */
   readonly oldestSeconds: number;
 }
 

@@ -4,7 +4,7 @@ export const STORED_COLUMNS =
 
 const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
 
-/** Query of events: SELECT of the stored columns, and ORDER BY, which is empty for any order. */
+/** Query of events: SELECT of the stored columns, and ORDER BY, which is empty if the order does not matter. */
 export interface EventsQuery {
   readonly events: string;
   readonly order: string;

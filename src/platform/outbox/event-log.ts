@@ -53,8 +53,8 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events without deliveries, for the metric of waiting work. Only counted, because the time of an event on a test clock says
- * nothing about the delay.
+ * Events without deliveries, for the metrics of due work. `dueAt` is the present, so that these events are only
+ * counted: the time of an event on a test clock does not tell how long the event has waited.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: `(
@@ -71,7 +71,7 @@ const TAKE_UNDISPATCHED = `
 
 const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
 
-/** Takes events that the previous release recorded, which did not write `event_dispatch`. */
+/** Takes events that the previous release recorded. That release does not write `event_dispatch`. */
 const TAKE_MARKED = `
   UPDATE event SET dispatched_at = $2 WHERE id = ANY (ARRAY(
     SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -220,7 +220,7 @@ export class EventLog {
     this.database.requireTransaction();
     const rows = await this.database.query<{ object_id: string }>(OBJECTS_OF, [customerIds]);
     const objectIds = [...new Set([...deletedIds, ...rows.map((row) => row.object_id)])];
-    // The first deletion, because it waits for a dispatcher that is creating deliveries of these events.
+    // Must be the first deletion: it waits for a dispatcher that is creating deliveries of these events.
     await this.database.query(REMOVE_QUEUED, [objectIds]);
     await this.removeData(await this.database.query<PlaceRow>(REMOVE, [objectIds]));
     await this.database.query(REMOVE_SEQUENCES, [objectIds]);

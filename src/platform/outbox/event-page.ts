@@ -27,7 +27,7 @@ export interface EventPageQuery extends EventsQuery {
 /** Last event of the previous page. */
 export interface EventLogCursor {
   readonly id: string;
-  /** Null in a list by id, which does not need it. */
+  /** Null in a list that is ordered by id. */
   readonly occurredAt: Date | null;
 }
 
@@ -48,7 +48,10 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
 }
 
-/** Returns the last sort keys of a list: all indexes but the primary key end with the time of the id. */
+/**
+ * Returns the last sort keys of a list, as in the index that the list reads: the id alone in the primary key, the time
+ * of the id and the id in all other indexes.
+ */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
   const { type, customerIds, actor } = filter;
   const isFiltered = type !== null || customerIds !== null || actor !== null;

@@ -5,7 +5,8 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 @Entity('event')
 @Check('event_pack_check', `("pack_id" IS NULL) = ("pack_place" IS NULL)`)
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
-// Indexes on expressions, which entities cannot define: they end with the time of the id.
+// These indexes are declared without columns, because entities cannot define indexes on expressions: they end with the
+// time of the id.
 @Index('event_type_time_index', { synchronize: false })
 @Index('event_type_occurred_at_time_index', { synchronize: false })
 @Index('event_occurred_at_time_index', { synchronize: false })

@@ -14,7 +14,7 @@ import { type PackPlace, packPlaces } from './event-packs';
 /** Name of the due work that creates deliveries for recorded events. It is woken when events are recorded. */
 export const DISPATCH_WORK = 'dispatch-events';
 
-const LONGEST_SETTLING_MS = 10_000;
+const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 
 export interface ResourceChange<Resource> {
   readonly after: Resource;
@@ -48,8 +48,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Numbers the events of one object in their order, also within one statement. Stores the data of packed events in their packs.
- * Adds the events to the queue of the dispatcher and the changes to the audit log in the same statement, which saves round trips.
+ * Inserts events. Numbers the events of one object in their order, also within one statement. Stores the data of packed
+ * events in their packs. The same statement adds the events to the queue of the dispatcher and the changes to the audit
+ * log, which saves round trips.
  */
 const INSERT = `
   WITH added AS (
@@ -105,7 +106,7 @@ export class Outbox {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
     const records = this.recordsOf(changes);
-    const rows = await this.database.prepared<{ id: string; sequence: number }>(
+    const rows = await this.database.queryPrepared<{ id: string; sequence: number }>(
       this.statementName(records.length),
       INSERT,
       [...columnsOf(records), currentActor(), ...this.audit.entryParameters()],
@@ -122,14 +123,14 @@ export class Outbox {
   }
 
   /**
-   * Waits until the transactions that have recorded events before the call have ended, at most ten seconds. Their events have
-   * earlier ids than those that are made after the call, although they are committed later.
+   * Waits until the transactions that have recorded events before the call have ended, at most ten seconds. Their
+   * events have earlier ids than events made after the call, although they may be committed later.
    */
-  async settleEvents(): Promise<void> {
-    await untilWritersEnd(this.database, 'event', LONGEST_SETTLING_MS);
+  async waitForUncommittedEvents(): Promise<void> {
+    await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
   }
 
-  /** Packs events, unless a process of the previous release may still run: it could not read packs. */
+  /** Packs the events once no process of the previous release can run any more: such a process could not read packs. */
   private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
     const records = numbered(changes);
     return this.previousRelease.hasEnded ? packed(records) : records;
@@ -229,7 +230,7 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/** Returns the record of a change between resources that are DTOs already, for several events of one resource. */
+/** Returns the record of a change between two DTOs. Lets a caller convert a resource once for several events. */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,

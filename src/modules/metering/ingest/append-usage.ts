@@ -100,7 +100,7 @@ export class AppendUsage {
     const sql = staged.statements.record;
     const [recorded] = staged.isInTable
       ? await this.database.query<RecordedUsage>(sql, parameters)
-      : await this.database.prepared<RecordedUsage>('usage-record', sql, parameters);
+      : await this.database.queryPrepared<RecordedUsage>('usage-record', sql, parameters);
     invariant(recorded !== undefined, 'The statement that stores usage returns a row.');
     return recorded;
   }

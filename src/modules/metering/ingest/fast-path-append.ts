@@ -87,7 +87,7 @@ export class FastPathAppend {
     batch: FastPathBatch,
     now: Date,
   ): Promise<FastPathResult> {
-    const [result] = await this.database.prepared<FastPathResult>(
+    const [result] = await this.database.queryPrepared<FastPathResult>(
       name,
       sql,
       batch.appendParameters(now),

@@ -78,7 +78,7 @@ export class StreamCache {
 
   /** Caches the state of streams. Skips streams that do not exist yet, and those for which a meter is being created. */
   async read(names: readonly StreamName[]): Promise<void> {
-    const rows = await this.database.prepared<CachedStreamRow>('usage-streams-cache', READ, [
+    const rows = await this.database.queryPrepared<CachedStreamRow>('usage-streams-cache', READ, [
       names.map(({ customerId }) => customerId),
       names.map(({ eventName }) => eventName),
       names.map(({ eventName }) => slotOf(eventName)),

@@ -33,7 +33,7 @@ export async function lockMeters(
 ): Promise<ReadonlySet<string>> {
   database.requireTransaction();
   const slots = new Map([...eventNames].map((name) => [name, slotOf(name)]));
-  const rows = await database.prepared<{ slot: number }>(
+  const rows = await database.queryPrepared<{ slot: number }>(
     `usage-lock-meters-${onBusy}`,
     LOCK_METERS[onBusy],
     [INGEST_KEY, [...new Set(slots.values())]],

@@ -80,9 +80,11 @@ export class UsageStreams {
       for (const [key, id] of await this.find(missing)) found.set(key, id);
     }
     const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
-    const locked = await this.database.prepared<LockedStreamRow>(`usage-streams-${onBusy}`, sql, [
-      [...found.values()],
-    ]);
+    const locked = await this.database.queryPrepared<LockedStreamRow>(
+      `usage-streams-${onBusy}`,
+      sql,
+      [[...found.values()]],
+    );
     const streams = new Map(locked.map((stream) => [streamKey(stream), stream]));
     return names.map((name) => {
       const isBusy = onBusy === 'skip' && found.has(streamKey(name));
@@ -130,7 +132,7 @@ export class UsageStreams {
   }
 
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
-    const rows = await this.database.prepared<LockedStreamRow>(
+    const rows = await this.database.queryPrepared<LockedStreamRow>(
       'usage-streams-find',
       FIND,
       columnsOf(names),

@@ -47,7 +47,7 @@ export class WindowChanges {
   /** Runs the usage hooks with the registered windows that may count changed events, in the commit of the change. */
   async report({ customers, earliestAt, latestAt }: ChangedStreams): Promise<void> {
     if (this.hooks.isEmpty) return;
-    const rows = await this.database.prepared<WindowRow>('usage-windows', READ, [
+    const rows = await this.database.queryPrepared<WindowRow>('usage-windows', READ, [
       [...customers.keys()],
       earliestAt,
       latestAt,

@@ -233,8 +233,8 @@ export class DeliveriesRepository {
     return new ListQuery('webhook_delivery')
       .where('endpoint_id = $', filter.endpointId)
       .where('event_type = $', filter.eventType)
-      .oneOf('status', filter.statuses)
-      .between('created_at', filter.created)
+      .whereOneOf('status', filter.statuses)
+      .whereBetween('created_at', filter.created)
       .page(this.database, WebhookDeliveryEntity, request);
   }
 
@@ -250,7 +250,7 @@ export class DeliveriesRepository {
       .where('status = ANY ($::varchar[])', statuses)
       .where('created_at >= $', created.from)
       .where('created_at < $', created.to)
-      .when(true, NOT_RETRIED)
+      .whereIf(true, NOT_RETRIED)
       .orderBy({ column: 'id', isAscending: true })
       .page(this.database, WebhookDeliveryEntity, { limit, after: null });
     return page.items;
