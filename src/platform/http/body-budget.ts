@@ -5,7 +5,10 @@ import { serviceUnavailable } from '../errors';
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
-/** Size of each budget of callers without a credential. These are separate, so that they cannot use up those of other callers. */
+/**
+ * Size of each budget of callers without a credential. These budgets are separate, so that such callers cannot use up
+ * the budgets of other callers.
+ */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 
 /** Limits the memory that the bodies of requests in flight use together. */

@@ -132,8 +132,8 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits. No API field has such a name, and the check for unknown fields
- * does not find it: the property exists by inheritance, or Nest has deleted it.
+ * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown
+ * fields does not find such a name, because the property exists by inheritance, or Nest has deleted it.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;

@@ -28,7 +28,8 @@ export function withinBodyTime(
     const timer = setTimeout(() => {
       const reason = requestTimeout(Math.round(allowedMs));
       response.setHeader('Connection', 'close');
-      // Node does not end a request that is answered, so the service would wait for its body, and keep it in memory, for ever.
+      // Node does not end an answered request: without this, the service would wait for its body, and keep it in
+      // memory, for ever.
       response.once('close', () => request.destroy(reason));
       finish(reason);
     }, allowedMs);

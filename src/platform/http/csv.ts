@@ -28,8 +28,8 @@ export interface CsvRows {
 }
 
 /**
- * Answers a list as CSV if the request prefers it: every matching row, read page by page at the speed of the reader, so that
- * memory holds one page. Runs the handler again for each page, with the cursor of the page before.
+ * Answers a list as CSV with every matching row, if the request prefers CSV. Runs the handler again for each page, with
+ * the cursor of the page before. Pages are read at the speed of the client, so that memory holds one page.
  */
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];

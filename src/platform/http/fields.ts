@@ -35,12 +35,12 @@ import {
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
 
-/** Options of the decorators below. One decorator for each kind of request field validates and documents it. */
+/** Options of the decorators below, each of which validates and documents one kind of request field. */
 interface FieldOptions {
   readonly example?: unknown;
   /** The field can be left out. */
   readonly optional?: true;
-  /** The field can be null. It can also be left out, unless this is `required`. */
+  /** `true`: the field can be null or left out. `required`: it can be null, but not left out. */
   readonly nullable?: true | 'required';
   readonly default?: unknown;
   readonly writeOnly?: true;
@@ -196,7 +196,6 @@ export function DecimalField(description: string, options?: FieldOptions): Prope
   return Field({ type: String }, [IsDecimal()], description, options);
 }
 
-/** Amount in minor units. */
 export function MinorUnitsField(
   min: 0 | 1,
   description: string,

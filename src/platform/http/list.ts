@@ -30,7 +30,6 @@ export function LimitField(
   );
 }
 
-/** Returns the range of two optional query parameters. */
 export function toInstantRange(from: string | undefined, to: string | undefined): InstantRange {
   return { from: toInstant(from), to: toInstant(to) };
 }
@@ -92,7 +91,7 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns those of the requested statuses that rows matched by another filter can have; null if none are requested.
+ * Returns the requested statuses without those that no row of another filter has; null if none are requested.
  * @param isFiltered true if the other filter is given
  * @param matched statuses of the rows that the other filter can match
  */
@@ -121,7 +120,7 @@ export class ListQueryDto {
   readonly cursor?: string;
 }
 
-/** Returns a class with the query parameters of a list besides those of a filter. */
+/** Returns a class with the query parameters of a list and those of a filter. */
 export function WithPaging<Filter extends object>(
   filter: Type<Filter>,
 ): Type<Filter & ListQueryDto> {

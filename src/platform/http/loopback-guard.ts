@@ -7,9 +7,9 @@ import { crossSiteRequest, hostNotLoopback } from '../errors';
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
 
 /**
- * Refuses requests that a web page of another site could send to a service that every user of this machine may call
- * without a key. Against DNS rebinding it checks the `Host` header. Pages of another site or port are recognised by
- * `Sec-Fetch-Site`, or by `Origin` in browsers without it. Other clients send neither header.
+ * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
+ * loopback, against DNS rebinding. `Sec-Fetch-Site` tells that a page of another site or port sent the request; in
+ * browsers without that header, `Origin` does. Clients other than browsers send neither header.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
   const { host = '', ...headers } = request.headers;
@@ -34,7 +34,10 @@ function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders)
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase();
 }
 
-/** Returns true for a followed link. It is allowed: it changes nothing, and the page with the link cannot read the answer. */
+/**
+ * Returns true for a followed link. A followed link is allowed: it changes nothing, and the page with the link cannot
+ * read the answer.
+ */
 function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&

@@ -5,7 +5,7 @@ import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zli
 import { malformedRequest, payloadTooLarge, unsupportedEncoding } from '../errors';
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
-const LONGEST_LINE_BYTES = 1_048_576;
+const MAX_LINE_BYTES = 1_048_576;
 /** Maximum size of a body, as sent and after decompression. */
 const MAX_BYTES = 256 * 2 ** 20;
 /**
@@ -51,7 +51,7 @@ export async function* linesOf(
     const end = chunk.lastIndexOf(LINE_FEED);
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
-      if (rest.length > LONGEST_LINE_BYTES) throw lineTooLong();
+      if (rest.length > MAX_LINE_BYTES) throw lineTooLong();
       continue;
     }
     const whole = Buffer.concat([rest, chunk.subarray(0, end)]);
@@ -78,11 +78,11 @@ function splitLines(
   first: number,
 ): { readonly filled: readonly NdjsonLine[]; readonly next: number } {
   const isReadable = isUtf8(whole);
-  // Splits by bytes first if the text is not valid UTF-8 as a whole.
+  // Text that is not valid UTF-8 as a whole is split by bytes first, and then decoded line by line.
   const texts = whole.toString(isReadable ? 'utf8' : 'latin1').split('\n');
   const filled: NdjsonLine[] = [];
   for (const [offset, text] of texts.entries()) {
-    if (text.length > LONGEST_LINE_BYTES) throw lineTooLong();
+    if (text.length > MAX_LINE_BYTES) throw lineTooLong();
     if (text === '' || text === '\r') continue;
     filled.push({ index: first + offset, text: isReadable ? text : fromBytes(text) });
   }

@@ -43,9 +43,10 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation, which imply errors. `path`: a path only; `query`: also a query; `list`: also a query with a cursor;
- * `body`: also a body; `post`: a body and an `Idempotency-Key`; `change`: a body and an `If-Match`; `removal`: an `If-Match`
- * only.
+ * Inputs of an operation, from which errors follow.
+ * `path`: only a path. `query`: also a query. `list`: also a query with a cursor.
+ * `body`: also a body. `post`: a body and an `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: only an
+ * `If-Match`.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -55,13 +56,13 @@ export interface OperationOptions {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Place of the customer id in a request with a customer token. Absent: customer tokens are refused. */
+  /** Place where a request with a customer token names its customer. Absent: customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
   /** Default: 200, or 204 without an answer. 303: a redirect. */
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
-  /** Default: the CSV of a list has one row for each item. */
+  /** Rows of the CSV of a list. Default: one row for each item. */
   readonly csvRows?: CsvRows;
   /** Class of the answer with `?preview=true`, whose status is 200. */
   readonly preview?: Type<unknown>;

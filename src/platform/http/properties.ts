@@ -1,7 +1,10 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 
-/** Options of the decorators below. One decorator for each kind of answer field documents it. Request fields: `fields.ts`. */
+/**
+ * Options of the decorators below, each of which documents one kind of answer field. Decorators of request fields are
+ * in `fields.ts`.
+ */
 interface PropertyOptions {
   /** The field can be null. */
   readonly nullable?: true;

@@ -1,6 +1,6 @@
 import { requestTimeout, serviceUnavailable } from '../errors';
 
-/** Least speed of a body that takes longer than the longest pause, as usual for web servers. */
+/** Minimum speed of a body whose reading takes longer than `longestPauseMs`. Web servers usually demand this speed. */
 const MIN_BYTES_PER_MS = 0.5;
 
 interface Sender {

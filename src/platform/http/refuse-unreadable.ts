@@ -15,8 +15,8 @@ import { DATA_HEADERS } from './security-headers';
 type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 /**
- * Answers requests that Node cannot parse with a problem. No middleware receives them, and Node's own answer has no body. Closes
- * the connection, because the start of the next request is unknown.
+ * Answers requests that Node cannot parse with a problem. Such requests reach no middleware, and Node's own answer has
+ * no body. Closes the connection, because the start of the next request is unknown.
  */
 export function refuseUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {

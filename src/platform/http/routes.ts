@@ -1,12 +1,12 @@
 import type { Express, Request } from 'express';
 
-/** Used part of a layer of Express 5's router. */
+/** Part of a layer of Express 5's router that this file uses. */
 interface Layer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): unknown;
 }
 
-/** Used part of the router. */
+/** Part of the router that this file uses. */
 interface Router {
   readonly stack: readonly Layer[];
   strict: boolean;
@@ -16,8 +16,9 @@ interface Router {
 }
 
 /**
- * Makes paths strict and case-sensitive: another spelling would be another request for idempotency keys. Changes the
- * router itself, because Nest has created it already, and application settings apply only at creation.
+ * Makes paths strict and case-sensitive, because another spelling of a path would be another request for idempotency
+ * keys. Changes the router itself, because Nest has created it already, and application settings apply only at
+ * creation.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);

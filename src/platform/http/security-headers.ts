@@ -7,8 +7,9 @@ type Headers = ReadonlyMap<string, string>;
 
 /**
  * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons in
- * data URLs. No `upgrade-insecure-requests`: the service speaks plain HTTP, and the page would be empty beyond
- * loopback.
+ * data URLs.
+ *
+ * Omits `upgrade-insecure-requests`: the service speaks plain HTTP, so the page would be empty except on loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {
@@ -24,13 +25,13 @@ const PAGE_HEADERS = {
       frameAncestors: ["'none'"],
     },
   },
-  // The TLS proxy in front decides about Strict-Transport-Security, which would also bind other hosts.
+  // The TLS proxy in front decides about Strict-Transport-Security, which can also bind other hosts.
   strictTransportSecurity: false,
 } satisfies HelmetOptions;
 
 /**
- * Headers for answers that are not pages: the declared type is used, nothing is executed or framed, and other sites
- * cannot read them. The further headers of pages would take a twentieth of the time of a usage report.
+ * Headers of answers that are not pages. With them, browsers keep to the declared type, execute and frame nothing, and
+ * let no other site read the answer. The further headers of pages would take a twentieth of the time of a usage report.
  */
 export const DATA_HEADERS: Headers = new Map([
   // A cache between browser and service may otherwise store what an admin reads with a cookie.

@@ -53,7 +53,7 @@ export const IdempotencyKey = createParamDecorator(
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Kinds of errors that result from the request's effect. They are stored as its final answer. */
+/** Kinds of refusals that depend on stored state. Each is stored as the final answer of its request. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
 /** Transformations of an answer before it is stored and before it is sent. */

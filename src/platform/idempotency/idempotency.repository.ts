@@ -13,8 +13,9 @@ interface KeyRow {
 }
 
 /**
- * The advisory lock is held until the claiming transaction ends. If a second request does not get it, the first one is still
- * running, and no connection waits for its row. Two keys with the same hash only delay each other.
+ * Claims a key. The advisory lock is held until the claiming transaction ends: a second request that does not get the
+ * lock knows that the first one is still running, and no connection waits for its row. Two keys with the same hash only
+ * delay each other.
  */
 const CLAIM = `
   INSERT INTO idempotency_key

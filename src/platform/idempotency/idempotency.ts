@@ -13,10 +13,10 @@ import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.typ
 
 const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 250;
+const FIRST_PAUSE_BETWEEN_READS_MS = 10;
+const MAX_PAUSE_BETWEEN_READS_MS = 250;
 /** Time within which a running request usually ends, or the work of a dead process is taken over. */
-const SOON_SECONDS = 2;
+const RETRY_AFTER_SECONDS = 2;
 
 /** Another request owns the key. Rolls the transaction back, so that the result of that request can be read. */
 class KeyTaken extends PlannedRollback {}
@@ -28,7 +28,10 @@ export interface KeyedOutcome {
 
 /** Work of a request with a key. */
 export interface KeyedWork {
-  /** Executes the request and returns its answer. If it throws an error that `answerTo` answers, it had no effect. */
+  /**
+   * Executes the request and returns its answer. Must have had no effect if it throws an error for which `answerTo`
+   * returns an answer.
+   */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
@@ -92,7 +95,7 @@ export class Idempotency {
     const current = this.answering.current;
     if (current === undefined) return;
     await this.claim(current.request, resourceId, lease);
-    // If the claim is rolled back, the answer is stored after the work.
+    // A claim that is rolled back does not count: the answer is then stored after the work.
     this.database.afterCommit(() => {
       current.claimed = true;
     });
@@ -127,8 +130,9 @@ export class Idempotency {
   }
 
   /**
-   * Runs work unless its key was used before. Stores a refusal in a transaction of its own, because that of the work was rolled
-   * back. If another request commits the key first, returns the answer of that request.
+   * Runs the work if its key was not used before; otherwise returns the stored answer. Stores a refusal in a
+   * transaction of its own, because the transaction of the work was rolled back. If another request commits the key
+   * first, returns the answer of that request.
    */
   private async once(
     request: KeyedRequest,
@@ -138,7 +142,11 @@ export class Idempotency {
     const givesUpAt = performance.now() + this.longestWaitMs;
     let act = run;
     let known: KnownKey | null = null;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (
+      let pauseMs = FIRST_PAUSE_BETWEEN_READS_MS;
+      ;
+      pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_BETWEEN_READS_MS)
+    ) {
       try {
         // While another request owns the key, its answer is awaited with single reads, because each attempt to claim takes a
         // transaction.
@@ -174,13 +182,13 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error, with the time after which to retry. That is soon, because the other request ends or its work is taken over.
-   * Only a lease of a former release, which names no process, has to end first.
+   * Returns the error with the time after which to retry: {@link RETRY_AFTER_SECONDS}, in which the other request ends
+   * or its work is taken over. A lease of a former release names no process, and has to end first.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;
     const waitMs = lease?.owner === null ? lease.endsAt.getTime() - this.clock.now().getTime() : 0;
-    const retryAfterSeconds = Math.max(SOON_SECONDS, Math.ceil(waitMs / 1_000));
+    const retryAfterSeconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil(waitMs / 1_000));
     return idempotencyKeyInUse(retryAfterSeconds, known?.resourceId ?? null);
   }
 }

@@ -74,8 +74,8 @@ export function firstIdAt(prefix: IdPrefix, instant: Date): string {
 }
 
 /**
- * Returns true if one object was created before another. They can be of different kinds. Compares the real times at which
- * processes made the ids, not times of a test clock.
+ * Returns true if the object of `id` was created before the object of `other`. The objects can be of different kinds.
+ * Compares the real times at which processes made the ids, not times of a test clock.
  */
 export function wasCreatedBefore(id: string, other: string): boolean {
   const [suffix, otherSuffix] = [id, other].map((text) => text.slice(text.indexOf('_') + 1));

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { Metrics } from './metrics';
 
-/** A scrape waits for the database this long, in milliseconds. */
-const MAX_WAIT_MS = 2_000;
+/** Longest time that a scrape waits for the database. */
+const MAX_SCRAPE_WAIT_MS = 2_000;
 
 interface GaugeDescription<Label extends string> {
   readonly name: string;
@@ -46,7 +46,7 @@ export class DatabaseGauges {
     const collect = async (): Promise<void> => {
       const isInTime = await Promise.race([
         measureOnce(),
-        pause(MAX_WAIT_MS, false, { ref: false }),
+        pause(MAX_SCRAPE_WAIT_MS, false, { ref: false }),
       ]);
       if (!isInTime) for (const gauge of gauges) gauge.reset();
     };

@@ -3,7 +3,7 @@ import { Configuration } from '../config';
 import { Jobs, WaitingRowsRepository } from '../jobs';
 import { DatabaseGauges } from './database-gauges';
 
-/** Highest count of due items. Counting stops there, so that a scrape costs the same however much is due. */
+/** Number of due items at which counting stops, so that a scrape costs the same however much is due. */
 const MAX_COUNTED = 10_000;
 
 /** Measures what is due, by kind of work, in processes that do due work. */

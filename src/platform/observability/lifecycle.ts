@@ -6,7 +6,7 @@ import { serviceUnavailable } from '../errors';
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** One callback for each body that is being read. It refuses the body, unless the whole body has arrived. */
+  /** Callbacks for the bodies that are being read. Each refuses its body if the whole body has not arrived. */
   private readonly reading = new Set<() => void>();
 
   /** Aborted when the process starts to stop. */

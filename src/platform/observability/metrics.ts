@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
-/** Background work takes turns for this long after a request. Health probes do not count. */
+/** Time after a request during which background work takes turns. Health probes do not count as requests. */
 const RECENT_MS = 1_000;
 
 /** Collectors of process metrics run until the process ends, so all applications in the process share one set. */

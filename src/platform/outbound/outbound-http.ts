@@ -57,7 +57,7 @@ export class OutboundHttp implements OnApplicationShutdown {
       autoSelectFamilyAttemptTimeout: CONNECTING_TO_ONE_ADDRESS_MS,
       lookup: this.lookup,
       allowPrivateIPAddress: this.policy.allowPrivateNetworks,
-      // Future versions of Node may use the proxy of the environment by default.
+      // Ignores proxies of the environment, which future versions of Node may use by default.
       proxyEnv: null,
     };
     // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.

@@ -15,9 +15,9 @@ const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Queries name servers over its own sockets. Customers choose the host names, and so the name servers: the system's resolver
- * would wait for slow ones in the thread pool that files and cryptography also use. Ignores the hosts file and search domains,
- * which serve private names.
+ * Queries name servers over its own sockets. Customers choose the host names, and thereby name servers that may be
+ * slow. The system's resolver would wait for slow servers in the thread pool that files and cryptography also use.
+ * Ignores the hosts file and search domains, which serve private names.
  */
 export class DnsResolver extends HostResolver {
   override async resolve(host: string, limitMs: number): Promise<readonly string[]> {
@@ -55,7 +55,10 @@ export class SystemResolver extends HostResolver {
   }
 }
 
-/** Returns the resolver for a policy: if private networks are allowed, that of the system, because only it knows private names. */
+/**
+ * Returns the resolver for a policy. If private networks are allowed, this is the system's resolver, because only that
+ * one knows private names.
+ */
 export function resolverFor({ allowPrivateNetworks }: OutboundPolicy): HostResolver {
   return allowPrivateNetworks ? new SystemResolver() : new DnsResolver();
 }

@@ -20,8 +20,9 @@ export interface ClaimedWork {
 }
 
 /**
- * Claims of due work by this process. Each batch is recorded in the transaction of its claim, so that its leases end when the
- * process dies. The record of a batch remains until its lease ends. It has no effect on finished rows: their lease has changed.
+ * Claims due work for this process. Each batch is recorded in the transaction of its claim, so that its leases end when
+ * the process dies. The record of a batch remains until its lease ends. It has no effect on finished rows, because
+ * their lease has changed.
  */
 @Injectable()
 export class Claims {

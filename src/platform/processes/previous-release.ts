@@ -10,9 +10,9 @@ const EVERY_MS = 5_000;
 const UNSEEN_MS = 120_000;
 
 /**
- * Finds out if processes of the previous release may still run. As long as they may, this release writes only rows that they can
- * read. No such process can start once the database is migrated. So none is left once all searches of one session of this process
- * have found none for `UNSEEN_MS`.
+ * Finds out if processes of the previous release may still run. As long as they may, this release writes only rows that
+ * they can read. No such process can start once the database is migrated. Therefore none is left when the searches of
+ * this process, in one session, have found none for `UNSEEN_MS`.
  */
 @Injectable()
 export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {

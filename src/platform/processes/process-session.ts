@@ -9,9 +9,8 @@ import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 /** First key of the advisory locks of processes. The second key is the number of the process. */
 export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
-/** Longest time that work waits for a number, and the interval of its checks. */
-const NUMBER_WAIT_MS = 3_000;
-const NUMBER_LOOK_MS = 25;
+const MAX_WAIT_FOR_NUMBER_MS = 3_000;
+const CHECK_NUMBER_EVERY_MS = 25;
 
 const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
@@ -68,12 +67,12 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
    */
   async requireNumber(): Promise<number> {
     this.database.refuseTransaction('Waiting for the number of this process');
-    const givesUpAt = performance.now() + NUMBER_WAIT_MS;
+    const givesUpAt = performance.now() + MAX_WAIT_FOR_NUMBER_MS;
     while (this.current === null) {
       if (performance.now() >= givesUpAt) {
         throw serviceUnavailable('This process has no session on the database.');
       }
-      await sleep(NUMBER_LOOK_MS);
+      await sleep(CHECK_NUMBER_EVERY_MS);
     }
     return this.current;
   }

@@ -10,9 +10,9 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** After so many attempts, one a second, the lease has ended by itself. */
+/** Number of attempts, one a second, after which the lease has ended by itself. */
 const MAX_TRIES = 150;
-const LONGEST_DELAY_S = 150;
+const MAX_RETRY_DELAY_S = 150;
 
 /** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
@@ -125,7 +125,7 @@ function returnLeaseSql(table: string): string {
   return `
     UPDATE ${table}
     SET due_at = $3::timestamptz
-          + least(power(2, least(attempts, 10)), ${LONGEST_DELAY_S}) * interval '1 second',
+          + least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) * interval '1 second',
         attempts = attempts + 1, leased_by = NULL
     WHERE id = $1 AND leased_by = $2 AND due_at = $4`;
 }

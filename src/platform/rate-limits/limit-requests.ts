@@ -16,7 +16,7 @@ interface ConfiguredLimits {
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
-/** Paths of load balancers and orchestrators. */
+/** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
 /** Divisor of `perCaller` for customer tokens. Their limit is lower, because there are many: one for each browser. */

@@ -24,7 +24,7 @@ export interface LimitStatus {
 interface Bucket {
   /** Requests of all processes at the last exchange. */
   shared: number;
-  /** Requests of this process since then. */
+  /** Requests of this process since the last exchange. */
   unshared: number;
 }
 

@@ -70,9 +70,10 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys but the given one and retired ones, so that no process starts to seal with them.
+   * Sets the status of all keys except the given one and retired ones, so that no process starts to seal with those
+   * keys.
    * @returns the ids of the other keys that were not retired before this call
-   * @throws {ConfigurationError} when a running process seals with one of them
+   * @throws {ConfigurationError} when a running process seals with one of those keys
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {

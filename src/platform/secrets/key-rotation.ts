@@ -9,7 +9,7 @@ import { SealedTextError, SecretBox } from './secret-box';
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
 /** Longest wait for open transactions. A process that loses its session ends, but finishes its transactions. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
 export interface RotatedColumn {
   readonly table: string;
@@ -23,8 +23,9 @@ export interface Rotation {
 }
 
 /**
- * Encrypts all stored secrets with the first of the encryption keys that are still encrypted with another one. Other processes
- * may run meanwhile, if they have all keys. After an interruption, start it again: it skips texts that it has done.
+ * Encrypts stored secrets again with the first of the encryption keys, if they are encrypted with another one. Other
+ * processes may run meanwhile, if they have all keys. After an interruption, start it again: it skips texts that are
+ * done.
  */
 @Injectable()
 export class KeyRotation {
@@ -54,7 +55,8 @@ export class KeyRotation {
 
   private async reseal(column: SealedColumn, unreadable: string[]): Promise<number> {
     const keyId = this.box.sealingKeyId;
-    if (!(await this.texts.untilWritersEnd(column, LONGEST_WAIT_MS))) throw openWriter(column);
+    if (!(await this.texts.untilWritersEnd(column, MAX_WAIT_FOR_TRANSACTIONS_MS)))
+      throw openWriter(column);
     let count = 0;
     let after = '';
     for (;;) {
@@ -84,7 +86,7 @@ export class KeyRotation {
 
 function openWriter({ table }: SealedColumn): ConfigurationError {
   return new ConfigurationError(
-    `A transaction that has written to ${table} is still open after ${LONGEST_WAIT_MS / 1_000} s, and may contain a secret ` +
+    `A transaction that has written to ${table} is still open after ${MAX_WAIT_FOR_TRANSACTIONS_MS / 1_000} s, and may contain a secret ` +
       'that a former key encrypted. End it, and run this command again.',
   );
 }

@@ -11,7 +11,8 @@ export interface SealedColumn {
 }
 
 /**
- * Registry of columns with encrypted texts, which a change of the encryption key encrypts again. Each module registers its own.
+ * Registry of columns with encrypted texts. A rotation of the encryption keys encrypts these texts again. Each module
+ * registers its own columns.
  */
 @Injectable()
 export class SealedColumns {

@@ -12,7 +12,7 @@ export interface SealedText {
 interface SealedPage {
   /** Key of the last row that was read; null if there was no further row. */
   readonly lastKey: string | null;
-  /** Texts that another key than the given one sealed. */
+  /** Texts that are sealed with another key than the given one. */
   readonly stale: readonly SealedText[];
 }
 

@@ -8,7 +8,7 @@ const MAX_HELD = 100;
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /** Ends a span. Exports it now, or once the run is kept. */
+  /** Ends a span. Exports the span now, or once the run has changed something. */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();

@@ -36,7 +36,6 @@ export function traceWith(startSpan: StartSpan | null): void {
   start = startSpan;
 }
 
-/** True if spans are recorded. */
 export function isTracing(): boolean {
   return start !== null;
 }
