@@ -21,7 +21,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Node has it since 20.11; src/supported-node.ts checks the exact version.
+// `import.meta.dirname` exists since Node 20.11; src/supported-node.ts checks the exact version.
 if (import.meta.dirname === undefined) {
   console.error(
     `This is Node ${process.versions.node}, but the billing engine needs Node 20.19 or newer.`,
@@ -34,9 +34,9 @@ const dist = join(root, 'dist');
 const lockFile = join(dist, '.build-lock');
 const isForced = process.argv.includes('--force');
 
-const LONGEST_BUILD_MS = 300_000;
+const MAX_WAIT_FOR_OTHER_BUILD_MS = 300_000;
 
-/** Returns paths, relative to the root, of files at the top level and in folders. */
+/** Returns the source files at the top level and in folders, as paths relative to the root. */
 function filesOf(isTopLevel, folders, isSource) {
   const inFolder = (folder) =>
     existsSync(join(root, folder))
@@ -137,7 +137,8 @@ function isFresh(target, paths) {
   const stamp = readStamp(target);
   if (stamp.stats === statsOf(paths)) return true;
   if (stamp.content !== contentOf(paths)) return false;
-  // The files were copied, or changed and changed back. Without the right to write to dist/, the build is used as well.
+  // Either the files were copied, or they were changed and changed back. Without the right to write to dist/, the build
+  // is used as well.
   try {
     writeStamp(target, { ...stamp, stats: statsOf(paths) });
   } catch {
@@ -153,7 +154,7 @@ function writeStamp({ stampFile }, stamp) {
 /** Locks dist/: of two services that start at once, the second waits for the build of the first, and then skips its own. */
 async function lock() {
   mkdirSync(dist, { recursive: true });
-  const deadline = performance.now() + LONGEST_BUILD_MS;
+  const deadline = performance.now() + MAX_WAIT_FOR_OTHER_BUILD_MS;
   while (!tryLock()) {
     if (performance.now() > deadline) {
       throw new Error(`Another build does not end. If none is at work, delete ${lockFile}.`);
@@ -191,7 +192,7 @@ async function build(target) {
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [target.tool, ...target.toolArguments], {
       cwd: root,
-      // Otherwise Vite builds React for development where NODE_ENV says so, as in tests.
+      // Without this, Vite builds React for development if NODE_ENV says so, as in tests.
       env: { ...process.env, NODE_ENV: 'production' },
       stdio: 'inherit',
     });
@@ -207,7 +208,7 @@ function needsBuild(target) {
   return isForced || !isFresh(target, target.sources());
 }
 
-/** Returns true if the tool is installed; otherwise prints what follows. */
+/** Returns true if the tool is installed; otherwise prints the consequence. */
 function canBuild({ tool, entry, withoutTool, isOptional }) {
   if (existsSync(tool)) return true;
   if (existsSync(entry)) {

@@ -1,6 +1,6 @@
 /**
- * Checks the import rules: first that every rule of .dependency-cruiser.cjs fails on a tree that breaks
- * it, then that the real tree breaks none.
+ * Checks the import rules. First checks that every rule of .dependency-cruiser.cjs fails on a tree that breaks it, then
+ * that the tree of this project breaks none.
  */
 import {
   cpSync,

@@ -38,7 +38,7 @@ function faultsInText(text) {
   });
 }
 
-/** The prose of a comment: without its stars, code in backticks, tags and links. */
+/** Returns the prose of a text: without code in backticks and without the targets of links. */
 const proseOf = (text) =>
   text
     .replace(/`[^`]*`/g, (code) => ' '.repeat(code.length))

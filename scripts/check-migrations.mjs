@@ -53,7 +53,7 @@ const WAITS_HARMLESSLY = [
   /^(SELECT|WITH)\b/i,
 ];
 
-/** A recorded migration: its name, its statements, and whether it runs in one transaction. */
+/** Returns a recorded migration. `transaction` is true if it runs in one transaction. */
 const recorded = (name, statements, transaction = true) => ({ name, statements, transaction });
 
 const withoutComments = (sql) => sql.replace(/--.*$/gm, '').trim();

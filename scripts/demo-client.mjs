@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
 export const baseUrl = (process.env.BASE_URL ?? ownUrl).replace(/\/+$/, '');
 
-const LONGEST_ANSWER_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 10;
-const LONGEST_WAIT_S = 30;
+const MAX_RETRY_AFTER_S = 30;
 
 /** The demo cannot continue; the message is for the person at the terminal. */
 export class DemoError extends Error {}
@@ -19,8 +19,8 @@ function keyOf(method, body) {
 }
 
 /**
- * Sends a request; a text as the body is sent as NDJSON, everything else as JSON. A response with
- * `Retry-After` is followed by the same request with the same idempotency key, after that many seconds.
+ * Sends a request: a text body as NDJSON, any other body as JSON. If the response has `Retry-After`, sends the same
+ * request with the same idempotency key again after that many seconds.
  * @throws {DemoError} when the service does not answer
  */
 export async function request(method, path, { body, headers } = {}) {
@@ -40,13 +40,15 @@ export async function request(method, path, { body, headers } = {}) {
     const answer = await exchange(path, message);
     const seconds = Number(answer.headers.get('Retry-After') ?? NaN);
     if (Number.isNaN(seconds) || attempt === MAX_ATTEMPTS) return answer;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, LONGEST_WAIT_S) * 1_000));
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(seconds, MAX_RETRY_AFTER_S) * 1_000),
+    );
   }
 }
 
 async function exchange(path, message) {
   try {
-    const signal = AbortSignal.timeout(LONGEST_ANSWER_MS);
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const response = await fetch(`${baseUrl}${path}`, { ...message, signal });
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (error) {

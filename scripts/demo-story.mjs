@@ -1,19 +1,19 @@
 /**
  * Creates the data of a company, "Northwind Cloud": 200 customers, six plans, three meters and a year of history, with
- * failures, refunds, credit notes, coupons and webhooks. 60 customers live on two test clocks that are advanced through
- * the year; 140 live in real time, with subscriptions that began in the past, because analytics leave test clocks out.
- * The figures come from a fixed sequence, so that each run makes the same company.
+ * failures, refunds, credit notes, coupons and webhooks. 60 customers are on two test clocks that are advanced through
+ * the year. Analytics leave out test clocks, so 140 customers are in real time, with subscriptions that began in the
+ * past. The figures come from a fixed sequence, so that each run creates the same company.
  */
 import { createServer } from 'node:http';
 import { baseUrl, DemoError, parse, request } from './demo-client.mjs';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const AT_ONCE = 12;
+const MAX_CONCURRENT_ITEMS = 12;
 const CUSTOMERS = 200;
 const MONTHS = 12;
-/** Invoices of a back-dated subscription follow in the background. */
-const LONGEST_CATCH_UP_MS = 120_000;
+/** Longest wait for the invoices of back-dated subscriptions, which are created in the background. */
+const MAX_WAIT_FOR_BILLING_MS = 120_000;
 
 /** Returns numbers from 0 to 1 in a fixed sequence (mulberry32). */
 function sequence(seed) {
@@ -39,13 +39,13 @@ async function send(method, path, body, headers = {}) {
 const post = (path, body, headers) => send('POST', path, body, headers);
 const get = (path) => send('GET', path);
 
-/** Runs the work for every item, a few at once. */
+/** Runs the work for every item, for a limited number of items at once. */
 async function forEach(items, work) {
   const rest = items.entries();
   const worker = async () => {
     for (const [index, item] of rest) await work(item, index);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_ITEMS }, worker));
 }
 
 async function list(path) {
@@ -166,7 +166,7 @@ const FIRST_NAMES =
 const LAST_NAMES =
   'Analytics|Bakery Group|Clinics|Design|Energy|Freight|Games|Hotels|Insurance|Labs'.split('|');
 
-/** Shares of the plans among the customers. */
+/** Plans of the customers, repeated by their share. */
 const PLAN_CODES = [
   ...Array(7).fill('starter'),
   ...Array(6).fill('team'),
@@ -176,7 +176,7 @@ const PLAN_CODES = [
   ...Array(2).fill('business-eur'),
 ];
 
-/** How the sandbox answers the charges of each customer, by its number. */
+/** Returns the token that decides how the sandbox answers the charges of a customer. */
 function paymentToken(number) {
   if (number % 17 === 5) return 'pm_sandbox_declined';
   if (number % 29 === 11) return 'pm_sandbox_insufficient_funds';
@@ -206,7 +206,7 @@ async function createCustomer(number, clocks) {
   return { id, number, planCode, clock, isRealTime, sendsInvoice, size: between(1, 12) };
 }
 
-/** Returns usage of a customer on a day: each event with a key of its own. */
+/** Returns usage events of a customer on a day, each with a key of its own. */
 function usageOf({ id, number, size }, day, index) {
   const at = (hour) => iso(day + hour * HOUR_MS + between(0, 3_599) * 1_000);
   const event = (name, hour, properties) => ({
@@ -249,8 +249,8 @@ function subscriptionOf({ id, planCode, number, sendsInvoice, size }, plans) {
   };
 }
 
-/** Subscriptions on test clocks begin throughout the year, while each clock is advanced month by month. */
-async function liveOnClock(clock, customers, plans) {
+/** Creates subscriptions and usage on a test clock, while the clock is advanced month by month through the year. */
+async function createHistoryOnClock(clock, customers, plans) {
   for (let month = 0; month < MONTHS; month += 1) {
     const from = clock.months[month];
     const until = clock.months[month + 1];
@@ -258,7 +258,7 @@ async function liveOnClock(clock, customers, plans) {
       customers.filter(({ number }) => number % MONTHS === month),
       (customer) => post('subscriptions', subscriptionOf(customer, plans)),
     );
-    // Usage may not lie ahead of its clock, and belongs to the month that is about to end.
+    // Usage must not be later than the clock, and must belong to the month that is about to end.
     const lastHour = until - HOUR_MS;
     await post(`test-clocks/${clock.id}/advance`, { to: iso(lastHour) });
     await reportUsage(
@@ -270,8 +270,11 @@ async function liveOnClock(clock, customers, plans) {
   }
 }
 
-/** Subscriptions in real time began up to a year ago; the engine bills the periods since in the background. */
-async function liveInRealTime(customers, plans, now) {
+/**
+ * Creates usage and subscriptions in real time that began up to a year ago. The engine bills the periods since then in
+ * the background.
+ */
+async function createHistoryInRealTime(customers, plans, now) {
   const startOf = ({ number }) => now - ((number * 37) % 300) * DAY_MS - 5 * DAY_MS;
   for (let month = 0; month < MONTHS + 1; month += 1) {
     const from = now - (MONTHS + 1 - month) * 30 * DAY_MS;
@@ -291,10 +294,10 @@ async function liveInRealTime(customers, plans, now) {
   );
 }
 
-/** Returns when the background has billed every period that has ended, in real time. */
-async function caughtUp(customers) {
+/** Waits until every period that has ended in real time is billed. */
+async function waitUntilBilled(customers) {
   const own = new Set(customers.map(({ id }) => id));
-  const deadline = Date.now() + LONGEST_CATCH_UP_MS;
+  const deadline = Date.now() + MAX_WAIT_FOR_BILLING_MS;
   for (;;) {
     const subscriptions = await list('subscriptions?status=active,past_due');
     const now = iso(Date.now());
@@ -317,7 +320,7 @@ async function startReceiver() {
   return server;
 }
 
-/** Creates an endpoint that works, and one that fails. They receive events from now on. */
+/** Creates an endpoint that works, and one that fails. Both receive the events recorded from now on. */
 async function createEndpoints(port) {
   const events = ['refund.*', 'credit_note.*', 'subscription.*', 'invoice.*'];
   const works = await post('webhooks/endpoints', {
@@ -336,7 +339,8 @@ async function createEndpoints(port) {
 async function refundAndCredit() {
   const payments = await list('payments?status=succeeded');
   const reasons = ['Duplicate charge', 'Service was down', 'Goodwill', 'Wrong plan'];
-  // A payment beyond its invoice became credit, which may be used.
+  // Only payments that were applied as a whole: the rest of a payment beyond its invoice became credit, which may be
+  // used.
   const refunded = payments
     .filter(({ amount, amount_applied: applied }, index) => amount === applied && index % 61 === 7)
     .slice(0, 16);
@@ -456,10 +460,10 @@ export async function tellStory() {
     });
     step(`${CUSTOMERS} customers`);
     const inRealTime = customers.filter(({ isRealTime }) => isRealTime);
-    await liveInRealTime(inRealTime, plans, startedAt);
+    await createHistoryInRealTime(inRealTime, plans, startedAt);
     await Promise.all(
       clocks.map((clock) =>
-        liveOnClock(
+        createHistoryOnClock(
           clock,
           customers.filter((one) => one.clock === clock),
           plans,
@@ -467,7 +471,7 @@ export async function tellStory() {
       ),
     );
     step('a year on the test clocks');
-    await caughtUp(inRealTime);
+    await waitUntilBilled(inRealTime);
     step('a year in real time');
     await createEndpoints(receiver.address().port);
     // Runs before the changes: they credit parts of payments, and credited parts cannot be refunded.
@@ -475,7 +479,7 @@ export async function tellStory() {
     await changeSubscriptions(inRealTime, plans);
     await createOneOffInvoices(inRealTime);
     step('changes, refunds and credit notes');
-    // Time for the first attempts of the deliveries.
+    // Leaves time for the first attempts of the deliveries.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
   } finally {
     receiver.closeAllConnections();

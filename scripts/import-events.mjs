@@ -1,10 +1,13 @@
 /**
- * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as
- * `POST /v1/usage-events` takes it; blank lines are skipped. Continues where the last run of the same file
- * stopped, and may be run again at any time: an event that is stored already counts as a duplicate. Writes rejected lines to
- * FILE.rejected with their numbers, and also lines longer than 1 MiB, which are not sent. A file may grow between two runs.
- * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 when a line was rejected
- * or the service did not answer.
+ * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as `POST
+ * /v1/usage-events` takes it; blank lines are skipped.
+ *
+ * A repeated run continues where the last run of the same file stopped: events that are stored already count as
+ * duplicates. The file may grow between two runs. Rejected lines are written to FILE.rejected with their numbers, as
+ * are lines longer than 1 MiB, which are not sent.
+ *
+ * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 if a line was
+ * rejected or the service did not answer.
  */
 import { createHash } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,17 +18,19 @@ const USAGE = `Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000
 API_KEY is the secret of an API key with the scope usage:write, if the service requires one.`;
 
 const MAX_LINES = 100_000;
-const LARGEST_PORTION_BYTES = 32 * 1_048_576;
-/** The same limit as in the service. */
-const LONGEST_LINE_BYTES = 1_048_576;
+const MAX_PORTION_BYTES = 32 * 1_048_576;
+/** Same limit as in the service. */
+const MAX_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
-const LONGEST_ANSWER_MS = 15 * 60_000;
+const ANSWER_TIMEOUT_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
-/** The request stalled on the way; too many requests. */
+/** Statuses after which a portion is sent again: the request stalled on its way, or there were too many requests. */
 const RETRIED = new Set([408, 429]);
 const { API_KEY } = process.env;
 const BAR_WIDTH = 30;
-/** Bytes at the start of a file whose digest identifies it: two files may have the same name. */
+/**
+ * Number of bytes at the start of a file whose digest identifies the file, because two files may have the same name.
+ */
 const HEAD_BYTES = 65_536;
 const LINE_FEED = 0x0a;
 const FEED = Buffer.from([LINE_FEED]);
@@ -70,8 +75,8 @@ async function digestOf(handle, bytes) {
 }
 
 /**
- * Returns the position and counts of an earlier run of this file. Returns the start of the file if the file was replaced, or if
- * the last line of that run has grown since, because only a part of the line was sent.
+ * Returns the position and counts of an earlier run of this file. Returns the start of the file if the file was
+ * replaced, or if its last sent line has grown since: only a part of that line was sent.
  */
 async function readState(path, handle, size) {
   const headBytes = Math.min(size, HEAD_BYTES);
@@ -101,8 +106,8 @@ async function writeState(path, state) {
 }
 
 /**
- * Yields portions of whole lines from a position in the file on, each within the limits of a request. A line that is too long
- * is not kept in memory: a blank line is sent in its place, so that the other lines keep their indexes.
+ * Yields portions of whole lines from a position in the file on, each within the limits of a request. For a line that
+ * is too long, a blank line is sent, so that the other lines keep their indexes; the long line is not kept in memory.
  */
 async function* portionsFrom(handle, start, mostLines) {
   let portion = newPortion();
@@ -114,7 +119,7 @@ async function* portionsFrom(handle, start, mostLines) {
       addLine(portion, line, FEED);
       line = newLine();
       from = feed + 1;
-      if (portion.lines === mostLines || portion.bytes > LARGEST_PORTION_BYTES) {
+      if (portion.lines === mostLines || portion.bytes > MAX_PORTION_BYTES) {
         yield portion;
         portion = newPortion();
       }
@@ -140,12 +145,12 @@ const newLine = () => ({ parts: [], bytes: 0 });
 
 function addPart(line, part) {
   line.bytes += part.length;
-  if (line.bytes > LONGEST_LINE_BYTES) line.parts = [];
+  if (line.bytes > MAX_LINE_BYTES) line.parts = [];
   else line.parts.push(part);
 }
 
 function addLine(portion, line, end) {
-  if (line.bytes > LONGEST_LINE_BYTES) portion.tooLong.push(portion.lines);
+  if (line.bytes > MAX_LINE_BYTES) portion.tooLong.push(portion.lines);
   portion.parts.push(...line.parts, end);
   portion.bytes += line.bytes + end.length;
   portion.lines += 1;
@@ -175,7 +180,7 @@ async function sendOnce(url, portion) {
         ...(API_KEY !== undefined && { Authorization: `Bearer ${API_KEY}` }),
       },
       body: portion,
-      signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     const text = await response.text();
     if (response.ok) return { answer: JSON.parse(text) };

@@ -1,4 +1,7 @@
-/** Checks the OpenAPI document by Spectral's rules `spectral:oas`; a part of `npm run openapi:lint`. A warning fails too. */
+/**
+ * Checks the OpenAPI document against Spectral's rules `spectral:oas`: a part of `npm run openapi:lint`. Warnings fail
+ * too.
+ */
 import { readFile } from 'node:fs/promises';
 import spectral from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';

@@ -56,7 +56,7 @@ const LARGEST_BODY_BYTES = 2 ** 20;
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-/** Memory for an NDJSON body. It is read in chunks, and memory contains at most two unfinished lines of it. */
+/** Memory for an NDJSON body, which is read in chunks: memory contains at most two unfinished lines of it. */
 const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
 
 /** Configures everything between socket and controllers, for `main.ts` and the tests. */

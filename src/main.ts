@@ -166,7 +166,7 @@ function explain(error: unknown): string {
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `Cannot listen: ${message}. Set HOST, PORT or MONITORING_PORT.`;
   if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code ?? '')) {
-    // A host name with several addresses fails with an empty message.
+    // The error for a host name with several addresses has an empty message.
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
   }
   return stack ?? String(error);

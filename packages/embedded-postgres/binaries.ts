@@ -32,7 +32,7 @@ const SUPPORTED = [
   'linux-x64',
 ];
 
-/** One path of each directory the server reads. Files of one directory have the same permissions. */
+/** Paths to check, one in each directory that the server reads: files of one directory have the same permissions. */
 const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];
 
 /**

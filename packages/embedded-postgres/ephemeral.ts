@@ -24,8 +24,9 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server for tests that ends with this process. It is fast and not durable; `stop()` deletes its data. If the
- * process is killed, a watchdog stops the server. If the watchdog is killed too, the next ephemeral start does it.
+ * Starts a server for tests that ends with this process. The server is fast and not durable; `stop()` deletes its data.
+ * If the process is killed, a watchdog stops the server. If the watchdog is killed too, the next start of an ephemeral
+ * server stops it.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */

@@ -6,7 +6,7 @@ import { poll } from './poll';
 import { identifyProcess } from './process-identity';
 
 /** Longer than the longest start or stop: a wait of this length means that something is stuck. */
-const LONGEST_WAIT_MS = 180_000;
+const LOCK_TIMEOUT_MS = 180_000;
 
 /**
  * Runs `work` while no other process runs work under the same lock. Breaks the lock of a dead process.
@@ -28,11 +28,11 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 
 async function acquire(path: string): Promise<void> {
   const mine = `${process.pid} ${await identifyProcess(process.pid)} ${randomUUID()}`;
-  const acquired = await poll(LONGEST_WAIT_MS, () => attempt(path, mine));
+  const acquired = await poll(LOCK_TIMEOUT_MS, () => attempt(path, mine));
   if (acquired) return;
   const pid = pidOf(await readLinkIfExists(path));
   throw new EmbeddedPostgresError(
-    `Process ${pid} has been starting or stopping the embedded database for ${LONGEST_WAIT_MS / 1000} s. ` +
+    `Process ${pid} has been starting or stopping the embedded database for ${LOCK_TIMEOUT_MS / 1000} s. ` +
       `End it and start again, or delete ${path} if that process has nothing to do with this service.`,
   );
 }

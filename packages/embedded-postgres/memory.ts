@@ -3,15 +3,17 @@ import { totalmem } from 'node:os';
 const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MAX_MIB = 2_048;
-/** `shared_buffers` get this part of the memory. PostgreSQL's manual suggests a quarter, but the service needs memory too. */
-const PART = 8;
+/**
+ * Divisor of the memory that gives `shared_buffers`. PostgreSQL's manual suggests 4, but the service needs memory too.
+ */
+const SHARED_BUFFERS_DIVISOR = 8;
 
 /**
  * Returns settings that fit the memory of the machine, or of the container.
  * @param bytes memory in bytes; by default that of the machine or the container
  */
 export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
-  const buffersMib = Math.floor(bytes / MIB / PART);
+  const buffersMib = Math.floor(bytes / MIB / SHARED_BUFFERS_DIVISOR);
   return {
     shared_buffers: `${Math.max(LEAST_MIB, Math.min(buffersMib, MAX_MIB))}MB`,
     effective_cache_size: `${Math.max(LEAST_MIB, Math.floor(bytes / MIB / 2))}MB`,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 5;
+const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 100;
 
 /**
  * Calls `attempt` until it returns something other than undefined, and returns that; undefined after `timeoutMs`. The
@@ -12,12 +12,12 @@ export async function poll<T>(
   attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const deadline = performance.now() + timeoutMs;
-  let pauseMs = FIRST_PAUSE_MS;
+  let pauseMs = FIRST_PAUSE_BETWEEN_ATTEMPTS_MS;
   for (;;) {
     const result = await attempt();
     if (result !== undefined) return result;
     if (performance.now() + pauseMs > deadline) return undefined;
     await pause(pauseMs);
-    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+    pauseMs = Math.min(pauseMs * 1.5, MAX_PAUSE_BETWEEN_ATTEMPTS_MS);
   }
 }

@@ -37,7 +37,10 @@ function isPort(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value < 65_536;
 }
 
-/** Listens for a moment. Returns the port, or undefined if that failed. 0 means any port. */
+/**
+ * Listens on the port for a moment, to check that it is free. Returns the port, or undefined if listening failed. 0
+ * means any port.
+ */
 function listen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

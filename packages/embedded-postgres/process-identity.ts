@@ -49,7 +49,10 @@ export async function isServerOf(pid: number, dataDirectory: string): Promise<bo
   return (await workingDirectoryOf(pid)) === dataDirectory;
 }
 
-/** Returns undefined when the system does not show it, as for processes of other users. */
+/**
+ * Returns the working directory of a process; undefined when the system does not show it, as for processes of other
+ * users.
+ */
 async function workingDirectoryOf(pid: number): Promise<string | undefined> {
   try {
     return await readLinkIfExists(`/proc/${pid}/cwd`);

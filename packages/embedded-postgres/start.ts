@@ -55,7 +55,10 @@ const START_TIMEOUT_MS = 120_000;
 const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
-/** Log of a server that lost a race: another program has its port, or an earlier server still uses its data. Retried. */
+/**
+ * Log of a server whose start lost a race and is tried again: another program has its port, or an earlier server still
+ * uses its data.
+ */
 const RACE_LOST =
   /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;
 
@@ -131,7 +134,7 @@ async function leave(start: Start, entry: string): Promise<void> {
   };
   await explaining(directory, async () => {
     const isThere = (await ifExists(stat(directory))) !== undefined;
-    // The directory was deleted, so no other process can be using the server. A server without files ends by itself.
+    // If the directory was deleted, no other process can be using the server, and no lock is needed.
     return isThere ? underLock(directory, stopLast) : stopServer(cluster.dataDirectory);
   });
 }

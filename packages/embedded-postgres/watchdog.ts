@@ -4,7 +4,9 @@ import { Socket } from 'node:net';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 
 export interface Watchdog {
-  /** Ends the watchdog. It does nothing when the server is stopped and its directory removed. */
+  /**
+   * Ends the watchdog. Call this after the server is stopped and its directory removed; the watchdog then does nothing.
+   */
   end(): Promise<void>;
 }
 

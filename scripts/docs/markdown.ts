@@ -1,4 +1,4 @@
-/** A table of Markdown; what would end a cell is escaped. */
+/** Returns a table of Markdown. Escapes text that would end a cell. */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -14,7 +14,7 @@ function escaped(cell: string): string {
     .trim();
 }
 
-/** A code that can be linked to: `docs/errors.md#coupon_not_found`. */
+/** Returns a code as a target of links such as `docs/errors.md#coupon_not_found`. */
 export function anchored(code: string): string {
   return `<a id="${code}"></a>\`${code}\``;
 }

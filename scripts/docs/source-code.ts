@@ -93,7 +93,7 @@ export class SourceCode {
     return [...events].sort();
   }
 
-  /** Returns the functions, methods and constants of this project that the node names, decorators aside. */
+  /** Returns the functions, methods and constants of this project that the node names. Skips decorators. */
   private referencesIn(node: ts.Node): readonly ts.Declaration[] {
     const known = this.references.get(node);
     if (known !== undefined) return known;
@@ -148,7 +148,10 @@ function isFollowed(declaration: ts.Declaration): boolean {
   );
 }
 
-/** Returns the type of the event where the node is its definition, `name = couponEvent('coupon.created', …)`. */
+/**
+ * Returns the type of the event if the node is the definition of one, such as `name = couponEvent('coupon.created',
+ * …)`.
+ */
 function eventTypeOf(node: ts.Node): string | null {
   if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node)) return null;
   const { initializer } = node;

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 
 const { LAYERS } = createRequire(import.meta.url)('./layers.cjs');
 
-/** A file that exports something; `imports` are written as they would be in the source. */
+/** Returns the text of a file that exports something; `imports` are written as in the source. */
 function file(...imports) {
   const lines = imports.map((from, index) => `import * as imported${index} from '${from}';`);
   const names = imports.map((_, index) => `imported${index}`);
@@ -24,7 +24,7 @@ function importBetween(importer, imported) {
   };
 }
 
-/** Each module imports one beside it, and one above it. */
+/** Trees in which a module of each layer imports a module of the same layer, and one of a higher layer. */
 const layerControls = LAYERS.flatMap((modules, depth) => {
   const rule = `layers-${modules.join('-')}`;
   const [first, second] = modules;

@@ -99,7 +99,7 @@ export const WORDS = [
   { instead: 'again, new', texts: /\banew\b/i, refused: 'begins anew' },
 ];
 
-/** How a doc comment must not begin: say what the thing is, or what it does. */
+/** Openings that a doc comment must not have: it must say what the thing is, or what it does. */
 export const OPENINGS = {
   instead: 'begin with a verb or a noun phrase: "Returns ...", "Columns the access check needs."',
   pattern: /^(What|Whether|Who|Whose|Which|Where|Until|Of|Those|That|Such|As much)\b/,

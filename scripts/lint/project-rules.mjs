@@ -1,6 +1,7 @@
 /**
- * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files it applies to, a
- * message, and code that it must refuse. `npm run lint` checks that it does, so that no selector stops matching unnoticed.
+ * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files to which
+ * it applies, a message, and code that it must refuse. `npm run lint` runs each rule on that code, so that a selector
+ * that no longer matches is noticed.
  */
 
 const RULES_OF_MONEY = ['src/core/**/*.ts', 'src/modules/**/*.ts'];
@@ -213,7 +214,7 @@ const projectPlugin = {
   ),
 };
 
-/** One entry of ESLint's configuration per rule. */
+/** One entry of ESLint's configuration for each rule. */
 export const projectConfig = Object.entries(PROJECT_RULES).map(
   ([name, { files, ignores = [] }]) => ({
     name: `project/${name}`,
@@ -224,7 +225,10 @@ export const projectConfig = Object.entries(PROJECT_RULES).map(
   }),
 );
 
-/** Published rules that the project relies on, with code that they must refuse: a change of settings cannot disable them. */
+/**
+ * Published rules that the project relies on, each with code that it must refuse, so that a change of settings cannot
+ * disable a rule unnoticed.
+ */
 export const RELIED_ON = {
   '@typescript-eslint/no-explicit-any': 'export const value: any = 1;',
   '@typescript-eslint/no-non-null-assertion': 'export const value = maybe!.length;',

@@ -83,7 +83,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,
-    // No operation answers with what some events show.
+    // Adds the classes of all events, because no operation answers with some of them.
     extraModels: allEvents().map(({ dto }) => dto),
   });
   describePathParameters(document);

@@ -1,6 +1,7 @@
 /**
  * Request examples of the OpenAPI document, in an order in which a new engine accepts all of them. One customer pays in
- * euros for one plan with one add-on, one meter and one coupon. An id stands for the object of its kind made last before it.
+ * euros for one plan with one add-on, one meter and one coupon. An example id stands for the last object of its kind
+ * that an earlier step made.
  */
 
 interface Step {
@@ -9,7 +10,7 @@ interface Step {
   readonly isForAdmins?: true;
   /** The operation needs Stripe, which is switched off by default, and is refused otherwise. */
   readonly isForStripe?: true;
-  /** Absent where the operation reads no body and stands here because a later step needs it. */
+  /** Absent for an operation without a body, which is a step because a later step needs it. */
   readonly body?: object;
 }
 

@@ -16,7 +16,7 @@ type SwaggerUi = ((options: object) => unknown) & {
 };
 
 /**
- * Draws the operations. Runs in the browser, as text: it uses nothing outside of itself but the bundle of Swagger UI.
+ * Starts Swagger UI. The browser gets this function as text, so the function uses nothing but its parameters.
  * @param document the OpenAPI document
  */
 function startSwaggerUi(
@@ -25,7 +25,7 @@ function startSwaggerUi(
   SwaggerUIBundle: SwaggerUi,
   SwaggerUIStandalonePreset: unknown,
 ): void {
-  // The document is JSON, which Swagger UI would read as YAML, for several hundred milliseconds.
+  // Parses the document as JSON. Swagger UI would parse it as YAML, which takes several hundred milliseconds.
   const readsJson = {
     statePlugins: {
       spec: {
@@ -38,7 +38,8 @@ function startSwaggerUi(
       },
     },
   };
-  // The events are as many as the operations, and would be drawn before the page answers.
+  // Draws the events only on request. There are as many as operations, and the page does not respond until all are
+  // drawn.
   const drawsWebhooksWhenOpened = {
     wrapComponents: {
       Webhooks: (Webhooks: unknown, { React }: System) =>
@@ -59,7 +60,7 @@ function startSwaggerUi(
     displayRequestDuration: true,
     tryItOutEnabled: true,
     filter: true,
-    // Hundreds of schemas below the operations would be drawn before the page answers.
+    // Leaves out the hundreds of schemas below the operations: the page would not respond until all are drawn.
     defaultModelsExpandDepth: -1,
     syntaxHighlight: false,
     plugins: [{ fn: { resolveSubtree: resolver } }, readsJson, drawsWebhooksWhenOpened],
