@@ -16,7 +16,7 @@ export interface MovedBalance {
   readonly now: Date;
 }
 
-/** A balance with new usage, and the thresholds that it reaches, in percent. */
+/** A balance with new usage, and the thresholds that this usage newly reaches, in percent of the limit. */
 export interface ReachedBalance {
   readonly record: BalanceRecord;
   readonly percents: readonly number[];
@@ -58,7 +58,6 @@ export class BalanceUsageService {
   }
 }
 
-/** Returns a balance with its new usage, and the thresholds that it reaches. */
 export function withUsage({
   record: { entitlement, row },
   used,

@@ -8,7 +8,6 @@ import { toNumeric } from './decimal-column';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
 
-/** A balance that is due to be recalculated. */
 export interface DueBalance {
   readonly id: string;
   readonly customerId: string;
@@ -24,10 +23,12 @@ export interface CountedBalance {
   readonly used: Rational;
 }
 
-/** End of the registered window of a balance. A window without an end is registered until the year 9999. */
+/**
+ * SQL: the end of the registered usage window of a balance. A window without an end is registered until the year 9999.
+ */
 export const windowEnd = (endAt: string): string => `coalesce(${endAt}, '9999-12-31T00:00:00Z')`;
 
-/** Matches the window of a balance with a registered window. */
+/** SQL condition: the window of the balance `h` has this start and this end. */
 const windowSpans = (startAt: string, endAt: string): string => `
   h.window_start_at = ${startAt} AND ${windowEnd('h.window_end_at')} = ${endAt}`;
 

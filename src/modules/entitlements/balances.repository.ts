@@ -29,13 +29,14 @@ export interface EntitledCustomer {
   readonly testClockId: string | null;
 }
 
-/** Identifies a balance: customer and entitlement. */
 export interface BalanceKey {
   readonly customerId: string;
   readonly entitlementId: string;
 }
 
-/** A balance, if its versions are current. Reads three rows by key. */
+/**
+ * Joins a balance with the entitlement and the customer's access. Finds no row if a version of the balance is outdated.
+ */
 const CURRENT_ROWS = `
   FROM entitlement e
   JOIN customer_access a ON a.customer_id = $1
@@ -72,8 +73,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Metered balances whose windows must change with the billing period: a meter counts their usage, or they have grants that have
- * not ended.
+ * Metered balances to recalculate as soon as a billing period changes: those with a meter, and those with grants that
+ * have not ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
@@ -83,10 +84,6 @@ const EAGER_BALANCES = `
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
 
-/**
- * Deletes the cached balances of an entitlement. If the entitlement has a meter, balances with a registered usage window stay,
- * and their foreign key then prevents the deletion of the entitlement.
- */
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;
 
@@ -188,8 +185,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer, which is created if it is missing. Does not lock the row, because a transaction
-   * that has locked it may wait for locks of the caller.
+   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because a
+   * transaction that holds this lock may be waiting for locks of the caller.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);
@@ -204,7 +201,7 @@ export class BalancesRepository {
     return this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [customerId]);
   }
 
-  /** Outdates the balances of these customers when the transaction commits. */
+  /** Increments the access versions of customers. Their balances are outdated once the transaction commits. */
   async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(INVALIDATE_CUSTOMERS, [
@@ -213,14 +210,17 @@ export class BalancesRepository {
     ]);
   }
 
-  /** Returns the balances to recalculate in the commit that changes subscriptions, in ascending order. */
+  /**
+   * Returns the balances to recalculate in the commit that changes subscriptions, by customer id, then entitlement id.
+   */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
   /**
-   * Deletes the balances of an entitlement except, if it has a meter, those with a registered usage window. So no usage is
-   * counted for a deleted balance.
+   * Deletes the cached balances of an entitlement. If the entitlement has a meter, balances with a registered usage
+   * window stay: their foreign key prevents the deletion of the entitlement, and no usage is counted for a deleted
+   * balance.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

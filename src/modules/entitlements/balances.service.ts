@@ -17,7 +17,7 @@ import { BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** A balance record with the current time of its customer, which is not before the window of the balance. */
+/** A balance record with the time at which it is read ({@link balanceTime}). */
 export interface BalanceRecordAt {
   readonly record: BalanceRecord;
   readonly now: Date;

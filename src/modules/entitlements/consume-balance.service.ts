@@ -18,7 +18,9 @@ import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
-/** Consumes one balance in a commit of its own. Waits for its locks and recalculates it if it is outdated. */
+/**
+ * Consumes one balance in a commit of its own. Waits for the lock of the balance, and recalculates an outdated balance.
+ */
 @Injectable()
 export class ConsumeBalanceService {
   constructor(
@@ -31,9 +33,9 @@ export class ConsumeBalanceService {
 
   /**
    * Answers requests of one balance in their order, in one commit.
-   * @throws {ProblemError} what `BalancesService.lockRecord` throws, `entitlement_not_metered`, what
-   *   `MeteredUsageService.append` throws; `entitlement_not_consumable` if the meter cannot count any quantity, even for
-   *   requests beyond the limit
+   * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any quantity, even if all
+   *   requests exceed the limit
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,
@@ -74,7 +76,7 @@ export class ConsumeBalanceService {
     const kept = await this.consumptions.store([{ record, decisions }], now);
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     if (kept < decisions.length) {
-      // A concurrent request, refused without the lock, has answered one of the keys.
+      // A concurrent request has stored a refusal for one of the keys. Refusals are stored without the row lock.
       if (allowed.length > 0 && kept > 0) throw new ConcurrentlyAnswered();
       return this.findAnswers(record, requests);
     }
@@ -94,7 +96,9 @@ export class ConsumeBalanceService {
     return answers ?? new Map();
   }
 
-  /** Counts allowed requests. With a meter, they are stored as usage events, which update the balance in the same commit. */
+  /**
+   * Counts allowed requests. With a meter, stores them as usage events, which update the balance in the same commit.
+   */
   private async count(
     record: BalanceRecord,
     allowed: readonly ConsumptionDecision[],
@@ -106,5 +110,5 @@ export class ConsumeBalanceService {
   }
 }
 
-/** Thrown if a concurrent request answered a key of the batch. The queue then retries each request alone. */
+/** Thrown if a concurrent request answered a key of the batch. The batcher then retries each request alone. */
 class ConcurrentlyAnswered extends PlannedRollback {}

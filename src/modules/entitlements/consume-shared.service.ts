@@ -20,17 +20,16 @@ import {
 
 const MAX_CACHED_KEYS = 10_000;
 
-/** A request to consume the entitlement of a customer. */
 export interface RequestedConsumption extends ConsumptionTarget {
   readonly request: ConsumptionRequest;
 }
 
-/** Requests of one balance, in their order. */
+/** Requests of one balance, in the order of their arrival. */
 interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
-/** A balance with its requests. */
+/** A balance that is locked, or known from an earlier write, with its requests. */
 interface FoundBalance {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
@@ -47,18 +46,18 @@ interface DecidedBalance extends ConsumptionWrite {
   readonly answers: Answers;
 }
 
-/** Thrown if a key of the group has an answer already. */
+/** Thrown if an idempotency key of the batch has a stored answer. */
 class AlreadyAnswered extends PlannedRollback {}
 
 /**
- * Consumes balances of many customers in one commit: a fixed number of statements, whatever the number of requests. Never waits
- * for a lock of a customer. Leaves out requests that would have to wait, or that need more statements.
+ * Consumes balances of many customers in one commit, with a fixed number of statements. Leaves out requests that would
+ * have to wait for a lock of their customer, or that need more statements.
  */
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Event names of entitlements, by key; null for an entitlement without a meter. An entitlement never changes its meter, but
-   * after its deletion another one may have its key.
+   * Name of the events that count for an entitlement, by entitlement key; null for an entitlement without a meter. An
+   * entitlement never changes its meter, but a new entitlement may get the key of a deleted one.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly known = new KnownBalances();
@@ -80,10 +79,10 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests with at most two commits: one, a single statement, for all balances in {@link KnownBalances}, and one for all
-   * others.
-   * @returns an outcome for each request, in their order. It is undefined if the balance needs a commit of its own, because it is
-   *   locked, outdated or on a test clock, or because the request may be refused with an error.
+   * Answers requests with at most two commits: a single statement for the balances in {@link KnownBalances}, and a
+   * transaction for the others.
+   * @returns an outcome for each request, in the order of the requests. The outcome is undefined if the balance needs a
+   *   commit of its own: it is locked, outdated or on a test clock, or the request may be refused with an error.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],
@@ -102,8 +101,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests of balances that have not changed since this process wrote them. Leaves out balances that reach a threshold,
-   * because the event needs statements of its own. `isRepeated` is true if a key was used before; then no request is answered.
+   * Answers requests of balances that have not changed since this process wrote them. Leaves out balances that reach a
+   * threshold, because the event of the threshold needs statements of its own. If an idempotency key was used before,
+   * answers no request and returns `isRepeated` true.
    */
   private async consumeKnown(
     requested: readonly RequestedBalance[],
@@ -138,7 +138,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests of balances in one commit. Returns the answers by balance, without balances that must be consumed alone.
+   * Answers requests of balances in one commit. Returns the answers by balance. Leaves out balances that must be
+   * consumed alone.
    */
   private async decideAll(
     requested: readonly RequestedBalance[],
@@ -167,7 +168,8 @@ export class ConsumeSharedService {
 
   /**
    * Locks balances, decides their requests, and writes answers, usage and events. Lock order: streams, then balances.
-   * @param isRepeated true to read stored answers. Repeated requests are rare, so answers are read only after one was found.
+   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt does not
+   *   read them.
    */
   private async consume(
     requested: readonly RequestedBalance[],
@@ -206,14 +208,15 @@ export class ConsumeSharedService {
     return targets.flatMap((one, index) => {
       const balance = found[index];
       if (balance !== undefined) return { ...one, balance };
-      // Another entitlement may have got this key meanwhile.
+      // The key may belong to another entitlement by now, with another event name.
       this.eventNames.delete(one.target.key);
       return [];
     });
   }
 
   /**
-   * Decides the requests of a balance. Returns null if its meter cannot count one of them: that request is then refused alone.
+   * Decides the requests of a balance. Returns null if the meter cannot count the quantity of a request. The balance is
+   * then consumed alone, which refuses only that request.
    */
   private async decideBalance(
     { requested, target, balance }: FoundBalance,
@@ -242,8 +245,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. If an entitlement was
-   * deleted after its name was cached, its balance is not locked.
+   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. A name may still
+   * be cached for a deleted entitlement. This is harmless, because no balance is left to lock.
    */
   private async eventNamesOf(
     requested: readonly RequestedBalance[],

@@ -7,22 +7,17 @@ import { type RequestedConsumption, ConsumeSharedService } from './consume-share
 import type { ConsumptionTarget } from './consumptions.repository';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
-/**
- * Maximum number of requests in a commit of one balance. A commit of many balances has at most {@link MAX_SHARED_BATCH_SIZE}.
- */
+/** Maximum number of requests in a commit of one balance. */
 const MAX_BATCH_SIZE = 500;
+/** Maximum number of requests in a commit of many balances. */
 const MAX_SHARED_BATCH_SIZE = 200;
 
-/** Longest wait for callers that were just answered and send another request. */
+/** Longest time that a batch waits for callers that were just answered and may send another request. */
 const LONGEST_WAIT_MS = 2;
 
-/** Consumes metered entitlements. */
 @Injectable()
 export class ConsumeService {
-  /**
-   * Requests wait for their commit in memory, without a database connection. Most requests share one commit, whatever their
-   * balance.
-   */
+  /** Collects requests for any balances into one commit. Requests wait in memory, without a database connection. */
   private readonly shared = new Batcher<RequestedConsumption, Consumption | null>(
     async (requested) => {
       const outcomes = await this.consumeShared.answerAll(requested);

@@ -10,9 +10,7 @@ import { BALANCE_COLUMNS } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
-/** Statements that consume balances of many customers. */
-
-/** Condition: another balance of the customer has the same usage window, so that its usage would have to be written as well. */
+/** SQL condition: another balance of the customer has the same usage window, so both would have to be updated. */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -31,10 +29,13 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then balances of the CTE `requested`, in ascending order. Skips balances that are locked by another transaction
- * or must be recalculated, balances of customers who are on a test clock or being deleted, balances whose window starts in the
- * future, because a process whose clock is ahead began it, and balances whose usage event would also change another balance,
- * another registered window or a billed period. The conditions on customer ids keep the cached plan from reading whole tables.
+ * Locks streams, then the balances of the CTE `requested`, each in ascending order. Skips balances
+ * - that another transaction has locked, or that must be recalculated;
+ * - of customers who are on a test clock, or are being deleted;
+ * - whose window starts in the future, because a process whose clock is ahead has opened it;
+ * - whose usage event would also change another balance, another registered window or a billed period.
+ *
+ * The conditions on customer ids keep the cached plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
  */
@@ -65,12 +66,13 @@ export const LOCK = `
   FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
 
 /**
- * Writes decisions about locked balances. Answers and events whose keys are already stored are left out. Returns the numbers of
- * stored answers and events.
+ * Writes decisions about locked balances. Leaves out answers and events whose keys are already stored. Returns how many
+ * answers and how many events were stored.
  *
- * Parameters: $1 the current time; for each answer $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer, as one JSON list;
- * for each balance $7 id, $8 usage, $9 plan usage, $10 notified thresholds; for each event $11 stream, $12 position, $13 key
- * digest, $14 key, $15 properties, as one JSON list; $16 ids of the streams.
+ * Parameters: $1 the current time, $16 ids of the streams, and
+ * - for each answer: $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer (as one JSON list);
+ * - for each balance: $7 id, $8 usage, $9 plan usage, $10 notified thresholds;
+ * - for each event: $11 stream, $12 position, $13 key digest, $14 key, $15 properties (as one JSON list).
  */
 export const WRITE = `
   WITH answered AS (
@@ -99,7 +101,8 @@ export const WRITE = `
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
 /**
- * Events that a statement counts for known balances: none, events of streams with a plain aggregation, or events of any streams.
+ * Usage events that a statement stores for known balances: none, only events of streams with a plain aggregation (one
+ * meter that counts or sums, without groups), or events of any streams.
  */
 export type Counting = 'nothing' | 'plain' | 'any';
 
@@ -122,20 +125,24 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if it or its stream is
- * locked, or if the balance, its stream, its entitlement or the access of its customer has changed since {@link LOCK} read them.
- * Returns the numbers of the written balances, from 1. Fails if the key of an answer or event is already stored.
+ * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if it or its
+ * stream is locked, or if the balance, its stream, its entitlement or the access of its customer has changed since
+ * {@link LOCK} read them. Returns the numbers of the written balances, from 1. Fails if the key of an answer or event
+ * is already stored.
  *
- * A row that changed after the snapshot of this statement has another version by the time it is locked, and is skipped. Each row
- * is looked up by its key, whatever the sizes of the tables were when the plan was made. The function `generate_subscripts` hides
- * the number of balances from the planner: PostgreSQL would otherwise find that a plan for few balances is cheaper, and plan each
- * execution again, which takes longer than the statement.
+ * If a row changes after the snapshot of the statement, PostgreSQL checks its version again when it locks the row, and
+ * skips it. The lateral joins look up each row by its key, whatever the sizes of the tables were when the plan was
+ * made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would estimate a plan
+ * for few balances as cheaper and plan each execution again, which takes longer than the statement.
  *
- * Parameters: $1 the current time; for each balance $2 its id, $3 its version, $4 customer, $5 version of the access, $6
- * entitlement, $7 its version, $8 usage, null if it stays, $9 plan usage; for each answer $10 the number of its balance, $11 key,
- * $12 quantity, $13 answer, as one JSON list; if events are counted, for each balance $14 its stream or null, $15 version and $16
- * last position of the stream, $17 number of events, $18 their total, $19 meter; for each event $20 the number of its balance,
- * $21 its number in the balance, $22 key digest, $23 key, $24 properties, as one JSON list.
+ * Parameters: $1 the current time, and
+ * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,
+ *   $8 usage (null: unchanged), $9 plan usage;
+ * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
+ * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream,
+ *   $17 number of events, $18 total of the events, $19 meter;
+ * - and for each event: $20 number of the balance, $21 number of the event within the balance, $22 key digest, $23 key,
+ *   $24 properties (as one JSON list).
  */
 const consumeKnownSql = (counting: Counting): string => {
   const isCounted = counting !== 'nothing';

@@ -7,7 +7,7 @@ import type { Consumption, ConsumptionDecision } from './domain/consumption';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
 
-/** Customer and entitlement that a request consumes. */
+/** Customer id, and key of the entitlement that a request consumes. */
 export interface ConsumptionTarget {
   readonly customerId: string;
   readonly key: string;
@@ -19,7 +19,6 @@ export interface DecidedConsumptions {
   readonly decisions: readonly ConsumptionDecision[];
 }
 
-/** A stored answer to a consumption. */
 export interface StoredConsumption {
   readonly quantity: Rational;
   readonly answer: Consumption;
@@ -44,7 +43,7 @@ const FIND = `
 export const INTO_ANSWERS = `
   INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)`;
 
-/** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
+/** Inserts in key order, so that concurrent transactions with the same keys wait for each other and cannot deadlock. */
 const STORE = `
   ${INTO_ANSWERS}
   SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, $6
@@ -58,7 +57,6 @@ const TOTAL_SINCE = `
   SELECT coalesce(sum(quantity), 0) AS total FROM entitlement_consumption
   WHERE customer_id = $1 AND entitlement_id = $2 AND created_at >= $3 AND (answer->>'isAllowed')::boolean`;
 
-/** Stores the answers to consumptions. */
 @Injectable()
 export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
@@ -70,7 +68,7 @@ export class ConsumptionsRepository {
     return this.database.query(FIND_METERS, [keys]);
   }
 
-  /** Returns the stored answers to the requests of each balance, by idempotency key. */
+  /** Returns the stored answers by idempotency key, one map per requested balance, in the order of the request. */
   async find(
     requested: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
   ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {
@@ -104,7 +102,7 @@ export class ConsumptionsRepository {
   }
 
   /**
-   * Stores answers for ever, except for keys that have an answer already. Returns how many were stored.
+   * Stores answers for ever. Leaves out keys that have an answer already. Returns how many answers were stored.
    * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
    */
   async store(decided: readonly DecidedConsumptions[], createdAt: Date): Promise<number> {

@@ -3,7 +3,7 @@ import { Database, type VersionCondition } from '../../platform/database';
 import { FeaturesService } from '../features';
 import { BalancesRepository } from './balances.repository';
 
-/** Deletes entitlement definitions that are not in use, with the balances that only checks have cached. */
+/** Deletes entitlement definitions that are not in use, with their cached balances. */
 @Injectable()
 export class DeleteEntitlementService {
   constructor(

@@ -11,9 +11,9 @@ import { RecalculateBalanceService } from './recalculate-balance.service';
 const MAX_PER_COMMIT = 10;
 
 /**
- * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold is noticed even if no
- * access check came before it. A renewal opens the windows of billing periods itself. Balances are also recalculated when a grant
- * or a grace period ends, so that later events count against the new allowance.
+ * Recalculates balances in the background when a calendar window starts, or when a grant or a grace period ends. Later
+ * events then count against the new window or allowance, and thresholds are noticed, even if no access check came
+ * before them. Windows of billing periods are opened by the renewal instead.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
@@ -43,8 +43,8 @@ export class EntitlementWindows implements OnModuleInit {
   }
 
   /**
-   * Recalculates balances in one commit. Locks all streams first, in the order in which ingest locks them, so that the two cannot
-   * deadlock.
+   * Recalculates balances in one commit. Locks all streams first, in the order in which ingest locks streams, so that
+   * recalculations and ingest cannot deadlock.
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {

@@ -13,7 +13,7 @@ export class GrantsRepository {
     await this.database.insert(EntitlementGrantEntity, toRow(grant));
   }
 
-  /** Writes the fields that a reset, an expiry and a void change. The caller must hold the lock of the balance. */
+  /** Writes the fields that a reset, an expiry or a void changes. The caller must have locked the balance. */
   async update(grant: Grant): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateRevised(EntitlementGrantEntity, grant, ['balance', 'endedAt', 'end']);

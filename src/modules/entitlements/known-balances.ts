@@ -7,15 +7,15 @@ import {
 } from './shared-consumptions.repository';
 
 /**
- * Bound on the memory of known balances: about 19,000 with one source each. With a bound on their number only, balances with 100
- * grants would take eight times as much memory.
+ * Maximum memory of all known balances, in bytes: about 19,000 balances with one source each. A maximum number would
+ * not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
 /** Memory of a balance and of each of its sources, measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
-/** A balance as this process has written it last. */
+/** A balance as of the last write by this process. */
 export interface KnownBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
@@ -24,21 +24,22 @@ export interface KnownBalance {
 }
 
 /**
- * Balances as this process has written them last. An outdated entry is harmless: the statement that uses it compares the versions
- * with the locked rows. But such a statement then has no effect, so balances that other processes change are not used. All
- * entries must be forgotten when the session of this process ends, because a standby that takes over may lack the last commits.
+ * Cache of balances as of the last write by this process. An outdated entry is harmless: the statement that uses the
+ * entry compares the versions with the locked rows, and skips the balance. Such a statement is wasted, so entries of
+ * balances that other processes also change are not used. All entries must be forgotten when the session of this
+ * process ends, because a standby database that takes over may lack the last commits.
  */
 export class KnownBalances {
   /** In the order of their last write. */
   private readonly entries = new BoundedMap<string, KnownBalance>(MAX_BYTES, bytesOf);
 
-  /** Returns the balance if it is still valid at `now`, and probably no other process has changed it. */
+  /** Returns the balance if it is valid at `now` and only this process is known to change it. */
   findOwn(name: string, now: Date): KnownBalance | undefined {
     const entry = this.entries.get(name);
     return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
   }
 
-  /** Remembers a balance that was written in a commit. */
+  /** Remembers a balance after the commit that wrote it. */
   recordWrite(name: string, target: SharedTarget, write: ConsumptionWrite): void {
     const former = this.entries.get(name)?.balance;
     const isOwn = former === undefined || isSame(former, write.balance);
@@ -66,8 +67,8 @@ function bytesOf({ balance }: KnownBalance): number {
 }
 
 /**
- * Returns true until the balance or the windows of its stream change by time. Returns false before the time of the read, because
- * the machine's clock may have gone back.
+ * Returns false once the balance is no longer valid, or a registered window of its stream begins or ends. Also returns
+ * false if `now` is before the time of the read, because the machine's clock may have gone back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

@@ -89,8 +89,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement if no usage event makes its meter count the consumed quantity. It is enough to test the
-   * quantity 1: a meter that cannot count 1 cannot count any other.
+   * Refuses consumption of an entitlement if its meter cannot count any quantity. Tests the quantity 1, because a meter
+   * that cannot count 1 cannot count any other quantity.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
@@ -99,7 +99,10 @@ export class MeteredUsageService {
     if (eventPropertiesOf(meter, ONE) === null) throw entitlementNotConsumable(key, meter.key);
   }
 
-  /** Returns the usage events of requests, none without a meter; null if the meter cannot count exactly the quantity of each. */
+  /**
+   * Returns the usage events of requests; none without a meter. Null if the meter cannot count one of the quantities
+   * exactly.
+   */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,
     requests: readonly ConsumptionRequest[],

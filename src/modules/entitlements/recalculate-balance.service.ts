@@ -76,17 +76,19 @@ export class RecalculateBalanceService {
     this.database.requireTransaction();
     await this.lockStream({ customer, entitlement, now: clockTime });
     const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
-    // Versions are read before the data they stand for: a concurrent commit then leaves a row that is known to be outdated.
+    // The versions are read before the data. If a concurrent commit changes both, the row gets the former version and
+    // is outdated.
     const accessVersion = await this.balances.accessVersionOf(customer);
     const rulesVersion = await this.features.rulesVersionOf(entitlement.id);
     const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
     const now = balanceTime(clockTime, windowOf(before), given.windowRule);
     const one = { customer, entitlement, now };
     const running = await this.grants.find(before);
-    // The former allowance applied until now: a change counts from the first recalculation after it.
+    // The former allowance applied until now: a changed allowance takes effect at the first recalculation after the
+    // change.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    // Usage that was taken from grants before the former allowance was raised becomes plan usage, up to that allowance. It stays
-    // plan usage when the allowance shrinks.
+    // All usage up to the former allowance becomes plan usage, even if it was taken from grants before that allowance
+    // was raised. It stays plan usage when the allowance shrinks.
     const counter = withUsed(counterOf(before), before.used, allowance);
     const start = { counter, grants: running, ended: [] };
     const after =
@@ -197,7 +199,7 @@ export class RecalculateBalanceService {
     return { ...state, counter: counterOfReplacement(former, allowance, counted) };
   }
 
-  /** Returns the usage of a window that replaces another one, up to an instant; null: all of it. */
+  /** Returns the usage of a window that replaces another one: usage before `endAt`, or all usage if `endAt` is null. */
   private usageOfReplacement(
     one: RecalculationRequest,
     window: ResetWindow,
@@ -251,7 +253,8 @@ export class RecalculateBalanceService {
     if (meterId === null || isSameSpan(former, current)) return record;
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
-    // The window may have been registered before, for another balance. Then its registration has not outdated the cached state.
+    // If another balance had registered the window already, opening it has not invalidated the cached state of the
+    // stream.
     await this.usage.invalidateStream(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
@@ -263,7 +266,9 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
   return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
 }
 
-/** Keeps the thresholds of a window that was replaced before its end, if usage has reached them in the new window as well. */
+/**
+ * If a window was replaced before its end, keeps the notified thresholds that usage in the new window has reached too.
+ */
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);

@@ -11,7 +11,7 @@ import type { BalanceKey } from './balances.repository';
 import { grantExpired, grantLapsed } from './entitlements.events';
 import { GrantsRepository } from './grants.repository';
 
-/** Reads the running grants of a balance, and writes what a recalculation changes of them. */
+/** Reads the grants of a balance that have not ended, and writes their changes after a recalculation. */
 @Injectable()
 export class RunningGrantsService {
   constructor(

@@ -101,7 +101,7 @@ export class SharedConsumptionsRepository {
     });
   }
 
-  /** Writes answers, usage and events. Returns false if a key was used before: the transaction must then not commit. */
+  /** Writes answers, usage and events. Returns false if a key was used before: the caller must then roll back. */
   async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
     this.database.requireTransaction();
     const answers = answersOf(writes);

@@ -23,8 +23,8 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and so locks their access versions, before the transaction
-   * changes the subscriptions.
+   * Locks the access versions of the customers of these subscriptions, by invalidating their balances. To be called
+   * before the transaction changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
@@ -52,8 +52,9 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Starts the grace period of a subscription when it becomes past due, and ends it when nothing is owed. A subscription
-   * that returns from unpaid to past due, because another payment method is tried, keeps its first grace period.
+   * Starts the grace period of a subscription when it becomes past due, and ends the grace period when the subscription
+   * is neither past due nor unpaid. A subscription that returns from unpaid to past due, because another payment method
+   * is tried, keeps its first grace period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
@@ -77,7 +78,7 @@ export class SubscriptionBalancesService {
     if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
   }
 
-  /** Returns the balances to recalculate at once, each once, in lock order. */
+  /** Returns the balances to recalculate at once, without duplicates, in lock order. */
   private async eagerBalances(
     changes: readonly SubscriptionChange[],
   ): Promise<readonly (BalanceKey & { readonly entitlement: Entitlement })[]> {

@@ -1,4 +1,4 @@
-/** State of a subscription that decides on access. */
+/** Fields of a subscription that decide whether it gives access. */
 export interface AccessState {
   readonly status: string;
   /** Instant at which the subscription became past due; null unless a payment is overdue. */
@@ -16,8 +16,9 @@ export interface CustomerAccess {
 const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
- * Decides if a subscription gives the entitlements of its plan and add-ons: while trialing or active, and for the grace period
- * after it became past due. It gives none before its start or first payment, while paused or unpaid, and after its end.
+ * Decides if a subscription gives the entitlements of its plan and add-ons. It gives them while trialing or active, and
+ * for the grace period after it became past due. It gives none before its start or first payment, while paused or
+ * unpaid, and after its end.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

@@ -30,7 +30,7 @@ export function eventPropertiesOf(
   return Object.fromEntries([...fitting, [valueProperty, formatExact(quantity)]]);
 }
 
-/** Returns one value per filtered property that passes all its filters; null if a property has no such value. */
+/** Returns for each filtered property a value that passes all filters of the property; null if a property has none. */
 function matchingValues(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
   const fitting = new Map<string, string>();
   for (const { property, in: values } of filters) {

@@ -24,8 +24,8 @@ export interface ConsumptionDecision extends ConsumptionRequest {
 }
 
 /**
- * Decides requests in their order. Each is allowed all of its quantity, or nothing if too little is left after the requests
- * before it. `used` includes what was allowed.
+ * Decides requests in the given order. A request is allowed all of its quantity, or nothing if the requests before it
+ * leave too little. `used` includes the allowed quantities.
  */
 export function decide(
   record: BalanceRecord,

@@ -20,7 +20,10 @@ export interface UsageCounter {
   readonly used: Rational;
   /** Part of `used` that was taken from grants which have expired or were voided. */
   readonly expiredGrantUsage: Rational;
-  /** Part of `used` taken from the allowance of subscriptions. It stays plan usage when they allow less later. */
+  /**
+   * Part of `used` that was taken from the allowance of subscriptions. A later, lower allowance does not reduce this
+   * part.
+   */
   readonly planUsage: Rational;
   /** Thresholds whose events were recorded in this window, in percent. */
   readonly notifiedThresholds: readonly number[];
@@ -61,7 +64,7 @@ export function remainingOf(balance: EntitlementBalance): Rational | null {
   return greaterOf(subtract(limit, balance.counter.used), ZERO);
 }
 
-/** Decides whether the customer may use the entitlement now; if it is metered, whether the customer may use more. */
+/** Returns true if the customer may use the entitlement now, or, if the entitlement is metered, may use more of it. */
 export function hasAccess(balance: EntitlementBalance): boolean {
   if (!balance.isEntitled) return false;
   switch (balance.type) {
@@ -78,7 +81,7 @@ export function hasAccess(balance: EntitlementBalance): boolean {
   }
 }
 
-/** Decides whether the quantity may be used: it fits the limit, or overage is allowed. */
+/** Returns true if the quantity fits the limit, or overage is allowed. */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
   if (!balance.isEntitled) return false;
   const limit = limitOf(balance);
@@ -111,8 +114,8 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. What was taken from expired or voided grants stays expired grant usage; the rest
- * is plan usage, up to the allowance or, if that is greater, the plan usage so far. If the total falls, for example because an
+ * Returns the counter with a new total of usage. Expired grant usage stays as it is. The rest of the total is plan
+ * usage, up to the allowance or the former plan usage, whichever is greater. If the total falls, for example because an
  * event was voided, expired grant usage falls by the same amount, but not below the usage beyond the allowance.
  */
 export function withUsed<
@@ -172,7 +175,7 @@ export function withoutGrant(
   };
 }
 
-/** Returns a counter without usage for a new reset window; null: usage is never reset. */
+/** Returns a counter without usage; null: the balance has no window. */
 export function newCounter(window: ResetWindow | null): UsageCounter {
   return { window, used: ZERO, expiredGrantUsage: ZERO, planUsage: ZERO, notifiedThresholds: [] };
 }

@@ -189,7 +189,7 @@ describe('rolling over', () => {
   });
 });
 
-/** Each published case, computed. */
+/** Computes the result of each published case, by the name of the case. */
 const computed: Readonly<Record<string, () => string>> = {
   E01: () => {
     const grants = [

@@ -61,7 +61,7 @@ export interface GrantUsage {
   readonly left: Rational;
 }
 
-/** Sorts grants by priority, then by expiry, then by age. Ids of one process sort by age as well. */
+/** Sorts grants by priority, then by expiry, then by creation time, then by id. */
 export function inBurnDownOrder<Item extends Omit<GrantBalance, 'balance' | 'rollover'>>(
   grants: readonly Item[],
 ): readonly Item[] {

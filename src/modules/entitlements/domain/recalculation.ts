@@ -112,9 +112,9 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces one which has not ended. Usage that lies in both windows counts in the new window
- * too, and stays plan usage or grant usage. If the new window starts later, grants may have been used up before its start. Then
- * only usage beyond the new allowance counts as grant usage.
+ * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows
+ * counts in the new window too, and stays plan usage or grant usage. If the new window starts later than the former
+ * one, grants may have been used up before its start. Then only usage beyond the new allowance counts as grant usage.
  * @param former state before the new window
  * @param allowance of the former window
  */
@@ -157,8 +157,8 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
 }
 
 /**
- * Returns the window that contains `at`. The rule of a subscription decides. Without a rule, for grants alone, the current
- * window continues to its end, and an endless one follows.
+ * Returns the window that contains `at`, by the rule of a subscription. Without a rule, because the customer has grants
+ * only, the current window continues to its end, and a window without an end follows.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -171,7 +171,8 @@ export function windowFor(
 }
 
 /**
- * Compares windows by their starts, and by whether they end. Ignores when they end, because the end of a period may still move.
+ * Returns true if two windows have the same start, and both or neither have an end. Ignores the instant of the end,
+ * because the end of a period may still move.
  */
 export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boolean {
   return (
@@ -181,7 +182,7 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
   );
 }
 
-/** Returns true if one window replaces another that has not ended: both may count the same usage. */
+/** Returns true if `other` replaces `one` before the end of `one`. Both windows may then contain the same usage. */
 export function isReplacedBy(one: ResetWindow | null, other: ResetWindow): boolean {
   if (one === null || isSameWindow(one, other)) return false;
   return one.endAt === null || one.endAt > other.startAt;

@@ -32,7 +32,7 @@ describe('the window that contains an instant', () => {
       '2026-02-28T10:00:00.000Z',
       '2026-03-31T10:00:00.000Z',
     ],
-    // The renewal is late: the period it will start.
+    // The renewal is late: the window is the period that the renewal will start.
     [
       'period',
       'UTC',

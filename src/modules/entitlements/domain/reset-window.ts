@@ -33,13 +33,13 @@ export interface WindowRule {
   readonly billing: BillingSchedule;
 }
 
-/** How far the clocks of two processes may be apart: each may be 5 s off the clock of the database (decision 36). */
+/** Maximum difference between the clocks of two processes. Each may differ from the database's by 5 s (decision 36). */
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time by which a balance is read and changed: now, but not before the start of its window or of the current
- * billing period, which another process, whose clock is ahead, may have begun (decision 165). A start that is further ahead
- * than two clocks may be apart has no effect, so that a balance recovers from a wrong clock.
+ * Returns the time at which a balance is read and changed: `now`, or the start of its window or of the current billing
+ * period if that is later. Another process, whose clock is ahead, may have begun these (decision 165). A start more
+ * than {@link MAX_APART_MS} ahead has no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(
@@ -54,7 +54,7 @@ export function balanceTime(
 }
 
 /**
- * Returns the window that contains an instant. If the renewal is late, that is the period the renewal will start.
+ * Returns the window that contains an instant. If the renewal is late, returns the period that the renewal will start.
  * @param at at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {
