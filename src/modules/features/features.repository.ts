@@ -12,7 +12,9 @@ import type { Feature } from './domain/feature';
 import { FeatureEntity } from './feature.entity';
 import { entitlementInUse, entitlementKeyTaken } from './features.errors';
 
-/** Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `deletion` blocks all three. */
+/**
+ * Row lock modes by purpose. A `reference` lock does not block `reference` or `change`; `deletion` blocks all three.
+ */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',

@@ -131,7 +131,7 @@ export class FeaturesService {
     return types;
   }
 
-  /** Returns the number that changes whenever the add-on links of a feature change. */
+  /** Returns the rules version of a feature. It increases with each change of the feature's add-on links. */
   async rulesVersionOf(id: string): Promise<number> {
     const feature = await this.features.find(id);
     invariant(feature !== null, `The entitlement ${id} exists.`);

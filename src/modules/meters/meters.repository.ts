@@ -10,7 +10,7 @@ import type { Meter } from './domain/meter';
 import { MeterEntity } from './meter.entity';
 import { meterKeyTaken } from './meters.errors';
 
-/** Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `archive` blocks all three. */
+/** Row lock modes by purpose. A `reference` lock does not block `reference` or `change`; `archive` blocks all three. */
 const LOCKS = { reference: 'KEY SHARE', change: 'NO KEY UPDATE', archive: 'UPDATE' } as const;
 
 @Injectable()

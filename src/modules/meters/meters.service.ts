@@ -46,8 +46,8 @@ export class MetersService {
   }
 
   /**
-   * Stores a new meter in the caller's transaction, which has locked the creation of meters of its event name. The caller
-   * has checked the terms.
+   * Stores a new meter. The caller has checked the terms with {@link assertTerms}, and its transaction has locked the
+   * creation of meters of the event name.
    * @param status `backfilling` if stored events remain to be counted
    * @param countedFromAt instant before which events are archived and so not counted; null if no events are archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
@@ -151,7 +151,6 @@ export class MetersService {
     await this.meters.setBackfillTotal(id, events);
   }
 
-  /** Adds to the number of stored events that a backfill has counted. */
   async addBackfillCounted(id: string, events: number): Promise<void> {
     await this.meters.addBackfillCounted(id, events);
   }

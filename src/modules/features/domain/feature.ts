@@ -45,7 +45,7 @@ export interface FeatureChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Returns the fields that contradict each other: a meter needs type `metered`. */
+/** Returns a fault if a feature of another type than `metered` has a meter. */
 export function faultsOfFeature(terms: FeatureTerms): readonly TermsFault[] {
   return terms.type !== 'metered' && terms.meterId !== null
     ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]

@@ -42,7 +42,10 @@ export interface Meter {
   readonly backfillCounted: number;
   /** Upper bound of the number of stored events that the backfill has to count; 0 until the backfill starts. */
   readonly backfillTotal: number;
-  /** Instant from which events are counted: earlier ones were archived before the meter was created. Null: all are counted. */
+  /**
+   * Instant from which events are counted. Earlier events were archived before the meter existed. Null: all are
+   * counted.
+   */
   readonly countedFromAt: Date | null;
   readonly archivedAt: Date | null;
   readonly metadata: Metadata;
@@ -72,7 +75,7 @@ export interface MeterChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Returns the fields that contradict each other: only `count` reads no value, only a `weighted_sum` can be recurring. */
+/** Returns the fields that contradict the aggregation. */
 export function faultsOfMeter(terms: MeterTerms): readonly TermsFault[] {
   const { aggregation, valueProperty, isRecurring } = terms;
   const isCount = aggregation === 'count';
