@@ -6,20 +6,20 @@ import {
   type Posting,
 } from './transaction';
 
-/** A line of a finalized invoice as the ledger needs it, negative for a credit. */
+/** The amounts of one line of a finalized invoice, negative for a credit. */
 export type RevenueLine = {
   /** After discounts, without tax. */
   readonly netMinor: bigint;
   readonly discountMinor: bigint;
   readonly taxMinor: bigint;
-  /** True if the net is earned over a future period instead of with the invoice. */
+  /** True if the net is earned over time instead of at finalization. */
   readonly isDeferred: boolean;
 };
 
 /**
- * Posts a finalized invoice: the customer owes the total, less what credit pays. Revenue is posted before discounts, and
- * discounts on their own account. The net of a line paid in advance is deferred, but its discount is not, so that later releases
- * add up to the net. A negative total becomes credit of the customer.
+ * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
+ * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. Only the net
+ * of a deferred line is deferred; its discount is posted at once. The releases of the line then add up to its net.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -50,8 +50,8 @@ export function postInvoice(invoice: {
 }
 
 /**
- * Posts a succeeded payment: debits the cash of the provider, and credits the receivable with the part that pays an invoice and
- * the customer's credit with the rest.
+ * Posts a succeeded payment: debits the cash clearing account of the provider. The part that pays an invoice is
+ * credited to the receivable, the rest to the customer's credit.
  * @throws InvariantError when `toReceivableMinor` is negative or exceeds the amount.
  */
 export function postPayment(payment: {
@@ -70,9 +70,9 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted to the refunds account
- * instead, where it balances that refund, and the part that a dispute took is posted against its loss.
- *
+ * Moves the payment of a voided invoice from the receivable to the customer's credit. The part already refunded is
+ * credited to the refunds account instead, where it balances the refund. The part that a dispute took is credited to
+ * the dispute losses.
  * @throws InvariantError when a part is negative, or the parts exceed the payment.
  */
 export function postPaymentReturned(returned: {
@@ -93,15 +93,16 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund: credits the cash of the provider. The part of the payment that had become credit of the customer
- * reduces that credit. The rest is posted to refunds, where a credit note settled as a refund balances it. Changes no invoice.
+ * Posts a succeeded refund: credits the cash clearing account of the provider. The part of the payment that had become
+ * credit of the customer reduces that credit. The rest is debited to the refunds account, where a credit note settled
+ * as a refund balances it.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part that was the customer's credit. */
+  /** The part that reduces the customer's credit. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromCreditMinor } = refund;
@@ -114,17 +115,17 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned: debits the cash of the provider, and restores the customer's credit
- * that the refund had reduced, less the part that recovers a loss from a dispute.
- * @throws InvariantError when a part is negative, or `toCreditMinor` exceeds the amount.
+ * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider. The
+ * customer's credit that the refund had reduced is restored, less the part that recovers a loss from a dispute.
+ * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part that is the customer's credit again. */
+  /** The part by which the refund had reduced the customer's credit. */
   readonly toCreditMinor: bigint;
-  /** Credit of the payment that recovers a loss from a dispute. */
+  /** Credit that is used to reduce a loss from a dispute. */
   readonly recoveredMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, toCreditMinor, recoveredMinor } = returned;
@@ -138,7 +139,10 @@ export function postRefundReturned(returned: {
   ]);
 }
 
-/** Posts funds that a provider withdrew for a dispute. Until the dispute is decided, they are neither cash nor lost. */
+/**
+ * Posts funds that a provider withdrew for a dispute. The `disputed` account holds the funds until the dispute is
+ * decided.
+ */
 export function postDisputeWithdrawn(withdrawn: {
   readonly currency: string;
   readonly provider: string;
@@ -154,13 +158,12 @@ export function postDisputeWithdrawn(withdrawn: {
 
 /**
  * Posts a lost dispute. The part of the payment that had become credit of the customer reduces that credit; the rest is a loss.
- * Reopens no invoice.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
   readonly currency: string;
   readonly amountMinor: bigint;
-  /** The part that was the customer's credit. */
+  /** The part that reduces the customer's credit. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, amountMinor, fromCreditMinor } = lost;
@@ -173,16 +176,17 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. Reverses the loss, and restores the credit that it had reduced.
- * @throws InvariantError when the parts are more than the amount.
+ * Posts disputed funds that a provider paid back. Reverses the loss, and restores the credit that the lost dispute had
+ * reduced.
+ * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part that was a loss. */
+  /** The part that had been posted as a loss. */
   readonly fromLossesMinor: bigint;
-  /** The part that is the customer's credit again. */
+  /** The part by which the lost dispute had reduced the customer's credit. */
   readonly toCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromLossesMinor, toCreditMinor } = reinstated;
@@ -196,7 +200,7 @@ export function postDisputeReinstated(reinstated: {
   ]);
 }
 
-/** Posts credit from a lost disputed payment that became available only after the loss. The credit reduces the loss. */
+/** Reduces the loss of a dispute by credit of its payment that became available only after the dispute was lost. */
 export function postLossRecovered(recovered: {
   readonly currency: string;
   readonly amountMinor: bigint;
@@ -210,9 +214,9 @@ export function postLossRecovered(recovered: {
 }
 
 /**
- * Posts a credit note: takes back revenue (the deferred part from deferred revenue) and tax, and settles them against the
- * receivable, as credit of the customer, or as a refund to come.
- * @throws InvariantError when the settlement differs from the total, or the deferred part exceeds the net.
+ * Posts a credit note: debits revenue, deferred revenue and tax. Credits the total to the receivable, the customer's
+ * credit and the refunds account.
+ * @throws InvariantError when the credited parts differ from the total, or the deferred part exceeds the net.
  */
 export function postCreditNote(note: {
   readonly currency: string;
@@ -240,7 +244,7 @@ export function postCreditNote(note: {
   ]);
 }
 
-/** Posts credit of the customer that pays an invoice after its finalization. */
+/** Posts customer credit that is applied to an invoice after its finalization. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
   assertPart(0n, amountMinor);
   return transaction('credit_applied', currency, [
@@ -250,8 +254,8 @@ export function postCreditApplied(currency: string, amountMinor: bigint): Ledger
 }
 
 /**
- * Posts a void: the reverse of all postings of an invoice or a credit note. Credit that had paid for an invoice returns to the
- * customer.
+ * Posts a void: the reverse of all postings of an invoice or a credit note. Credit that was applied to the invoice
+ * becomes credit of the customer again.
  * @throws InvariantError when the transactions are in different currencies.
  */
 export function postVoid(
@@ -281,7 +285,7 @@ export function postWriteOff(currency: string, amountMinor: bigint): LedgerTrans
 }
 
 /**
- * Posts the return of a written-off amount to the receivables, before an uncollectible invoice is paid or voided.
+ * Moves a written-off amount from bad debt back to the receivable, before an uncollectible invoice is paid or voided.
  * @throws InvariantError when the amount is negative.
  */
 export function postRecovery(currency: string, amountMinor: bigint): LedgerTransaction {
@@ -292,7 +296,7 @@ export function postRecovery(currency: string, amountMinor: bigint): LedgerTrans
   ]);
 }
 
-/** Posts deferred revenue that has been earned; a negative amount reverses an earlier release. */
+/** Moves earned revenue from deferred revenue to revenue. A negative amount reverses an earlier release. */
 export function postRevenueRelease(currency: string, amountMinor: bigint): LedgerTransaction {
   return transaction('revenue_release', currency, [
     debit('deferred_revenue', amountMinor),

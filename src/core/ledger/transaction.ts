@@ -1,6 +1,6 @@
 import { invariant } from '../invariant';
 
-/** Accounts of the ledger. There is one cash clearing account per payment provider. */
+/** There is one cash clearing account per payment provider. */
 export type LedgerAccount =
   | 'accounts_receivable'
   | 'revenue'
@@ -14,7 +14,7 @@ export type LedgerAccount =
   | 'dispute_losses'
   | `cash_clearing:${string}`;
 
-/** Debit (positive) or credit (negative) of one account, in minor units; never zero in a transaction. */
+/** Debit (positive) or credit (negative) of one account, in minor units. */
 export type Posting = { readonly account: LedgerAccount; readonly amountMinor: bigint };
 
 export type LedgerTransaction = {
@@ -36,8 +36,8 @@ export type LedgerTransaction = {
 };
 
 /**
- * Makes a transaction. Adds up postings of the same account, and leaves out zeros.
- * @throws InvariantError when it does not balance.
+ * Makes a transaction with one posting per account. Adds up postings of the same account, and leaves out sums of zero.
+ * @throws InvariantError when debits and credits differ.
  */
 export function transaction(
   kind: LedgerTransaction['kind'],
@@ -56,11 +56,7 @@ export function transaction(
   return built;
 }
 
-/**
- * Asserts that debits equal credits.
- *
- * @throws InvariantError when they do not.
- */
+/** @throws InvariantError when debits and credits differ. */
 export function assertBalanced({ kind, postings }: LedgerTransaction): void {
   const balance = postings.reduce((total, { amountMinor }) => total + amountMinor, 0n);
   invariant(balance === 0n, `a ${kind} transaction balances: it is off by ${balance}`);

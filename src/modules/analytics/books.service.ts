@@ -9,7 +9,6 @@ import { RevenueRepository } from './revenue.repository';
 /** Maximum number of rows of a revenue report: its windows multiplied by its groups. */
 const MAX_ROWS = 10_000;
 
-/** Reads the revenue and collections of a period. */
 @Injectable()
 export class BooksService {
   constructor(
@@ -19,7 +18,7 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns revenue by window, for the groups with the most revenue.
+   * Returns revenue by window and group, for the `limit` groups of each currency with the most revenue.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async revenue(

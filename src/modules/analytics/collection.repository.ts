@@ -12,13 +12,13 @@ const ATTEMPTS = `
     AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id IS NULL)
   GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 NULLS FIRST`;
 
-/** Reads the results of automatic charges from the tables of other modules. */
+/** Reads tables of other modules. */
 @Injectable()
 export class CollectionRepository {
   constructor(private readonly reports: Reports) {}
 
   /**
-   * Counts the automatic charges that were made in a period.
+   * Returns the automatic charges that were created in a period, by attempt and result.
    * @throws {ProblemError} `too_many_reports`
    */
   within({ startAt, endAt }: Period, currency: string | null): Promise<readonly CollectionRow[]> {

@@ -8,7 +8,7 @@ export interface MrrWindow {
   readonly period: Period;
   /** At the start of the window, in minor units. */
   readonly openingMinor: bigint;
-  /** At the end of the window: the opening and all changes. */
+  /** At the end of the window, in minor units: `openingMinor` plus all changes. */
   readonly closingMinor: bigint;
   /** Subscriptions with recurring revenue at the end of the window. */
   readonly subscriptions: number;
@@ -25,7 +25,10 @@ const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
   churn: -1,
 };
 
-/** Returns all windows for each currency that has changes before their end, ordered by currency and time. */
+/**
+ * Returns all windows for each currency in `sums`, ordered by currency and time. `sums` must include the changes before
+ * the first window.
+ */
 export function mrrWindows(
   windows: readonly Period[],
   sums: readonly MrrSum[],

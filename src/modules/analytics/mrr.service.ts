@@ -9,7 +9,6 @@ import {
 import { type MrrWindow, mrrWindows } from './mrr-windows';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 
-/** Reads monthly recurring revenue over time. */
 @Injectable()
 export class MrrService {
   constructor(
@@ -19,7 +18,7 @@ export class MrrService {
   ) {}
 
   /**
-   * Returns the windows of each currency, from one snapshot.
+   * Returns the windows of each currency, read from one snapshot of the database.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {

@@ -6,7 +6,10 @@ import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
 
-/** Sums what is still owed on invoices that are overdue by more than `from` and at most `to` days; null: no upper limit. */
+/**
+ * Returns SQL that sums the amounts owed that are overdue by more than `from` and at most `to` days; null: no upper
+ * limit.
+ */
 const late = (from: number, to: number | null): string =>
   sumWhere(
     `${OVERDUE} > interval '${from} days'${to === null ? '' : ` AND ${OVERDUE} <= interval '${to} days'`}`,
@@ -21,7 +24,7 @@ const SUMS = `
   ${late(0, 30)} AS "days1To30", ${late(30, 60)} AS "days31To60",
   ${late(60, 90)} AS "days61To90", ${late(90, null)} AS "over90Days"`;
 
-/** Amounts owed now, without customers on test clocks. */
+/** Invoices that owe an amount now, without customers on test clocks. */
 const OPEN_NOW = `
   WITH open AS (
     SELECT customer_id, currency, due_at, amount_due - amount_paid - amount_credited AS owed
@@ -46,25 +49,24 @@ const POSTED = `
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
-/**
- * The two sides of a check: the amounts that open invoices owe now as stored, and the same amounts as posted, both by {@link
- * DEBT_KEY}.
- */
+/** Amounts that open invoices owe now, from the columns of the invoices. */
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
+/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal those of {@link OWED_STORED}. */
 export const OWED_POSTED = `
   SELECT ${DEBT_KEY} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
-/** Subscriptions whose invoices were lowered by credit at $1 or later. */
+/** Subscriptions in which credit of a negative invoice lowered other invoices at $1 or later. */
 const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
- * All credits of these subscriptions, each with the amount by which it lowered open invoices. The sum includes recoveries, which
- * cancel the part for uncollectible invoices.
+ * All credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered open invoices.
+ * The amount includes postings of recoveries by the same negative invoice, which cancel the part that lowered
+ * uncollectible invoices.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -74,8 +76,8 @@ const CREDITS = `
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
 /**
- * Credited invoices of these subscriptions, each with the amount that credits of negative invoices took off: all credited amounts
- * less credit notes.
+ * Invoices of the subscriptions of {@link LOWERED_LATER} that were credited. `lowered` is the amount by which credit of
+ * negative invoices lowered the invoice: its credited amount less its credit notes.
  */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
@@ -87,12 +89,12 @@ const LOWERED = `
       ON written_off.source_id = invoice.id AND written_off.kind = 'write_off'
   WHERE amount_credited > 0 AND subscription_id IN (${LOWERED_LATER}) ORDER BY invoice.id`;
 
-/** Condition: the invoice was finalized before $1, so that it could be owed then, and its customer is in real time. */
+/** Condition: the invoice was finalized before $1, and its customer is not on a test clock. */
 const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS NULL';
 
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
-/** Sources of transactions that post to the receivable of an invoice which was finalized before them. */
+/** For each kind of transaction, the types of sources that post to the receivable of an invoice finalized earlier. */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
   recovery: ['payment'],
@@ -101,7 +103,7 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   void: ['invoice', 'payment', 'credit_note'],
   // Posts to the receivable of the invoice that it finalizes.
   invoice_finalized: [],
-  // Its source is the negative invoice, not those that it lowered.
+  // The source is the negative invoice, not the invoices that its credit lowered.
   credit_applied: [],
   refund: [],
   revenue_release: [],
@@ -110,7 +112,7 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   dispute_lost: [],
 };
 
-/** Postings at $1 or later to receivables of invoices finalized before, with the sign reversed. */
+/** Returns SQL: postings at $1 or later to receivables of invoices finalized before $1, with the sign reversed. */
 function postedLater(source: ReceivableSource): string {
   const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
   const invoiceId = source === 'invoice' ? 'id' : 'invoice_id';
@@ -123,8 +125,9 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1: amounts owed now of the invoices finalized before, less the postings since. The posting of a credit does
- * not name the invoices that it lowered, so $2 has their ids and $3 the amounts.
+ * Amounts owed at $1: amounts owed now of the invoices finalized before $1, less the postings since. $2 and $3 are the
+ * ids of the invoices that credit lowered since $1, and the amounts, because the posting of a credit does not name
+ * these invoices.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -154,7 +157,6 @@ const byCustomer = (open: string, limit: string): string => `
   FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${limit}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
-/** Instant of a report, and how its amounts are computed. */
 export interface ReceivablesQuery {
   readonly at: Date;
   /** True: amounts owed now. False: amounts owed now, less the postings since `at`. */
@@ -169,7 +171,7 @@ interface LoweredRow extends Omit<LoweredInvoice, 'loweredMinor'> {
   readonly lowered: string;
 }
 
-/** Reads what invoices owe from the tables of other modules. */
+/** Reads tables of other modules. */
 @Injectable()
 export class ReceivablesRepository {
   constructor(
@@ -188,7 +190,7 @@ export class ReceivablesRepository {
     );
   }
 
-  /** Returns the customers who owe most in each currency. */
+  /** Returns the `limit` customers who owe most in each currency. */
   byCustomer({ at, isNow }: ReceivablesQuery, limit: number): Promise<readonly Receivables[]> {
     return this.reports.run('analytics', async () =>
       isNow
@@ -201,7 +203,10 @@ export class ReceivablesRepository {
     );
   }
 
-  /** Returns the ids of invoices that credit lowered since an instant, and the amounts in the same order. */
+  /**
+   * Returns the ids of invoices that credit of negative invoices lowered since an instant, and the amounts in minor
+   * units.
+   */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);
     const invoices = await this.database.query<LoweredRow>(LOWERED, [at]);

@@ -11,7 +11,8 @@ export class ReceivablesService {
   ) {}
 
   /**
-   * Returns what invoices owed at an instant: by currency, or by currency and customer, the largest first.
+   * Returns the amounts that invoices owed at an instant, by currency. With `isByCustomer`, returns the `limit`
+   * customers who owed most in each currency, largest amount first.
    * @param instant null: now
    */
   async read(

@@ -12,7 +12,7 @@ export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 
 const MAX_WINDOWS = 2_000;
 
-/** Requested period and windows of a report; null for the default. */
+/** Requested period of a report, and length of its windows. For null, {@link reportOf} has defaults. */
 export interface ReportRange {
   readonly from: Date | null;
   readonly to: Date | null;
@@ -20,15 +20,14 @@ export interface ReportRange {
   readonly timeZone: string;
 }
 
-/** Rows of a report, and the period that they cover. */
 export interface Report<Row> {
   readonly period: Period;
   readonly rows: readonly Row[];
 }
 
 /**
- * Returns the period of a report and its windows. By default the period ends now, and begins at the start of the month a year
- * before its end.
+ * Returns the period of a report and its windows. By default the period ends now, and starts with the calendar month in
+ * which the instant one year before its end lies.
  * @param maxWindows maximum number of windows of the period
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */

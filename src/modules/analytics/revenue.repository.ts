@@ -3,7 +3,10 @@ import type { Period } from '../../core/time';
 import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
-/** SQL of the current plan of the subscription that the source of a transaction belongs to; null without a subscription. */
+/**
+ * SQL expression: the current plan of the subscription that the source of a transaction belongs to; null: no
+ * subscription.
+ */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
     WHEN 'inv' THEN (SELECT subscription_id FROM invoice WHERE invoice.id = source_id)
@@ -26,7 +29,7 @@ const KEYS: Readonly<Record<RevenueGroup, string>> = {
   account: 'account',
 };
 
-/** Sums postings to an account. With the sign `-`, credits count as positive. */
+/** Returns SQL that sums the postings to an account. With the sign `-`, credits count as positive. */
 const sumOf = (account: string, sign: '' | '-'): string =>
   `coalesce(${sign}sum(amount_minor) FILTER (WHERE account = '${account}'), 0)`;
 
@@ -34,7 +37,8 @@ const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
 /**
- * Sums the postings by currency, window and group, for the groups of each currency with the most revenue in the whole period.
+ * Returns SQL that sums the postings by currency, window and group. Covers only the `$5` groups of each currency with
+ * the most revenue, less discounts, in the whole period.
  */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
@@ -60,13 +64,15 @@ const revenueBy = (key: string): string => `
     WHERE groups.currency = posted.currency AND groups.key IS NOT DISTINCT FROM posted.key)
   GROUP BY currency, number, key ORDER BY currency, number, ${GROSS} - ${DISCOUNTS} DESC, key`;
 
-/** Reads revenue from the tables of other modules. */
+/** Reads tables of other modules. */
 @Injectable()
 export class RevenueRepository {
   constructor(private readonly reports: Reports) {}
 
   /**
-   * Sums what was posted in each window. Windows without postings are left out.
+   * Returns the sums of each window. Windows without postings are left out.
+   * @param windows consecutive, in ascending order
+   * @param limit number of groups for each currency
    * @throws {ProblemError} `too_many_reports`
    */
   async within(

@@ -12,15 +12,15 @@ import {
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
-/** Results of the checks that ran, and the last comparison with a payment provider that has ended; null if there is none. */
 export interface Verification {
   readonly results: readonly CheckResult[];
+  /** The last comparison with a payment provider that has ended; null: none. */
   readonly lastReconciliation: LastReconciliation | null;
 }
 
 /**
- * Verifies the ledger. This class registers the checks that the ledger balances. Higher modules register checks that compare the
- * ledger with their payments and invoices.
+ * Runs the registered checks of the ledger. This class registers the checks of the ledger's own rows. Higher modules
+ * register checks that compare the ledger with their rows, such as payments and invoices.
  */
 @Injectable()
 export class LedgerChecks implements OnModuleInit {
@@ -72,7 +72,7 @@ export class LedgerChecks implements OnModuleInit {
     this.checks.push(check);
   }
 
-  /** Adds a check that two sides have equal sums for every key and currency. */
+  /** Adds a check that `left` and `right` have equal sums for every key and currency. */
   registerSums({ name, left, right }: SumsCheck): void {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
@@ -83,9 +83,9 @@ export class LedgerChecks implements OnModuleInit {
   }
 
   /**
-   * Runs the checks on one snapshot of the ledger, unaffected by concurrent writes. With `changedSince`, skips checks that need
-   * the whole ledger, and does not set the metrics.
-   * @param changedSince limits the checks to transactions since this instant, and to the customers of these; null: the whole
+   * Runs the checks on one snapshot of the ledger, unaffected by concurrent writes. With `changedSince`, skips checks
+   * that need the whole ledger, and does not set the metrics.
+   * @param changedSince checks only transactions made since this instant, and customers who have one; null: the whole
    *   ledger
    * @throws {ProblemError} `too_many_reports`
    */

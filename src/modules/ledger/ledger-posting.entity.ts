@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { LedgerAccount, Posting } from '../../core/ledger';
 import { AmountColumn, IdColumn } from '../../platform/database';
 
-/** One debit or credit of a transaction. Append-only. */
+/** Append-only, like {@link LedgerTransactionEntity}. */
 @Entity('ledger_posting')
 @Check('ledger_posting_amount_check', `"amount_minor" <> 0`)
 @Check('ledger_posting_position_check', `"position" >= 1`)

@@ -2,7 +2,10 @@ import type { LedgerAccount } from '../../core/ledger';
 
 const CASH_CLEARING = 'cash_clearing:';
 
-/** Returns SQL for a sums check: postings to an account, by customer. `sign` -1 counts credits as positive. */
+/**
+ * Returns SQL for `SummedRows.sql`: postings to an account, with the customer as key. `sign` -1 counts credits as
+ * positive.
+ */
 export function postedRows(account: LedgerAccount, sign: 1 | -1 = 1): string {
   return `
     SELECT customer_id AS key, customer_id, currency, ${sign} * amount_minor AS amount
@@ -10,7 +13,7 @@ export function postedRows(account: LedgerAccount, sign: 1 | -1 = 1): string {
     WHERE account = '${account}'`;
 }
 
-/** SQL for a sums check: money held by providers, by provider. */
+/** SQL for `SummedRows.sql`: postings to the cash clearing accounts, with the provider as key. */
 export const POSTED_CASH_ROWS = `
   SELECT substr(account, ${CASH_CLEARING.length + 1}) AS key, customer_id, currency, amount_minor AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id

@@ -4,12 +4,12 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 import type { PostedTransaction } from './domain/posted-transaction';
 
 /**
- * Append-only: triggers refuse updates, deletions (except of customers on test clocks), and commits whose postings do not
- * balance.
+ * Append-only: triggers refuse updates, deletions (except for customers on test clocks), and commits whose postings do
+ * not balance.
  */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
-// These indexes contain an expression, the time in the id, which entities cannot define.
+// These indexes contain an expression (the time in the id), which an entity cannot declare.
 @Index('ledger_transaction_customer_time_index', { synchronize: false })
 @Index('ledger_transaction_currency_time_index', { synchronize: false })
 @Index('ledger_transaction_kind_time_index', { synchronize: false })

@@ -65,8 +65,8 @@ const POSTS_TO = `EXISTS (
   SELECT FROM ledger_posting WHERE transaction_id = ledger_transaction.id AND account = $)`;
 
 /**
- * Sums both sides in the database and returns only the keys that differ.
- * @param customers condition on `customer_id`
+ * Returns SQL that sums both sides by key and currency, and selects only the keys whose sums differ.
+ * @param customers SQL condition on `customer_id`
  */
 const differences = (left: SummedRows, right: SummedRows, customers: string): string => `
   SELECT key, currency, sum(left_amount)::text AS "left", sum(right_amount)::text AS "right"
@@ -80,7 +80,7 @@ const differences = (left: SummedRows, right: SummedRows, customers: string): st
   ORDER BY key, currency LIMIT $1`;
 
 const ALL_CUSTOMERS = '$2::text IS NULL';
-/** Condition: the customer has a transaction with this id or a later one. */
+/** Condition: the customer has a transaction with the id `$2` or a later one. */
 const POSTED_SINCE =
   'customer_id IN (SELECT customer_id FROM ledger_transaction WHERE id >= $2::text)';
 
@@ -88,7 +88,7 @@ const amountsOf = (sql: string, left: string, right: string, customers: string):
   SELECT key, currency::text AS currency, ${left}::bigint AS left_amount, ${right}::bigint AS right_amount
   FROM (${sql}) AS row WHERE ${customers}`;
 
-/** Time limit for reading the whole ledger, which takes longer than any other request. */
+/** Reading the whole ledger takes longer than any other request. */
 const MORE_TIME = { statementMs: 300_000 };
 
 interface AccountRow {
@@ -147,7 +147,7 @@ export class LedgerRepository {
     return { items: await this.withPostings(items), next };
   }
 
-  /** Returns the transactions of a source, oldest first. */
+  /** Oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
       await this.database
@@ -172,13 +172,13 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns accounts whose running total or number of postings differs from their postings. */
+  /** Returns texts about accounts whose running total, or count of postings, differs from their postings. */
   findWrongTotals(): Promise<readonly string[]> {
     return this.idsOf(WRONG_TOTALS, []);
   }
 
   /**
-   * Returns transactions that do not sum to zero or have no postings.
+   * Returns ids of transactions that do not sum to zero or have no postings.
    * @param since id to start from; null: all
    */
   findUnbalanced(since: string | null): Promise<readonly string[]> {
@@ -194,8 +194,8 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns the keys whose sums differ, with both sums.
-   * @param since only customers with a transaction from this id on; null: all
+   * Returns a text for each key whose sums differ, with both sums in minor units.
+   * @param since limits the rows to customers with a transaction from this id on; null: all
    */
   async findDifferences(
     left: SummedRows,
@@ -214,7 +214,7 @@ export class LedgerRepository {
     );
   }
 
-  /** Raises the statement timeout of the open transaction, to read the whole ledger. */
+  /** Raises the statement timeout of the open transaction. */
   async extendTimeouts(): Promise<void> {
     await this.database.setTransactionTimeouts(MORE_TIME);
   }

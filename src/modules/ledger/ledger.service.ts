@@ -21,7 +21,7 @@ export class LedgerService {
    * Writes a transaction in the commit of the change it records. A transaction without postings, such as that of a zero
    * invoice, is not written.
    * @returns the id, or null when nothing was written
-   * @throws {InvariantError} when it does not balance, or the source has already posted this kind
+   * @throws {InvariantError} when the transaction does not balance, or its source has already posted this kind
    */
   async post(transaction: LedgerTransaction, context: PostingContext): Promise<string | null> {
     const [id] = await this.postAll([{ ...transaction, ...context }]);
@@ -31,7 +31,7 @@ export class LedgerService {
   /**
    * Writes many transactions with one statement.
    * @returns the ids of the written transactions
-   * @throws {InvariantError} when one does not balance, or a source has already posted its kind
+   * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind
    */
   async postAll(
     transactions: readonly (LedgerTransaction & PostingContext)[],
@@ -55,8 +55,9 @@ export class LedgerService {
   }
 
   /**
-   * Returns every account with postings before an instant, by currency.
-   * @param before null: all postings
+   * Returns the balance of every account with postings, by currency.
+   * @param customerId null: all customers
+   * @param before counts only postings before this instant; null: all postings
    * @throws {ProblemError} `too_many_reports`
    */
   balances(customerId: string | null, before: Date | null): Promise<readonly AccountBalance[]> {

@@ -8,26 +8,27 @@ interface SearchSource {
   readonly title: string;
   readonly detail?: string;
   readonly customerId?: string;
-  /** SQL expression of the text in which words are searched, the same as in the trigram index. */
+  /** SQL expression of the text in which words are searched. The trigram index of the table has the same expression. */
   readonly text?: string;
-  /** Columns that are compared with the whole query for the ranking. */
+  /** Columns whose comparison with the whole query gives the rank of a match. */
   readonly names?: readonly string[];
-  /** Conditions that find an object by the whole query, each with an index. */
+  /** SQL conditions that find an object by the whole query (`$1`). Each uses an index. */
   readonly exact?: readonly string[];
 }
 
-/** Largest number of matches of one condition that are ranked. A query with more matches is too short for a useful ranking. */
+/**
+ * Largest number of matches of one condition that are ranked. A query with more matches is too unspecific to rank well.
+ */
 const MAX_RANKED = 1_000;
 
 /**
- * SQL condition that a column equals the query as given, or in lower or upper case. The index of the column does not ignore
- * case.
+ * SQL condition: the column equals the query as given, in lower or in upper case. The index of the column is
+ * case-sensitive.
  */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
 
 const CUSTOMER_NAME = 'customer.name';
 
-/** Tables that are searched. Each text has an index of trigrams, with the same expression. */
 const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   customer: {
     from: 'customer AS one',
@@ -134,14 +135,14 @@ function columnsOf(type: SearchType, namesCustomers: boolean): string {
     ${customerId ?? 'NULL'}::text AS "customerId"`;
 }
 
-/** Reads the tables of other modules, and writes none. */
+/** Reads tables of other modules, and writes nothing. */
 @Injectable()
 export class SearchRepository {
   constructor(private readonly database: Database) {}
 
   /**
    * Returns the newest objects whose id begins with the text.
-   * @param hidden resources whose events are left out
+   * @param hidden resources, such as `payment`, whose events are left out
    */
   byId(
     type: SearchType,
@@ -166,10 +167,10 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects that the query names exactly, and objects whose text contains every part. Objects with a name, code or
-   * number that equals the query come first, then those with one that begins with the query, then all others. Within each
-   * group, objects are sorted by title.
-   * @param parts empty: only objects that the query names exactly
+   * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part.
+   * Objects with a name, code or number that equals the query come first. Then come those whose name, code or number
+   * begins with it, then all others. Objects of equal rank are sorted by title.
+   * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(

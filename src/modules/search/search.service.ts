@@ -14,9 +14,9 @@ export class SearchService {
   constructor(private readonly repository: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. A text that is the beginning of an id finds first
-   * the objects that the text names exactly, then those with such an id. Any other text searches words in names, e-mail
-   * addresses, numbers and codes.
+   * Returns the best matches among the objects that the scopes allow to read. Words are searched in names, e-mail
+   * addresses, numbers and codes. A text such as `inv_01h4` can be the beginning of an id: it finds objects with
+   * exactly this name, number or code first, then objects whose id begins with it.
    * @param types types to search; null for all
    */
   async search(

@@ -1,10 +1,10 @@
-/** Automatic charges of one attempt with one result, in one currency. */
+/** Automatic charges in one currency that have the same attempt number and result. */
 export interface CollectionRow {
   readonly currency: string;
-  /** Number of the attempt at its invoice, from 1. */
+  /** Number of the attempt to charge for the invoice, from 1. */
   readonly attempt: number;
   readonly status: string;
-  /** Why the charges failed; null for charges that have not failed. */
+  /** Null for charges that have not failed. */
   readonly failureCode: string | null;
   readonly payments: number;
   /** Minor units as text. */

@@ -3,10 +3,14 @@ import { groupBy } from '../../../core/grouping';
 /** Credit of a negative invoice that lowered open invoices of its subscription. */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
-  /** Transaction that posted it. Ids sort by creation. */
+  /** Id of the transaction that posted the credit. Ids sort by creation. */
   readonly postedId: string;
+  /** True if the credit was posted at the instant of the report or later. */
   readonly isLater: boolean;
-  /** Amount taken off open invoices. Does not include what it took off uncollectible invoices, which are no receivables. */
+  /**
+   * Amount by which the credit lowered open invoices. Uncollectible invoices do not count, because they are no
+   * receivables.
+   */
   readonly amountMinor: bigint;
 }
 
@@ -14,16 +18,18 @@ export interface NegativeInvoiceCredit {
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Transactions that posted its finalization and its write-off; null: not written off. */
+  /** Id of the transaction that posted the finalization. */
   readonly finalizedBy: string;
+  /** Id of the transaction that posted the write-off; null: not written off. */
   readonly writtenOffBy: string | null;
-  /** Amount that all credits together took off. */
+  /** Amount by which all credits together lowered the invoice. */
   readonly loweredMinor: bigint;
 }
 
 /**
- * Returns how much the credits after an instant took off each invoice, in minor units by invoice id. A credit lowered the
- * invoices of its subscription that were open when it was posted, oldest first; the ledger has only its total.
+ * Returns by how much the later credits lowered each invoice, in minor units by invoice id. The ledger has only the
+ * total of a credit. The credit lowered the invoices of its subscription that were open when it was posted, oldest
+ * first.
  *
  * @param credits all credits of the subscriptions, in posting sequence
  * @param invoices all lowered invoices, oldest first

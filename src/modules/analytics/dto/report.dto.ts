@@ -17,7 +17,6 @@ export const AS_TEXT =
 
 const DEFAULT_TIME_ZONE = 'UTC';
 
-/** Period and windows of a report. */
 export class ReportQueryDto {
   @FromField('of the report, by default the month of a year before its end')
   readonly from?: string;
@@ -37,7 +36,6 @@ export class ReportQueryDto {
   readonly currency?: string;
 }
 
-/** The period that a report covers. */
 export class ReportDto {
   @InstantProperty('Start of the period, inclusive.') readonly from!: string;
   @InstantProperty('End of the period, exclusive.') readonly to!: string;

@@ -1,7 +1,6 @@
 import type { LedgerTransaction, LedgerAccount } from '../../../core/ledger';
 import type { InstantRange } from '../../../core/time';
 
-/** Source and time of a ledger transaction. */
 export interface PostingContext {
   /**
    * Id of the object that posts, such as an invoice, a payment, a refund or a dispute. A source posts each kind of transaction
@@ -13,7 +12,6 @@ export interface PostingContext {
   readonly occurredAt: Date;
 }
 
-/** A transaction in the ledger. Immutable. */
 export interface PostedTransaction extends LedgerTransaction, PostingContext {
   readonly id: string;
 }
@@ -37,7 +35,6 @@ export interface TransactionFilter {
   readonly occurred: InstantRange;
 }
 
-/** Filter without any condition. */
 export const ALL_TRANSACTIONS: TransactionFilter = {
   customerId: null,
   sourceId: null,
@@ -52,8 +49,9 @@ export interface LedgerCheck {
   /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
   /**
-   * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the verification.
-   * @param since id: checks only customers with a transaction from this id on; null: all
+   * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the
+   * verification.
+   * @param since checks only transactions from this id on, or the customers who have one; null: all
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
   /** Runs only if the whole ledger is verified. */
@@ -68,7 +66,7 @@ export interface SummedRows {
   readonly sql: readonly string[];
 }
 
-/** A check that two sides have equal sums. */
+/** A check that both sides have equal sums for every key and currency. */
 export interface SumsCheck {
   /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
@@ -84,7 +82,7 @@ export interface CheckResult {
 
 export const MAX_OFFENDING = 100;
 
-/** Last comparison of the ledger with a payment provider. A higher module makes it. */
+/** Last comparison of the books with a payment provider, as the `reconciliations` module reports it. */
 export interface LastReconciliation {
   readonly id: string;
   readonly provider: string;

@@ -26,22 +26,18 @@ export type SearchType = keyof typeof SEARCH_TYPES;
 
 export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchType[];
 
-/**
- * Fewest characters of a query. A shorter query, or one without a letter, digit or symbol such as 🦊, would match most objects,
- * so it finds nothing.
- */
+/** Fewest characters of a query. A shorter query finds nothing, because it would match most objects. */
 export const MIN_QUERY_LENGTH = 2;
 
-/** Beginning of an id: the prefix of a type and the characters that ids are made of. */
+/** Beginning of an id: the prefix of a type, `_`, and up to 26 characters of base 32. */
 const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
 
-/** A parsed query: the beginning of an id, or words. */
 export type SearchQuery =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
-/** Parses the text of a query. */
+/** Parses a query. One without a letter, digit or symbol (such as 🦊) is `nothing`, like a query that is too short. */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
@@ -52,7 +48,7 @@ export function readQuery(given: string): SearchQuery {
   return { kind: 'words', text, parts: searchedParts(text) };
 }
 
-/** Returns the types to search: the requested ones, or all, without those that the caller may not read. */
+/** Returns the types that the caller may read, of the requested types, or of all if `asked` is null. */
 export function searchedTypes(
   asked: readonly SearchType[] | null,
   scopes: ReadonlySet<string>,
@@ -60,7 +56,6 @@ export function searchedTypes(
   return (asked ?? SEARCH_TYPE_NAMES).filter((type) => scopes.has(SEARCH_TYPES[type].scope));
 }
 
-/** An object that a search found. */
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
