@@ -6,7 +6,7 @@ import { BillingContextService, type Invoice, InvoicesService } from '../invoici
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 
-/** A locked customer, with the time of its test clock, or real time. */
+/** A locked customer, with the current time of its test clock, or real time if it has none. */
 export interface CustomerAt {
   readonly customer: Customer;
   readonly now: Date;
@@ -52,7 +52,7 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Returns the time of a test clock, even while it advances, or real time for null. Locks nothing. */
+  /** Returns the time of a test clock, also while the clock advances; for null, real time. Locks nothing. */
   timeOn(testClockId: string | null): Promise<Date> {
     return this.testClocks.timeOn(testClockId);
   }
@@ -67,7 +67,7 @@ export class BillingLocks {
 
   /**
    * Locks an invoice after its customer and its subscription. Returns null if it was deleted since the caller read it.
-   * @param found invoice as read before: its customer and its subscription never change
+   * @param found the invoice, read without a lock: its customer and its subscription never change
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(found: Invoice): Promise<LockedInvoice | null> {
@@ -78,9 +78,9 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the entitlement balances, the usage and the credit of the customers of locked subscriptions. Call it before making
-   * several invoices one after the other: once the first invoice has a number, other transactions that need a number wait for
-   * this one, so this one must not wait for their locks.
+   * Locks the entitlement balances, the usage and the credit of the customers of these subscriptions, which the caller
+   * has locked. Call it before making several invoices one after the other. From the first invoice number on, this
+   * transaction blocks all others that need a number, so it must not wait for locks that they hold.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

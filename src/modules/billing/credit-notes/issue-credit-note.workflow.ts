@@ -21,10 +21,10 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice, and disputed payments whose credit the invoice used. Reads how much of them refunds and
- *    disputes have taken, so that no money is given back twice.
- * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded. If the invoice was paid with
- *    credit of a payment that lost money in a dispute, credit of the note is taken to cover the loss.
+ * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
+ *    payments refunds and disputes have taken, so that no money is given back twice.
+ * 3. Issues the note. The note first lowers what the invoice owes; the rest becomes credit or is to be refunded. If the
+ *    invoice used credit of a payment that lost money in a dispute, credit of the note covers the loss.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
  * 5. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
@@ -66,8 +66,9 @@ export class IssueCreditNoteWorkflow {
 }
 
 /**
- * @param money disputes of payments of the invoice
- * @param credit disputes of payments whose credit the invoice used
+ * Refuses a note that would give back money that an open dispute may take.
+ * @param money disputed money of payments of the invoice
+ * @param credit disputed money of payments whose credit the invoice used
  * @throws {ProblemError} `payment_disputed`
  */
 function assertUndisputed(

@@ -7,8 +7,10 @@ import { UsageStreams } from '../../metering';
 /**
  * Deletes customers.
  *
- * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its rows stay, because history refers to them.
- * 2. Invalidates its cached usage streams and entitlement balances, so that usage events and checks no longer find it.
+ * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
+ *    to it.
+ * 2. Invalidates the cached usage streams and entitlement balances of the customer, so that usage events and access
+ *    checks no longer find it.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

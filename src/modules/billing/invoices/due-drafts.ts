@@ -3,7 +3,7 @@ import { DUE_DRAFTS, type DueDraft } from '../../invoicing';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 
-/** Finalizes drafts of renewals whose grace period is over, one per subscription in each commit. */
+/** Finalizes drafts of renewals whose grace period is over, at most one draft of each subscription per commit. */
 @Injectable()
 export class DueDrafts implements OnModuleInit {
   private readonly queue: DueQueue<DueDraft> = {
@@ -29,7 +29,7 @@ export class DueDrafts implements OnModuleInit {
   }
 }
 
-/** Divides drafts into rounds: the first of each subscription, the second of each, and so on. */
+/** Divides drafts into rounds: the first draft of each subscription, then the second draft of each, and so on. */
 function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {
   const rounds: DueDraft[][] = [];
   const counts = new Map<string, number>();

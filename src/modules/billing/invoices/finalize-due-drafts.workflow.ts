@@ -7,10 +7,10 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
 /**
  * Finalizes drafts of renewals whose grace period is over.
  *
- * 1. Locks the subscriptions, so that no other transaction uses the same coupon or late usage meanwhile.
+ * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
  * 2. Locks the drafts that were not finalized or deleted meanwhile.
  * 3. Reads the instant up to which the charges in advance of each subscription are earned.
- * 4. Locks the payments of invoices whose usage changed, so that what was refunded is not credited.
+ * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
  */
 @Injectable()
@@ -24,8 +24,7 @@ export class FinalizeDueDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes in one commit those of the drafts that were not finalized or deleted meanwhile. The drafts belong to different
-   * subscriptions.
+   * Finalizes drafts of different subscriptions in one commit. Skips drafts that were finalized or deleted meanwhile.
    */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {

@@ -13,13 +13,14 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts before a decision credits or shortens their charges in advance: only a finalized charge can be
- * credited. A preview also finalizes the drafts whose grace period ends by the time of its invoice, and is rolled back.
+ * Finalizes renewal drafts whose charges in advance a decision credits or shortens, because only a finalized charge can
+ * be credited. Before a preview, also finalizes the drafts whose grace period ends by the time of the previewed
+ * invoice; the caller rolls this back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads the instant up to which the charges in advance of each subscription are earned.
- * 3. Locks what the invoices need. Finalizes the drafts one after the other: each uses the coupons and the credit that the ones
- *    before it left.
+ * 3. Locks what the invoices need ({@link BillingLocks.lockBeforeInvoices}). Finalizes the drafts one after the other,
+ *    so that each uses the coupons and the credit that the drafts before it left.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {
@@ -29,15 +30,18 @@ export class FinalizePrepaidDraftsWorkflow {
     private readonly finalizeInvoices: FinalizeInvoicesService,
   ) {}
 
-  /** Finalizes the drafts that the decisions credit or shorten, in the caller's transaction, before the decisions are written. */
+  /**
+   * Finalizes the drafts that the decisions credit or shorten, in the caller's transaction. Call it before writing the
+   * decisions.
+   */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
     return this.finalizeOf(taking, givenBack, now, () => false);
   }
 
   /**
-   * Finalizes the drafts that the decision credits or shortens, and those whose grace period ends by the time of its invoice.
-   * Call it in a transaction that is rolled back.
+   * Finalizes the drafts that the decision credits or shortens, and the drafts whose grace period ends by `billsAt`,
+   * the time of the previewed invoice. Call it in a transaction that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,

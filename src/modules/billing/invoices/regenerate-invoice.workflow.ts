@@ -14,9 +14,10 @@ import { RefundedAmounts } from '../refunded-amounts';
 /**
  * Regenerates void invoices.
  *
- * 1. Locks the customer, and the subscription, so that it is neither changed nor ended meanwhile.
+ * 1. Locks the customer and the subscription, so that the subscription is neither changed nor ended meanwhile.
  * 2. Reads the present state of the items and the period that the invoice billed.
- * 3. Locks the payments of the invoices that it credits or corrects, and reads how much of them was refunded.
+ * 3. Locks the payments of the invoices that the new invoice credits or corrects, and reads how much of these payments
+ *    was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
  */
 @Injectable()

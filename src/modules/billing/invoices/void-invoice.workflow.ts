@@ -10,12 +10,12 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
 /**
  * Voids invoices.
  *
- * 1. Locks the customer, the subscription and the invoice. If step 4 may follow, also locks the invoices and payments that it
- *    changes.
+ * 1. Locks the customer, the subscription and the invoice. If step 4 may follow, also locks the invoices and payments
+ *    that it changes. Locks the payments of the invoice, and the payments whose credit the invoice used.
  * 2. Refuses an invoice that billed usage of archived months, which could not be billed again.
- * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. Returned
- *    credit of a payment that lost money in a dispute is taken to cover the loss; such payments are locked before. A coupon that
- *    the void makes usable again ends at once if the subscription has ended.
+ * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. If
+ *    credit of a payment that lost money in a dispute returns, this credit covers the loss. If the subscription has
+ *    ended, a coupon that the void makes usable again ends at once.
  * 4. Ends the subscription if it waited for this invoice as its first payment.
  */
 @Injectable()

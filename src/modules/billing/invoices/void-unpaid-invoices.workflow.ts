@@ -10,20 +10,20 @@ import { LostCreditService, type Payment, ReturnPaymentsService } from '../../pa
 
 const REASON = 'The subscription ended before its first invoice was paid.';
 
-/** Locked invoices, and the locked payments whose credit the invoices used and that lost money in disputes. */
+/** Locked invoices, and the locked payments that lost money in disputes and whose credit the invoices used. */
 interface LockedInvoices {
   readonly invoices: readonly Invoice[];
   readonly lost: readonly Payment[];
 }
 
 /**
- * Voids the open invoices of subscriptions that never became active, or credits what cannot be voided.
+ * Voids the open invoices of subscriptions that never became active. Credits an invoice that cannot be voided.
  *
- * 1. Locks the open invoices of the subscriptions, their payments, and the disputed payments whose credit they used. A caller
- *    that itself locks or changes credit must lock these first.
+ * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit they
+ *    used. A caller that itself locks or changes credit must call `lock` before.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If that
- *    returns credit of a payment that lost money in a dispute, the credit is taken to cover the loss.
+ * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If
+ *    credit of a payment that lost money in a dispute returns, this credit covers the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {

@@ -15,7 +15,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
- * 3. If a dispute of the payment was lost before, the dispute takes the credit that came from the payment.
+ * 3. If the payment lost money in a dispute before, credit that came from the payment covers the loss.
  * 4. Marks the discrepancy as applied.
  */
 @Injectable()

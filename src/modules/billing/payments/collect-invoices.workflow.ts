@@ -28,12 +28,12 @@ interface StartedCharges {
 type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
- * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Each attempt is
- * made once, by the process that locks the invoice first.
+ * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Each
+ * attempt is made once, by the process that locks the invoice first.
  *
- * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending payments.
- *    Stops the collection of invoices that cannot be charged automatically now. Invoices are postponed by a day if their provider
- *    is switched off, and by a minute if its events were not read lately.
+ * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
+ *    payments. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by a day
+ *    if its provider is switched off, and by a minute or less while the events of the provider are not read.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -51,7 +51,7 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts at some due invoices, in one commit. `DuePayments` then completes each attempt, even if this process dies.
+   * Begins attempts at some due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
    * Reads many invoices at once, because most of them may have nothing to charge.
    * @param limit maximum number of attempts; further invoices stay due
    */
@@ -73,12 +73,11 @@ export class CollectInvoicesWorkflow {
     });
   }
 
-  /** Charges the payment at its provider and settles it. */
   async charge(payment: Payment): Promise<void> {
     await this.settlePayment.settle(payment, await this.charges.charge(payment));
   }
 
-  /** Postpones invoices whose provider may not be asked for automatic charges now; returns the others. */
+  /** Postpones invoices whose provider cannot be used for automatic charges now. Returns the other invoices. */
   private async postponeWaiting(
     due: readonly Invoice[],
     methodOf: ChooseMethod,

@@ -9,16 +9,16 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** Result of a setup whose payment method was meanwhile added separately, by its token, and then deleted. */
+/** Result of a setup whose payment method was added by its token and deleted, both before the setup completed. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
  * Completes setups of payment methods.
  *
- * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue one.
+ * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue setup.
  * 2. Locks the customer and the setup.
- * 3. Stores the payment method of a succeeded setup (`SavePaymentMethodWorkflow`), and writes the setup. If the method was
- *    deleted meanwhile, it is not stored again, and the setup fails.
+ * 3. Stores the payment method of a succeeded setup (`SavePaymentMethodWorkflow`), and writes the setup. If the method
+ *    was deleted meanwhile, it is not stored again, and the setup fails.
  */
 @Injectable()
 export class CompleteSetupWorkflow {

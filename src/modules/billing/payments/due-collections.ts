@@ -63,8 +63,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Begins as many attempts as may run at once, and does not wait for them: the end of an attempt runs this job again. Returns
-   * true if more may be due.
+   * Begins as many attempts as may run at once. Does not wait for them: the end of each attempt runs this job again.
+   * Returns true if more may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
@@ -84,7 +84,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return payments;
   }
 
-  /** Charges one payment. If its outcome cannot be stored, due work on payments completes it later. */
+  /** Charges one payment. If the outcome cannot be stored, `DuePayments` completes the payment later. */
   private async charge(payment: Payment): Promise<void> {
     try {
       await this.finish(payment);
@@ -93,7 +93,10 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     }
   }
 
-  /** Charges payments in sequence, so that the same requests give the same events. An error fails the advance of the clock. */
+  /**
+   * Charges payments one after the other, so that the same requests give the same events. An error fails the advance of
+   * the clock.
+   */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);
     const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);

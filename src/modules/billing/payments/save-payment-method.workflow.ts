@@ -13,7 +13,7 @@ import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Stores payment methods, and charges open invoices again when a customer gets another default.
+ * Stores payment methods, and charges open invoices again when a customer gets another default method.
  *
  * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
  * 2. Claims the idempotency key, locks the customer, and writes the payment method and whether it is the default.

@@ -30,12 +30,13 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 /**
  * Writes the outcome of a charge: the second of the two commits of a payment.
  *
- * 1. Locks the payment method, if the outcome makes it unusable, then the subscription, the invoice and the payment. If step 4
- *    may follow, also locks the invoices and payments that it changes.
- * 2. Pays the invoice, or frees what the payment reserved, and sets the status of the subscription.
- * 3. Writes the payment and its event. A success is posted, and what the invoice does not need becomes credit.
+ * 1. If the outcome makes the payment method unusable, locks the method. Then locks the subscription, the invoice and
+ *    the payment. If step 4 may follow, also locks the invoices and payments that it changes.
+ * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
+ * 3. Writes the payment and its event. Posts a success to the ledger; the part that the invoice does not need becomes
+ *    credit.
  * 4. Expires the subscription if its time limit for the first payment has passed.
- * 5. Makes the payment method unusable if the outcome does so.
+ * 5. Marks the payment method as unusable after a final decline.
  * 6. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
  */
 @Injectable()
@@ -52,8 +53,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, nothing changes; an outcome that contradicts
-   * the final one is recorded as a discrepancy.
+   * Writes the outcome of a charge. A final outcome of the payment stays; an outcome that contradicts it is recorded as
+   * a discrepancy.
    * @param isReserved false if the payment has reserved no amount of its invoice
    */
   settle(
@@ -83,7 +84,7 @@ export class SettlePaymentWorkflow {
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {
-    // The failure freed what the payment reserved.
+    // The failure freed the amount that the payment had reserved.
     const owed = await this.lockDebt(id, false);
     const now = await this.currentTimeOf(owed, this.clock.now());
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);

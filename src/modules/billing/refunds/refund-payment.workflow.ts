@@ -37,13 +37,14 @@ export class RefundPaymentWorkflow {
   ) {}
 
   /**
-   * Refunds a payment in full or in part. A refusal of the provider is a failed refund, not an error. Its credit note stays
-   * issued, and another refund can pay it out.
+   * Refunds a payment in full or in part. A refusal of the provider is a failed refund, not an error. The credit note
+   * of a failed refund stays issued, and another refund can pay it out.
    * @param limits limits of the caller
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also
    *   `payment_has_no_invoice`, `refund_differs_from_credit_note`, `reference_not_found`, `invoice_not_creditable`,
-   *   `credit_exceeds_line`, `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_exceeds_line`, `credit_takes_nothing`, `credit_given_back_already`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   async refund(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
     const started = await this.refunds.start();
@@ -68,7 +69,10 @@ export class RefundPaymentWorkflow {
     return this.refunds.begin(started, request, note, limits);
   }
 
-  /** Refuses an idempotency key with which a refund with another credit note was created. */
+  /**
+   * Throws `idempotency_key_reused` if the refund with this key was created with another credit note than the requested
+   * one.
+   */
   private async requireSameNote(
     { creditNoteId }: Refund,
     requested: RefundNote | null,

@@ -21,23 +21,22 @@ import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from './derived-state';
 import { creditsOf, earnedPeriodOf, billingRequestOf, periodsAfter } from './billing-request';
 
-/** A decision that was written. */
 interface Applied extends Decision {
   readonly after: Subscription;
 }
 
 /**
- * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take their
- * numbers last, because other transactions wait for the next number.
+ * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices
+ * take their numbers last, because other transactions wait for the next number.
  *
- * 1. Locks the invoices that step 6 voids or credits, and the payments of invoices that the decisions credit or correct, so that
- *    what was refunded is not credited.
+ * 1. Locks the invoices that step 6 voids or credits, and the payments of invoices that the decisions credit or
+ *    correct, so that refunded money is not credited as well.
  * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions.
- * 5. Prepares the invoices, in the sequence of the decisions, and recognizes the revenue of closed periods.
- * 6. Voids or credits the invoices of subscriptions that ended without their first payment, ends the coupons of subscriptions
- *    that ended, and activates subscriptions whose first invoice leaves nothing to pay.
+ * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
+ * 6. Voids or credits the invoices of subscriptions that ended without their first payment, ends the coupons of
+ *    subscriptions that ended, and activates subscriptions whose first invoice leaves nothing to pay.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()

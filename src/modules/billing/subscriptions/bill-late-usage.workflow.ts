@@ -9,12 +9,13 @@ import { BillingLocks } from '../billing-locks';
 import { lateUsageRequestOf } from './billing-request';
 
 /**
- * Bills usage that changed after the last invoice of its subscription, on an invoice of its own.
+ * Bills usage of ended subscriptions that changed after their last invoice. Each subscription gets an invoice of its
+ * own.
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
- * 3. Locks the payments of invoices whose usage changed, so that what was refunded is not credited.
- * 4. Locks what the invoices need, and makes them.
+ * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
+ * 4. Locks what the invoices need ({@link BillingLocks.lockBeforeInvoices}), and makes them.
  */
 @Injectable()
 export class BillLateUsageWorkflow {

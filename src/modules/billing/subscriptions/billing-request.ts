@@ -6,7 +6,6 @@ import type {
 } from '../../invoicing';
 import type { Outcome, Subscription } from '../../subscriptions';
 
-/** Returns the billing request for the invoice of a decision. */
 export function billingRequestOf({ subscription, billing }: Outcome): BillingRequest {
   return {
     ...termsOf(subscription),
@@ -20,8 +19,9 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 }
 
 /**
- * Returns the billing periods of subscriptions after a decision. An invoice that starts where a period is cut off belongs to the
- * period that the decision opens.
+ * Returns the billing periods after a decision, by subscription id. If the decision ends a period and opens another,
+ * the ended period gets its new end and the opened period is added. An invoice that starts at the boundary belongs to
+ * the opened period.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(
@@ -36,7 +36,6 @@ export function periodsAfter(
   return new Map([...periods, [id, [...left, opened]]]);
 }
 
-/** Returns the credits in the invoice of a decision. */
 export function creditsOf({ billing }: Outcome): readonly CreditLineRequest[] {
   return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }

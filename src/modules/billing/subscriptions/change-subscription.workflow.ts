@@ -17,7 +17,6 @@ import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invo
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
-/** A command that changes a subscription. */
 export type SubscriptionCommand =
   | { readonly kind: 'change'; readonly terms: ChangeSubscription }
   | { readonly kind: 'cancel'; readonly terms: CancelSubscription }

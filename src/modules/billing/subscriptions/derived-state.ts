@@ -10,7 +10,6 @@ export class DerivedState {
     private readonly revenue: RecurringRevenueService,
   ) {}
 
-  /** Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions. */
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     await this.balances.updateAfterChanges(changes, now);
     await this.revenue.record(

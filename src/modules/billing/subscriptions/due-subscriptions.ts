@@ -5,8 +5,8 @@ import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because renewals share their
- * statements. Larger commits lock the series of invoice numbers longer.
+ * Maximum number of renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because the renewals
+ * of a commit share statements. Larger commits would lock the series of invoice numbers longer.
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 

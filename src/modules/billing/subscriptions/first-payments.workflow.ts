@@ -14,8 +14,8 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
 /**
- * Activates or expires subscriptions that wait for their first payment, once the payment is not needed any more or can no
- * longer come. Runs in the transaction of the caller, which has locked the subscription.
+ * Activates or expires subscriptions that wait for their first payment, once the payment is no longer needed or can no
+ * longer succeed. Runs in the transaction of the caller, which has locked the subscription.
  */
 @Injectable()
 export class FirstPaymentsWorkflow {
@@ -46,9 +46,10 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Ends the wait for the first payment after its invoice was closed without one. If the invoice was wholly credited, the
-   * subscription becomes active; if it is void or written off, the subscription expires.
-   * @param subscription of the invoice; null if it has none
+   * Activates or expires a subscription that waits for its first payment, after its invoice was closed without a
+   * payment. If the invoice was wholly credited, the subscription becomes active; if it is void or written off, the
+   * subscription expires.
+   * @param subscription subscription of the invoice; null if it has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
@@ -58,9 +59,9 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Expires a subscription whose time limit for the first payment has passed, after a payment ended without paying the invoice.
-   * Does nothing while another payment is pending.
-   * @param before the subscription before the payment ended
+   * Expires a subscription whose time limit for the first payment has passed, after a payment ended without paying the
+   * invoice. Does nothing while another payment is pending.
+   * @param before the subscription as it was before the payment ended
    * @returns true if it expired
    */
   async endPayment(before: Subscription, now: Date): Promise<boolean> {

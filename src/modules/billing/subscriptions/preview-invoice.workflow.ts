@@ -8,7 +8,7 @@ import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-draf
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
-/** The next invoice of a subscription after a command, and the plan version that the subscription then has. */
+/** The next invoice of a subscription after a command, and the plan version that the subscription has then. */
 export interface SubscriptionPreview {
   readonly invoice: Invoice;
   readonly planVersionId: string;
@@ -16,8 +16,9 @@ export interface SubscriptionPreview {
 }
 
 /**
- * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the subscription.
- * First finalizes the drafts that are finalized before this invoice, because they use coupons and credit, and rolls that back.
+ * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
+ * subscription. The preview first finalizes the drafts that would be finalized before this invoice, because they use
+ * coupons and credit, and rolls this back.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {
@@ -29,8 +30,8 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that the decision makes. If it makes none, returns the next invoice after it, or an empty invoice if
-   * none follows.
+   * Returns the invoice that the decision makes, or the next invoice if the decision makes none. Returns an empty
+   * invoice if no invoice follows.
    * @param redeemed coupons that would be redeemed before the decision
    * @throws {ProblemError} `invoice_too_large`
    */

@@ -26,8 +26,8 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /**
- * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each in a later
- * commit.
+ * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each
+ * piece in a later commit.
  */
 const MAX_STEPS_PER_REQUEST = 12;
 
@@ -67,8 +67,8 @@ export class RenewSubscriptionsWorkflow {
   ) {}
 
   /**
-   * Does the next piece of due work of each of these subscriptions, in the given sequence and in one commit. Skips work that
-   * another process has done meanwhile.
+   * Does the next piece of due work of each of these subscriptions, in the given order and in one commit. Skips work
+   * that another process has done meanwhile.
    */
   runNext(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -114,10 +114,10 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Locks a subscription for a command, in the caller's transaction, after doing its due work, so that the command acts on the
-   * current period. Does only a few periods, because this locks the series of invoice numbers. The time of the command is not
-   * before the last change of the subscription, which a process with another clock may have made.
-   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if more than a few
+   * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
+   * on the current period. Does only a few periods, because each locks the series of invoice numbers. The returned time
+   * is not before the last change of the subscription, even if a process with a faster clock made that change.
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {

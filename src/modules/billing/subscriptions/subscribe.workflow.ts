@@ -15,10 +15,11 @@ import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invo
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of concurrent starts in a process. More would not be faster, because each waits for the number of its invoice.
+ * Maximum number of concurrent starts in a process. More starts would not be faster, because each waits for an invoice
+ * number.
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
-/** Maximum time that a start waits for its turn, because the starts before it may wait for a lock. */
+/** Maximum wait of a start for its turn. Then it starts anyway, because the starts before it may wait for a lock. */
 const LONGEST_WAIT_MS = 500;
 
 /**
@@ -29,8 +30,8 @@ const LONGEST_WAIT_MS = 500;
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
  * 4. If the start is in the past: blocks usage events, and requires that no usage since the start is archived.
  * 5. Applies the decision: the first period and its invoice.
- * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances. In real time
- *    workers do it, as they do renewals, each period in a commit of its own.
+ * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances of the
+ *    clock. In real time, workers do this work, each period in a commit of its own.
  */
 @Injectable()
 export class SubscribeWorkflow {

@@ -41,7 +41,7 @@ export class SubscriptionStatusWorkflow {
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 
-  /** Applies the event `settled`, unless another invoice of the subscription is open. Written-off invoices are not open. */
+  /** Applies the event `settled` if no invoice of the subscription is open. Written-off invoices are not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.collection.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
@@ -55,7 +55,7 @@ export class SubscriptionStatusWorkflow {
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 
-  /** Makes the unpaid subscriptions of a customer past due, because another payment method can be tried. */
+  /** Makes the unpaid subscriptions of a customer past due again, because a new payment method can be charged. */
   async retryUnpaid(customerId: string, now: Date): Promise<void> {
     for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
       await this.applyPaymentEvent(before, 'retried', now);

@@ -5,12 +5,12 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Archives usage events whose retention has ended, in steps. Each is one commit.
+ * Archives usage events whose retention has ended. Each step is one commit and does the first of these that is due.
  *
  * 1. Removes events whose files were written at least 15 minutes ago.
- * 2. Writes the next file, or selects the next streams with events to archive.
- * 3. Locks these streams, and reads which periods of their customers are not billed yet. Closes the month of each stream if no
- *    such period needs it.
+ * 2. Writes the next file.
+ * 3. Selects and locks the next streams with events to archive, and closes the month of each stream. Leaves out streams
+ *    whose month is still needed for a period that is not billed yet.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {

@@ -10,7 +10,7 @@ import { TestClocksService } from '../../test-clocks';
  * Proves which usage of a customer was accepted, counted and billed. Writes and locks nothing.
  *
  * 1. Reads the meter and the customer.
- * 2. In one snapshot: reads the times whose usage no subscription bills, and the accepted, counted and billed usage.
+ * 2. In one snapshot: reads the periods whose usage no subscription bills, and the accepted, counted and billed usage.
  */
 @Injectable()
 export class ProveUsageWorkflow {

@@ -20,7 +20,7 @@ export interface CustomerUsage extends UsageQuote {
  *
  * 1. Reads the time of the customer.
  * 2. In one snapshot: reads the running subscriptions, and quotes the usage of each in its current period.
- * 3. Quotes the usage on drafts that wait for the end of their grace period.
+ * 3. In the same snapshot: quotes the usage on drafts whose grace period has not ended.
  */
 @Injectable()
 export class QuoteUsageWorkflow {
