@@ -8,7 +8,6 @@ import { isMetered } from './domain/items';
 import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
 import { subscriptionTermsContradict, subscriptionTooLarge } from './subscriptions.errors';
 
-/** A plan for a new subscriber, with quantities. */
 export interface PlanChoice {
   readonly planId: string;
   /** Decimal string. */
@@ -16,7 +15,6 @@ export interface PlanChoice {
   readonly addons: readonly AddonQuantity[];
 }
 
-/** An offer, with its plan version. */
 export interface ResolvedOffer {
   readonly offer: Offer;
   readonly version: PlanVersion;

@@ -11,7 +11,6 @@ export class SubscriptionItemEntity implements SubscriptionItem {
   @IdColumn() readonly id!: string;
   @ReferenceColumn({ to: 'SubscriptionEntity' }) readonly subscriptionId!: string;
   @ReferenceColumn({ nullable: true }) readonly addonId!: string | null;
-  /** The price as it was sold. */
   @ExactJsonColumn() readonly price!: SoldPrice;
   @Column({ type: 'numeric' }) readonly quantity!: string;
   @Column({ type: 'varchar', length: 10 }) readonly proration!: ProrationMode;

@@ -2,7 +2,6 @@ import { Check, Column, Entity, Exclusion, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { SubscriptionPeriod } from './domain/subscription';
 
-/** Periods of subscriptions, trials included. They do not overlap. */
 @Entity('subscription_period')
 @Index('subscription_period_subscription_index', ['subscriptionId', 'startAt', 'endAt'])
 @Exclusion(
@@ -22,6 +21,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** May be false on a period that another one follows, because a renewal does not update the former period. */
+  /** May be false although another period follows, because a renewal does not update the period that ended. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

@@ -18,8 +18,8 @@ export interface BilledState {
   /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
   /**
-   * True for the first invoice of a subscription that starts only when this invoice is paid. Without the payment, the billed
-   * period never began.
+   * True for the first invoice of a subscription with `default_incomplete`. Without the payment of this invoice, the
+   * billed period never began.
    */
   readonly hasNeverBegun: boolean;
   readonly hasEnded: boolean;
@@ -28,8 +28,8 @@ export interface BilledState {
 }
 
 /**
- * @param isLast true for the period in which a subscription ended. No other period follows, so it extends to the end of its
- *   full span
+ * @param isLast true for the period in which a subscription ended, which extends to `fullEndAt` because no other
+ *   follows
  */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
@@ -75,8 +75,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Locks the subscription of an invoice, so that it is neither changed nor ended meanwhile, and returns the state of what
-   * the invoice billed.
+   * Locks the subscription of an invoice until the transaction ends, and returns the present state of what the invoice
+   * billed.
    */
   async lockBilled(invoice: BilledInvoice): Promise<BilledState> {
     const { subscriptionId, reason, lines, periodStartAt } = invoice;

@@ -9,10 +9,7 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /**
-   * Range in which the current period ends. If it has a bound, only subscriptions for which another period begins at that end
-   * match.
-   */
+  /** Range in which the current period ends. If it has a bound, only subscriptions that then renew match. */
   readonly renews: InstantRange;
 }
 

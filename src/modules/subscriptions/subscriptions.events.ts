@@ -18,7 +18,6 @@ export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
     'again only when the code changes, or after a success.',
 );
 
-/** Event of each kind that a decision names. */
 export const SUBSCRIPTION_EVENTS = {
   created: subscriptionEvent('subscription.created', 'A customer subscribed.'),
   activated: subscriptionEvent(

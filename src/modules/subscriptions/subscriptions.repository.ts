@@ -28,7 +28,6 @@ export interface DueSubscription {
   readonly dueAt: Date;
 }
 
-/** Subscriptions with due work. */
 export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
   table: 'subscription',
   dueColumn: 'next_billing_at',
@@ -40,8 +39,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * Newest period of each subscription. A period that ended at its start has the same start as the next one, so the later `end_at`
- * decides between them. A join would read the whole table.
+ * Newest period of each subscription. The later `end_at` decides where a period that ended at its start has the same
+ * start as the next one. A join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -54,7 +53,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that have not ended before an instant (null: all items), and items that a pause ended, oldest first. */
+/** Items that a pause ended, and items that have not ended before an instant (null: all items), oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -201,9 +200,7 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
   }
 
-  /**
-   * Returns subscriptions in real time that have not ended and whose ids follow the given one, by ascending id, at most `limit`.
-   */
+  /** Returns up to `limit` subscriptions in real time that have not ended, with ids above `id`, by ascending id. */
   findRunningAfter(id: string, limit: number): Promise<readonly Subscription[]> {
     const tail = `WHERE id > $1 AND test_clock_id IS NULL
       AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;

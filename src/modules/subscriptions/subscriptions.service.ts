@@ -6,7 +6,6 @@ import { subscriptionNotFound } from './subscriptions.errors';
 import type { SubscriptionFilter } from './subscription-query';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Reads subscriptions. */
 @Injectable()
 export class SubscriptionsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}

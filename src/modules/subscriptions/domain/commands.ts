@@ -1,13 +1,12 @@
 import type { Metadata } from '../../../core/metadata';
 import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscription';
 
-/** Terms of a new subscription. */
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
-  /** The code of a coupon. */
+  /** Code of a coupon; null: no coupon. */
   readonly coupon: string | null;
   /** Start of the subscription; null: now. */
   readonly startAt: Date | null;
@@ -20,18 +19,21 @@ export interface CreateSubscription {
   readonly metadata: Metadata;
 }
 
-/** Choice of a plan version: the one the subscription has, the active one, or one by id. */
+/**
+ * `current`: the version that the subscription has. `latest`: the active version of the plan. Otherwise a version by
+ * id.
+ */
 export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
 
-/** New terms of a subscription; null keeps the present ones. */
+/** New terms of a subscription. A null keeps the present plan, quantity or add-ons. */
 export interface ChangeSubscription {
   readonly planId: string | null;
-  /** Null: the current version without a `planId`, the latest one with it. */
+  /** Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;
   readonly when: 'now' | 'period_end';
-  /** Null: the proration of the plan. */
+  /** Null: `none` if the new plan version has proration `none`, otherwise `prorate`. */
   readonly proration: 'prorate' | 'none' | null;
 }
 

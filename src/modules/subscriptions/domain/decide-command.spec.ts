@@ -38,8 +38,8 @@ const offerOf = (prices: readonly SoldPrice[], quantity: string, parts: Partial<
   ...parts,
 });
 
-/** Applies commands to a subscription one after the other, and takes over each outcome as the database would. */
-class Life {
+/** Applies commands to a subscription one after the other, and keeps each outcome as the database would. */
+class CommandHistory {
   readonly ids: NewSubscriptionIds;
   readonly outcomes: Outcome[] = [];
   private made = 0;
@@ -49,7 +49,7 @@ class Life {
     this.ids = { item: next, period: next, change: next };
   }
 
-  static begin(offer: Offer, trialEndAt: Date | null = null): Life {
+  static begin(offer: Offer, trialEndAt: Date | null = null): CommandHistory {
     const { planId, planVersionId, interval, intervalCount, proration, quantity } = offer;
     const subscription: Subscription = {
       ...{ planId, planVersionId, interval, intervalCount, proration, quantity, addons: [] },
@@ -82,11 +82,11 @@ class Life {
       createdAt: START,
       updatedAt: START,
     };
-    const life = new Life({ subscription, items: [], period: null, pending: null });
-    const items = itemsOf('sub_1', offer, START, life.ids);
-    life.snapshot = { ...life.snapshot, items };
-    life.take(decideStart(life.snapshot, life.ids, START));
-    return life;
+    const history = new CommandHistory({ subscription, items: [], period: null, pending: null });
+    const items = itemsOf('sub_1', offer, START, history.ids);
+    history.snapshot = { ...history.snapshot, items };
+    history.take(decideStart(history.snapshot, history.ids, START));
+    return history;
   }
 
   change(offer: Offer, at: Date, prorates = true): readonly unknown[] {
@@ -109,7 +109,7 @@ class Life {
     return this.take(decideDue(this.snapshot, this.ids, END));
   }
 
-  /** Returns the lines that are billed: from, to and the part of each charge, and the instant of each credit. */
+  /** Returns the billed lines: start, end and part of each charge, and the instant of each credit. */
   private take(outcome: Outcome): readonly unknown[] {
     this.outcomes.push(outcome);
     const { itemsAdded, itemsEnded, itemsRemoved, periodOpened, periodChanged } = outcome;
@@ -138,31 +138,35 @@ class Life {
 
 describe('a trial', () => {
   const offer = offerOf([seats()], '2');
-  const eventsOf = ({ outcomes }: Life) => outcomes.map(({ events }) => events);
-  const dayOf = (life: Life) => life.snapshot.subscription.nextBillingAt?.toISOString();
+  const eventsOf = ({ outcomes }: CommandHistory) => outcomes.map(({ events }) => events);
+  const dayOf = (history: CommandHistory) =>
+    history.snapshot.subscription.nextBillingAt?.toISOString();
 
   it('announces its end three days before, once', () => {
-    const life = Life.begin(offer, new Date('2026-03-15T00:00:00Z'));
-    expect(dayOf(life)).toBe('2026-03-12T00:00:00.000Z');
-    expect(nextBillingOrEndAt(life.snapshot.subscription)).toEqual(
+    const history = CommandHistory.begin(offer, new Date('2026-03-15T00:00:00Z'));
+    expect(dayOf(history)).toBe('2026-03-12T00:00:00.000Z');
+    expect(nextBillingOrEndAt(history.snapshot.subscription)).toEqual(
       new Date('2026-03-15T00:00:00Z'),
     );
-    life.renew();
-    expect(dayOf(life)).toBe('2026-03-15T00:00:00.000Z');
-    life.renew();
-    expect(eventsOf(life)).toEqual([['updated'], ['trial_ending'], ['activated']]);
+    history.renew();
+    expect(dayOf(history)).toBe('2026-03-15T00:00:00.000Z');
+    history.renew();
+    expect(eventsOf(history)).toEqual([['updated'], ['trial_ending'], ['activated']]);
   });
 
   it('of three days announces its end when it starts', () => {
-    const life = Life.begin(offer, new Date('2026-03-04T00:00:00Z'));
-    expect(dayOf(life)).toBe('2026-03-04T00:00:00.000Z');
-    expect(eventsOf(life)).toEqual([['updated', 'trial_ending']]);
+    const history = CommandHistory.begin(offer, new Date('2026-03-04T00:00:00Z'));
+    expect(dayOf(history)).toBe('2026-03-04T00:00:00.000Z');
+    expect(eventsOf(history)).toEqual([['updated', 'trial_ending']]);
   });
 
   it('that was canceled does not announce its end', () => {
-    const life = Life.begin(offer, END);
-    life.cancel(CHANGE);
-    expect(life.snapshot.subscription).toMatchObject({ trialEndingAt: null, nextBillingAt: null });
+    const history = CommandHistory.begin(offer, END);
+    history.cancel(CHANGE);
+    expect(history.snapshot.subscription).toMatchObject({
+      trialEndingAt: null,
+      nextBillingAt: null,
+    });
   });
 });
 
@@ -174,11 +178,11 @@ describe('a flat price', () => {
   });
 
   it('is sold once, and a change of the quantity leaves it alone', () => {
-    const life = Life.begin(offerOf([base], '5'));
-    expect(life.snapshot.items).toMatchObject([{ quantity: '1' }]);
-    expect(life.change(offerOf([base], '8'), CHANGE)).toEqual([]);
-    expect(life.snapshot.subscription.quantity).toBe('8');
-    expect(life.snapshot.items).toHaveLength(1);
+    const history = CommandHistory.begin(offerOf([base], '5'));
+    expect(history.snapshot.items).toMatchObject([{ quantity: '1' }]);
+    expect(history.change(offerOf([base], '8'), CHANGE)).toEqual([]);
+    expect(history.snapshot.subscription.quantity).toBe('8');
+    expect(history.snapshot.items).toHaveLength(1);
   });
 });
 
@@ -190,13 +194,13 @@ describe('what is billed in arrears', () => {
     BigInt((to.getTime() - from.getTime()) / 1_000);
 
   it('is measured on both sides of a change as what follows was sold', () => {
-    const life = Life.begin(byDay);
-    life.change(bySecond, CHANGE);
-    expect(life.renew()).toEqual([
+    const history = CommandHistory.begin(byDay);
+    history.change(bySecond, CHANGE);
+    expect(history.renew()).toEqual([
       ['2', START, CHANGE, secondsOf(START, CHANGE)],
       ['2', CHANGE, END, secondsOf(CHANGE, END)],
     ]);
-    const other = Life.begin(bySecond);
+    const other = CommandHistory.begin(bySecond);
     other.change(byDay, CHANGE);
     expect(other.renew()).toEqual([
       ['2', START, CHANGE, 10n],
@@ -205,11 +209,11 @@ describe('what is billed in arrears', () => {
   });
 
   it('is measured in seconds between changes by day and by second', () => {
-    const life = Life.begin(byDay);
-    life.change(offerOf([seats()], '3'), CHANGE);
-    life.change(bySecond, LATER);
+    const history = CommandHistory.begin(byDay);
+    history.change(offerOf([seats()], '3'), CHANGE);
+    history.change(bySecond, LATER);
     const midnight = new Date('2026-03-11T00:00:00Z');
-    expect(life.renew()).toEqual([
+    expect(history.renew()).toEqual([
       ['2', START, CHANGE, 10n],
       ['3', CHANGE, LATER, secondsOf(midnight, LATER)],
       ['2', LATER, END, secondsOf(LATER, END)],
@@ -217,27 +221,27 @@ describe('what is billed in arrears', () => {
   });
 
   it('is billed whole without proration where it was sold so, and not where it was not', () => {
-    const sold = Life.begin(offerOf([seats()], '2', { proration: 'none' }));
+    const sold = CommandHistory.begin(offerOf([seats()], '2', { proration: 'none' }));
     expect(sold.cancel(CHANGE)).toEqual([['2', START, CHANGE, 'whole']]);
-    const changed = Life.begin(byDay);
+    const changed = CommandHistory.begin(byDay);
     const none = offerOf([seats({ priceId: 'price_other' })], '2', { proration: 'none' });
     changed.change(none, CHANGE, false);
     expect(changed.cancel(LATER)).toEqual([['2', START, LATER, 21n]]);
   });
 
   it('of the day on which a subscription ends belongs to the price of that day', () => {
-    const life = Life.begin(byDay);
-    life.change(offerOf([seats()], '7'), CHANGE);
-    expect(life.cancel(CHANGE)).toEqual([
+    const history = CommandHistory.begin(byDay);
+    history.change(offerOf([seats()], '7'), CHANGE);
+    expect(history.cancel(CHANGE)).toEqual([
       ['2', START, CHANGE, 10n],
       ['7', CHANGE, CHANGE, 1n],
     ]);
   });
 
   it('is not billed for an instant at which another interval began', () => {
-    const life = Life.begin(offerOf([seats()], '2', { proration: 'none' }));
+    const history = CommandHistory.begin(offerOf([seats()], '2', { proration: 'none' }));
     const yearly = offerOf([seats()], '2', { proration: 'none', interval: 'year' });
-    expect(life.change(yearly, START)).toEqual([]);
+    expect(history.change(yearly, START)).toEqual([]);
   });
 });
 
@@ -246,56 +250,56 @@ describe('a pause', () => {
   const after = offerOf([seats()], '5');
 
   it('stops what is planned to end, and a resume goes on with it until then', () => {
-    const life = Life.begin(before);
-    life.change(after, CHANGE, false);
-    life.pause(CHANGE);
-    expect(life.resume(LATER)).toEqual([]);
-    expect(life.renew()).toEqual([
+    const history = CommandHistory.begin(before);
+    history.change(after, CHANGE, false);
+    history.pause(CHANGE);
+    expect(history.resume(LATER)).toEqual([]);
+    expect(history.renew()).toEqual([
       ['2', START, CHANGE, 11n],
       ['2', LATER, END, 11n],
     ]);
-    expect(life.snapshot.items.filter(({ endAt }) => endAt === null)).toMatchObject([
+    expect(history.snapshot.items.filter(({ endAt }) => endAt === null)).toMatchObject([
       { quantity: '5', startAt: END },
     ]);
   });
 
   it('beyond the period leaves only what was planned to follow', () => {
-    const life = Life.begin(before);
-    life.change(after, CHANGE, false);
-    life.pause(CHANGE);
-    expect(life.renew()).toEqual([['2', START, CHANGE, 11n]]);
+    const history = CommandHistory.begin(before);
+    history.change(after, CHANGE, false);
+    history.pause(CHANGE);
+    expect(history.renew()).toEqual([['2', START, CHANGE, 11n]]);
     const resumedAt = new Date('2026-05-01T00:00:00Z');
-    expect(life.resume(resumedAt)).toEqual([]);
+    expect(history.resume(resumedAt)).toEqual([]);
     const endAt = new Date('2026-06-01T00:00:00Z');
-    expect(life.renew()).toEqual([['5', resumedAt, endAt, 'whole']]);
+    expect(history.renew()).toEqual([['5', resumedAt, endAt, 'whole']]);
   });
 
   it('twice in a period leaves a part before, between and after', () => {
-    const life = Life.begin(before);
-    life.pause(CHANGE);
-    life.resume(LATER);
-    life.pause(new Date('2026-03-23T00:00:00Z'));
-    life.resume(new Date('2026-03-25T00:00:00Z'));
-    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([11n, 3n, 7n]);
+    const history = CommandHistory.begin(before);
+    history.pause(CHANGE);
+    history.resume(LATER);
+    history.pause(new Date('2026-03-23T00:00:00Z'));
+    history.resume(new Date('2026-03-25T00:00:00Z'));
+    expect(history.renew().map((line) => (line as unknown[])[3])).toEqual([11n, 3n, 7n]);
   });
 
   it('that a resume ends on the same day leaves that day to what follows', () => {
-    const life = Life.begin(before);
-    life.pause(CHANGE);
-    life.resume(new Date('2026-03-11T10:00:00Z'));
-    life.pause(new Date('2026-03-11T11:00:00Z'));
-    life.resume(new Date('2026-03-11T12:00:00Z'));
-    life.change(after, new Date('2026-03-11T13:00:00Z'));
-    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 0n, 0n, 21n]);
+    const history = CommandHistory.begin(before);
+    history.pause(CHANGE);
+    history.resume(new Date('2026-03-11T10:00:00Z'));
+    history.pause(new Date('2026-03-11T11:00:00Z'));
+    history.resume(new Date('2026-03-11T12:00:00Z'));
+    history.change(after, new Date('2026-03-11T13:00:00Z'));
+    expect(history.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 0n, 0n, 21n]);
   });
 
   it('of an older release counts as it was stored', () => {
-    const life = Life.begin(before);
-    life.pause(CHANGE);
-    const items = life.snapshot.items.map((item) => ({ ...item, endedBy: null }));
-    life.snapshot = { ...life.snapshot, items };
-    life.resume(LATER);
-    expect(life.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 11n]);
+    const history = CommandHistory.begin(before);
+    history.pause(CHANGE);
+    const items = history.snapshot.items.map((item) => ({ ...item, endedBy: null }));
+    history.snapshot = { ...history.snapshot, items };
+    history.resume(LATER);
+    expect(history.renew().map((line) => (line as unknown[])[3])).toEqual([10n, 11n]);
   });
 });
 
@@ -308,23 +312,23 @@ describe('another interval', () => {
   const NEXT_YEAR = new Date('2027-04-01T00:00:00Z');
 
   it('without proration begins with the next period, and waits until then', () => {
-    const life = Life.begin(monthly);
-    expect(life.change(yearly, CHANGE, false)).toEqual([]);
-    expect(life.snapshot).toMatchObject({
+    const history = CommandHistory.begin(monthly);
+    expect(history.change(yearly, CHANGE, false)).toEqual([]);
+    expect(history.snapshot).toMatchObject({
       subscription: { interval: 'month', currentPeriodEndAt: END },
       pending: { effectiveAt: END },
     });
-    expect(changeRefusal(life.snapshot)).toEqual({ kind: 'pending' });
-    expect(life.renew()).toEqual([['2', END, NEXT_YEAR, 'whole']]);
-    expect(life.snapshot.pending).toBeNull();
+    expect(changeRefusal(history.snapshot)).toEqual({ kind: 'pending' });
+    expect(history.renew()).toEqual([['2', END, NEXT_YEAR, 'whole']]);
+    expect(history.snapshot.pending).toBeNull();
   });
 
   it('with proration ends the period at once', () => {
-    const life = Life.begin(monthly);
-    expect(life.change(yearly, CHANGE)).toEqual([
+    const history = CommandHistory.begin(monthly);
+    expect(history.change(yearly, CHANGE)).toEqual([
       ['credit', CHANGE, 'border'],
       ['2', CHANGE, new Date('2027-03-11T09:00:00Z'), 'whole'],
     ]);
-    expect(life.snapshot.subscription.anchorAt).toEqual(CHANGE);
+    expect(history.snapshot.subscription.anchorAt).toEqual(CHANGE);
   });
 });

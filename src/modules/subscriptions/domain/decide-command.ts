@@ -40,8 +40,8 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
 }
 
 /**
- * Returns the reason to refuse a pause, or null. A scheduled change is a reason: it takes effect with a renewal, and a paused
- * subscription is not renewed.
+ * Returns the reason to refuse a pause, or null. A scheduled change refuses a pause, because only a renewal applies the
+ * change and a paused subscription does not renew.
  */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   // A trial cannot be paused, because it bills nothing and its end was announced.
@@ -62,9 +62,13 @@ function isRunning({ status }: Subscription): boolean {
 }
 
 /**
- * Decides a change that takes effect at once. Credits the unused part of what was paid in advance, and charges the rest of the
- * period at the new price. The proration of the new version counts the parts on both sides of the change. Without proration, the new price starts with the next period. A change to another interval ends the
- * period and starts a new one now; without proration, the change waits for the end of the period. In a trial nothing is billed.
+ * Decides a change that takes effect at once.
+ * - In a trial, nothing is billed.
+ * - With proration, the unused part of prepaid charges is credited, and the rest of the period is charged at the new
+ *   price. Both are counted in the proration unit of the new version. A change of the interval ends the period and
+ *   starts a new one.
+ * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
+ *   period.
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -143,8 +147,8 @@ function changesNothing(
 }
 
 /**
- * Returns true if an item ended and one of the others took its place, in the plan or in the same add-on. If the invoice of that
- * change is void, the prepaid line of the item still has to be credited.
+ * Returns true if an earlier change replaced `item` by one of `others`, in the plan or in the same add-on. That change
+ * credited the prepaid line of `item`. If its invoice is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -167,7 +171,7 @@ function decideIntervalChange(
     unit: unitOf(offer),
   });
   const held = items.filter(isBilledAfter(now));
-  // Another interval bills all items again: unchanged ones are credited and billed as well.
+  // A change of the interval bills all items again. Unchanged items are therefore credited as well.
   const added = itemsOf(before.id, offer, now, ids);
   const closed = { ...period, endAt: now, isClosed: true };
   const anchored = { ...withOffer(before, offer), anchorAt: now };
@@ -240,8 +244,8 @@ export function decideUndo(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Decides a pause: what was paid in advance stays paid, prices in arrears stop now, and no further period starts. By `day`, the
- * date on which it begins is billed.
+ * Decides a pause. Charges in advance are not credited, prices in arrears end now, and no further period starts. With
+ * proration by day, the date of the pause is billed.
  */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
   return outcomeOf(
@@ -263,8 +267,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Decides the end of a pause: the paid period continues, or a new period begins now if it has ended. By `day`, the date of the
- * resume is billed to the reopened items, also if the pause began on it.
+ * Decides the end of a pause. The paid period continues; if it has ended, a new period begins now. With proration by
+ * day, the date of the resume is billed to the reopened items.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
@@ -281,8 +285,8 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
       plannedEndAt: null,
       endedBy: null,
     }));
-  // The reopened items replace the paused ones. `endedItem` clears `isPaused`, so that the next resume does not reopen them
-  // again.
+  // Ends the paused items for good, because the reopened items replace them. If pause and resume are on one date, only
+  // the reopened items bill that date.
   const settled = paused.map(({ id, endAt, endedBy }) => {
     const pausedAt = endAt ?? now;
     const isSameDate = localDateCount({ startAt: pausedAt, endAt: now }, before.timeZone) === 0n;

@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Decides what happens at the time limit of a first payment. A payment in flight was requested in time: the subscription waits
- * for its outcome, and no work is due until then.
+ * Decides what happens at the time limit of the first payment. While a payment is in flight, the subscription waits for
+ * its outcome and has no due work.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
@@ -19,8 +19,8 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 }
 
 /**
- * Ends a subscription that waits for its first payment. It was never active, so its end bills nothing. The caller voids its open
- * invoices, or credits the rest of them.
+ * Ends a subscription that waits for its first payment. Bills nothing, because the subscription was never active. The
+ * caller voids its unpaid invoices, or credits what is still owed of them.
  */
 export function decideEndUnpaid(
   { subscription: before, items, period }: Snapshot,

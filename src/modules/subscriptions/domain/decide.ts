@@ -52,15 +52,15 @@ export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Da
   });
 }
 
-/** Returns the instant three days before the trial's end; null if the trial is not longer than that. */
+/** Returns the instant three days before the end of a trial; null if the trial lasts three days or less. */
 function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
   const at = new Date(endAt.getTime() - TRIAL_ENDING_MS);
   return at > startAt ? at : null;
 }
 
 /**
- * Decides what is due at `subscription.nextBillingAt`: its start, the end of a period or trial, a scheduled change, or the
- * announcement of the trial's end.
+ * Decides the work that is due at `subscription.nextBillingAt`: the start, the end of a period or trial, a scheduled
+ * change or cancellation, or the announcement of the trial's end.
  */
 export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
@@ -81,7 +81,10 @@ export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date
   return decideRenewal(snapshot, period, ids);
 }
 
-/** Decides the end of a period: its charges in arrears, a scheduled change, and the next period. */
+/**
+ * Decides the end of a period: its charges in arrears, a scheduled change, and the next period. A paused subscription
+ * gets no next period.
+ */
 function decideRenewal(
   snapshot: Snapshot,
   period: SubscriptionPeriod,
@@ -106,7 +109,7 @@ function decideRenewal(
   const swapped = change === null ? null : swapItems(snapshot.items, change, before, at, ids);
   const items = swapped?.items ?? snapshot.items;
   const changed = change === null ? before : withOffer(before, change);
-  // Periods count from a new anchor after a trial and with another interval.
+  // The end of a trial and a change of the interval move the anchor.
   const isNewAnchor = period.isTrial || !isSameInterval(before, changed);
   const anchored = isNewAnchor ? { ...changed, anchorAt: at } : changed;
   const opened = nextPeriod(anchored, isNewAnchor ? null : period, ids.period());
@@ -182,7 +185,8 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // No period follows, so an invoice of a change at the instant of the end belongs to this period.
+              // Not cut at `at`: an invoice of a change at the same instant belongs to this period, because no other
+              // follows.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -194,22 +198,25 @@ export function decideEnd(
   );
 }
 
-/** Returns false for items with proration `none`, which are never credited, even if the caller asks for credits. */
+/**
+ * Returns false for an item with proration `none`. A cancellation does not credit such an item, even with
+ * `creditUnused`.
+ */
 function isProrated({ proration }: SubscriptionItem): boolean {
   return proration !== 'none';
 }
 
 /**
- * Returns the instant up to which prepaid items without a credit are billed: the end of the current period, even if the
- * subscription ends before. In a trial, after the current period, and without a period it is the end of the subscription.
+ * Returns the end of prepaid items that are not credited when the subscription ends at `at`: the end of the current
+ * period, or `at` if there is no period, if it is a trial, or if it has ended before.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /**
- * Decides the end of the subscription of a deleted customer. Bills nothing: usage after the last billed period counts as not
- * sold.
+ * Decides the end of the subscription of a deleted customer. Bills nothing. Metered items end at the start of the
+ * unbilled period, so that the usage in it counts as not sold.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
@@ -227,9 +234,9 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Returns a credit request for each item that was billed in advance for time after an instant. Includes items that a change
- * ended before that instant, because their credit counts as never made if the invoice of the change is void.
- * @param unit of the version that a change leads to; undefined: that of each credited line
+ * Returns a request to credit each item with a price in advance, for the time after `unusedFrom`. Includes items that
+ * an earlier change ended: if the invoice of that change is void, so is its credit.
+ * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],

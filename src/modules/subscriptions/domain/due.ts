@@ -7,8 +7,9 @@ import {
 } from './subscription';
 
 /**
- * Returns when the next work is due: the start, the end of the current period, a scheduled change, or the announcement of a
- * trial's end; null if nothing is due. If the subscription waits for its first payment, only its expiry is due.
+ * Returns when the next work is due: the earliest of the start, the end of the current period, a scheduled change and
+ * the announcement of the trial's end. While the subscription waits for its first payment, only its expiry is due.
+ * Null: no due work.
  */
 export function nextDueAt(
   subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt' | 'incompleteExpiresAt'>,
@@ -28,7 +29,7 @@ export function nextDueAt(
   );
 }
 
-/** Returns the subscription in a period, with the time of its next due work. */
+/** Returns the subscription with `period` as its current period, and the time of its next due work. */
 export function withPeriod(
   subscription: Subscription,
   period: SubscriptionPeriod,

@@ -80,7 +80,7 @@ function sold(paymentBehavior: PaymentBehavior, trialEndAt: Date | null = null):
   return { subscription, items: itemsOf('sub_1', OFFER, START, ids), period: null, pending: null };
 }
 
-/** One that has begun, as the database would have it. */
+/** Returns a started subscription that waits for its first payment, as the database would return it. */
 function waiting(): Snapshot {
   const before = sold('default_incomplete');
   const { subscription, periodOpened: period } = decideStart(before, ids, START);

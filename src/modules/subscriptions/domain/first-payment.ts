@@ -1,11 +1,8 @@
 import { invariant } from '../../../core/invariant';
 import type { Subscription } from './subscription';
 
-/**
- * How long a subscription waits for its first payment: less than a day, so that one with daily periods expires before it would
- * renew.
- */
-const LONGEST_WAIT_MS = 23 * 3_600_000;
+/** Less than a day, so that a subscription with daily periods expires before it would renew. */
+const FIRST_PAYMENT_TIME_LIMIT_MS = 23 * 3_600_000;
 
 /** Returns true if the subscription has started and waits for the payment of its first invoice. */
 export function isAwaitingPayment({
@@ -14,15 +11,15 @@ export function isAwaitingPayment({
   return incompleteExpiresAt !== null;
 }
 
-/** Returns the subscription at its start: incomplete until its first invoice is paid, for a limited time. */
+/** Returns the started subscription as `incomplete`, with the time limit of its first payment. */
 export function awaitingPayment(subscription: Subscription, now: Date): Subscription {
-  const incompleteExpiresAt = new Date(now.getTime() + LONGEST_WAIT_MS);
+  const incompleteExpiresAt = new Date(now.getTime() + FIRST_PAYMENT_TIME_LIMIT_MS);
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };
 }
 
 /**
- * Activates a subscription whose first invoice is paid. Its first period began when it started, not with the payment, and may
- * have ended already.
+ * Activates a subscription whose first invoice is paid. The first period began at the start of the subscription, not
+ * with the payment. It may have ended already.
  */
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');

@@ -2,7 +2,7 @@ import { compare, formatExact, parseDecimal } from '../../../core/decimal';
 import type { EndedItem, NewSubscriptionIds } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
-/** Returns the items of an offer, starting at `startAt`. A flat or metered price has the quantity 1. */
+/** Returns the items of an offer. A flat or metered price has the quantity 1. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -23,28 +23,27 @@ export function itemsOf(
   }));
 }
 
-/** Returns true if the price has no agreed quantity: it is flat, or a meter counts its quantity. */
+/** Returns true if the price is flat, or a meter counts its quantity. */
 function hasNoAgreedQuantity({ rating, usage }: SoldPrice): boolean {
   return rating.model === 'flat' || usage !== undefined;
 }
 
-/** Returns true if the item is priced by metered usage. */
 export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
   return price.usage !== undefined;
 }
 
-/** Returns a function that is true for items billed for time after `at`. */
+/** Returns a filter for items that are billed for time after `at`. */
 export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns the change that ends an item for good: a resume does not reopen it. */
+/** Returns the end of an item that a resume does not reopen. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
 
 export interface SwappedItems {
-  /** Items after the change: present and planned ones, and those that ended with it. */
+  /** All items after the change, including ended and added ones. */
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
@@ -52,10 +51,9 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces items by those of an offer from `at` on. An item with the same price and quantity continues with the terms it was
- * sold with, also if the price belongs to another plan version. The others end at `at`. Items planned to start later are
- * dropped.
- * @param before the subscription before the change
+ * Replaces items by those of an offer, from `at` on. An item whose price and quantity the offer contains continues
+ * unchanged, even if the offer is another version of the plan. All other items end at `at`, and items that would start
+ * later are removed.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -69,10 +67,10 @@ export function swapItems(
   const current = items.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
   const left = [...current];
   const added: SubscriptionItem[] = [];
-  const isVersion = before.planId === offer.planId && isSameInterval(before, offer);
+  const isSamePlan = before.planId === offer.planId && isSameInterval(before, offer);
   for (const offered of itemsOf(before.id, offer, at, ids)) {
     const index = left.findIndex(
-      (item) => item.endAt === null && isSameItem(item, offered, isVersion),
+      (item) => item.endAt === null && isSameItem(item, offered, isSamePlan),
     );
     if (index === -1) added.push(offered);
     else left.splice(index, 1);
@@ -87,19 +85,19 @@ export function swapItems(
 }
 
 /**
- * @param isVersion true if both belong to versions of one plan with the same interval: prices with equal terms then count as
- *   one price
+ * @param isSamePlan true for versions of one plan with one interval: prices with equal terms then count as the same
+ *   price
  */
-function isSameItem(item: SubscriptionItem, other: SubscriptionItem, isVersion: boolean): boolean {
+function isSameItem(item: SubscriptionItem, other: SubscriptionItem, isSamePlan: boolean): boolean {
   return (
     item.addonId === other.addonId &&
     isSameQuantity(item.quantity, other.quantity) &&
     (item.price.priceId === other.price.priceId ||
-      (isVersion && item.proration === other.proration && isSamePrice(item.price, other.price)))
+      (isSamePlan && item.proration === other.proration && isSamePrice(item.price, other.price)))
   );
 }
 
-/** Returns true if two prices differ in nothing but their ids and the notation of their decimals. */
+/** Compares names and terms. Ignores ids and the notation of decimals. */
 function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
   return one.name === other.name && termsOf(one) === termsOf(other);
 }
@@ -110,7 +108,7 @@ function termsOf(price: SoldPrice): string {
 
 const DECIMAL = /^\d+(\.\d+)?$/;
 
-/** Returns a value with the properties of objects in order, and decimals in one notation. */
+/** Sorts the properties of objects and writes decimals in one notation, so that equal terms have equal JSON. */
 function normalized(value: unknown): unknown {
   if (typeof value === 'string')
     return DECIMAL.test(value) ? formatExact(parseDecimal(value)) : value;
@@ -122,12 +120,15 @@ function normalized(value: unknown): unknown {
     .map(([key, part]) => [key, normalized(part)]);
 }
 
-/** Compares numbers, not texts: `2` is `2.00`. */
+/** Compares numbers: `2` equals `2.00`. */
 function isSameQuantity(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) === 0;
 }
 
-/** Returns true if a subscription already has the plan, quantity and add-ons of an offer. Does not compare items. */
+/**
+ * Returns true if a subscription already has the plan version, quantity and add-ons of an offer. Does not compare
+ * items.
+ */
 export function hasOffer(subscription: Subscription, offer: Offer): boolean {
   return (
     subscription.planVersionId === offer.planVersionId &&
@@ -141,7 +142,6 @@ export function hasOffer(subscription: Subscription, offer: Offer): boolean {
   );
 }
 
-/** Returns the subscription with the plan, interval, quantity and add-ons of an offer. */
 export function withOffer(subscription: Subscription, offer: Offer): Subscription {
   const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
   return {

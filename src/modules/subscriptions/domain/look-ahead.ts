@@ -3,21 +3,18 @@ import { isAwaitingPayment } from './first-payment';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
-/**
- * Maximum number of decisions after a command that bill nothing before the next invoice, such as the start, the announcement and
- * the end of a trial.
- */
-const MAX_WITHOUT_BILLING = 4;
+/** Decisions before the next invoice may bill nothing, such as the start, the announcement and the end of a trial. */
+const MAX_DECISIONS_AHEAD = 4;
 
-/** Decision that makes the next invoice, and its time. */
+/** The decision that makes the next invoice, and the time of that invoice. */
 export interface NextBilling {
   readonly outcome: Outcome;
   readonly at: Date;
 }
 
 /**
- * Finds the next invoice after a decision: the one that the decision makes, or else the first that falls due if nothing
- * changes. If there is none, returns the decision itself.
+ * Finds the decision that makes the next invoice: `decided`, or else the first due work that bills if nothing changes
+ * until then. If no work bills, returns `decided`.
  */
 export function nextBilling(
   snapshot: Snapshot,
@@ -28,11 +25,11 @@ export function nextBilling(
   let state = snapshot;
   let outcome = decided;
   let at = now;
-  for (let ahead = 0; ahead < MAX_WITHOUT_BILLING && !canBill(state, outcome); ahead += 1) {
+  for (let ahead = 0; ahead < MAX_DECISIONS_AHEAD && !canBill(state, outcome); ahead += 1) {
     const next = stateAfter(state, outcome);
     const dueAt = next.subscription.nextBillingAt;
     if (dueAt === null || isAwaitingPayment(next.subscription)) break;
-    // What fell due before now, after a start in the past, is done now.
+    // Work that fell due in the past, as after a back-dated start, is done now.
     at = dueAt > now ? dueAt : now;
     outcome = decideDue(next, ids, at);
     state = next;
@@ -40,7 +37,10 @@ export function nextBilling(
   return canBill(state, outcome) ? { outcome, at } : { outcome: decided, at: now };
 }
 
-/** Returns false if the outcome makes no invoice. No usage is late at the end of a trial, because nothing was billed before. */
+/**
+ * Returns false if the outcome makes no invoice. The end of a trial has no late usage, because no period was billed
+ * before.
+ */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;
   return billing.lines.length > 0 || (billing.lateUsage !== undefined && period?.isTrial !== true);

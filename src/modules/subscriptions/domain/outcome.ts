@@ -40,7 +40,7 @@ export interface CreditLine {
   readonly itemId: string;
   readonly unusedFrom: Date;
   readonly end: 'border' | 'termination';
-  /** Unit of the version that a change leads to; absent: that of the credited line. */
+  /** Proration unit of the plan version after a change; absent: the unit of the credited line. */
   readonly unit?: 'day' | 'second';
 }
 
@@ -55,8 +55,8 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Set if the invoice bills late usage as well, even without lines. `closed` is for the last invoice of the subscription,
-   * `billed` for all others.
+   * Set if the invoice also bills late usage. Such an invoice may have no other lines. `closed` is for the last invoice
+   * of the subscription, `billed` for all others.
    */
   readonly lateUsage?: 'billed' | 'closed';
 }
@@ -76,7 +76,7 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
   readonly endAt: Date;
 };
 
-/** A closed period with the items that were billed in it. */
+/** A closed period with the items billed in it, whose deferred revenue is recognized. */
 export interface EarnedItems {
   readonly period: SubscriptionPeriod;
   readonly itemIds: readonly string[];
@@ -89,15 +89,15 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Ids of items that were planned for later and are dropped. */
+  /** Ids of items that would have started later. */
   readonly itemsRemoved: readonly string[];
-  /** The former current period with its changes. */
+  /** The period that was current before the decision, with its changes; null if it does not change. */
   readonly periodChanged: SubscriptionPeriod | null;
   readonly periodOpened: SubscriptionPeriod | null;
   readonly scheduled: ScheduledChange | null;
   readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
   readonly billing: Billing | null;
-  /** The period that the decision closes, so that its deferred revenue is recognized; null if it closes none. */
+  /** The period that the decision closes; null if it closes none. */
   readonly earned: EarnedItems | null;
   readonly events: readonly SubscriptionEventKind[];
 }
@@ -108,7 +108,7 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** Returns an outcome with these parts and no other change. */
+/** Returns an outcome in which every part that is not given is empty. */
 export function outcomeOf(
   subscription: Subscription,
   parts: Partial<Omit<Outcome, 'subscription'>>,
@@ -129,7 +129,7 @@ export function outcomeOf(
   };
 }
 
-/** @param items all items of the snapshot; those that ended before the period are not among them */
+/** @param items all items of the snapshot, which contains no item that ended before the period */
 export function earnedItems(
   period: SubscriptionPeriod,
   items: readonly SubscriptionItem[],
@@ -144,8 +144,8 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 }
 
 /**
- * Returns true if the decision ends a period early or credits charges in advance; with `itemId`, only credits of this item count.
- * Draft invoices with the affected charges are finalized before such a decision is applied.
+ * Returns true if the decision ends a period early or credits charges in advance. With `itemId`, only credits of this
+ * item count. Draft invoices with the affected charges are finalized before such a decision is applied.
  */
 export function affectsPrepaidCharges({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

@@ -12,7 +12,7 @@ export type PaymentEvent =
   /** No invoice is open any more: each is paid, credited, void or written off. */
   | 'settled';
 
-/** New status by event and status. Combinations that are missing change nothing. */
+/** New status by event and present status. A missing combination keeps the status. */
 export const STATUS_AFTER: Readonly<
   Record<PaymentEvent, Readonly<Partial<Record<SubscriptionStatus, SubscriptionStatus>>>>
 > = {
@@ -26,7 +26,7 @@ export function statusAfter(status: SubscriptionStatus, event: PaymentEvent): Su
   return STATUS_AFTER[event][status] ?? status;
 }
 
-/** Returns the subscription after a payment event; the same object if its status stays. */
+/** Returns the same object if the event does not change the status. */
 export function afterPaymentEvent(subscription: Subscription, event: PaymentEvent): Subscription {
   const status = statusAfter(subscription.status, event);
   if (status === subscription.status) return subscription;

@@ -93,7 +93,7 @@ const item = (parts: Partial<SubscriptionItem> = {}): SubscriptionItem => ({
 
 const amountOf = (proration: Proration | null): bigint => roundAtLine(rational(3_100n), proration);
 
-/** First and last day, and the amount of a price of 31.00. */
+/** Returns kind, start, end and amount of each line, for a price of 31.00. */
 const shown = (lines: readonly (ChargeLine | UsageLine)[]) =>
   lines.map((line) => [
     line.kind,

@@ -31,7 +31,7 @@ export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): D
   return isClosed ? endAt : startAt;
 }
 
-/** Returns the first period of the anchor, or the one after `previous`. */
+/** Returns the period after `previous`, or the first period of the anchor if `previous` is null. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,
@@ -72,27 +72,29 @@ export function trialPeriod(
   };
 }
 
-/** Returns how many periods have started by an instant, counted from the first paid one; at most `max`. */
+/** Counts the periods after the trial that have started by an instant, up to `max`. */
 export function periodsBegun(subscription: Subscription, at: Date, max: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
   return periodsBegunBy(anchor, at, max);
 }
 
-/** Returns how many periods are overdue for billing at an instant; at most `max`. */
+/** Counts the periods that are overdue for billing at an instant, up to `max`. */
 export function periodsOverdue(subscription: Subscription, at: Date, max: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
   return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, max);
 }
 
-/** Returns the end of a trial of this many local days. */
+/** Returns the end of a trial of `days` days, counted in local time. */
 export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
-/** Returns the charges of a period when it starts: all prices in advance of its items. */
+/**
+ * Returns the charges at the start of a period: the prices in advance of all items that are billed from that instant.
+ */
 export function advanceCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
@@ -114,11 +116,14 @@ export function advanceCharges(
 }
 
 /**
- * Returns the charges in arrears of a period when it ends or is cut short: each price for the part in which it applied, the day
- * of a termination or a pause included. Without proration, a price that applied from the start to the end of the period is billed whole.
- * If it applied in several parts, such as before and after a pause, each part is billed by the day. A change counts the part
- * before it in the unit of the version that it leads to. Usage is counted within the
- * part in which its price applied. Only the limits of a metered price, and its fee at zero usage, are prorated.
+ * Returns the charges in arrears of a period that ends at `until.at`. Each price is charged for the part of the period
+ * in which it applied.
+ * - With proration by day, the date of a termination or a pause is charged.
+ * - A part that a change ends is counted to its end in the proration unit of the version after the change.
+ * - With proration `none`, a price that applied in the whole period is charged in full. If it applied in several parts,
+ *   as before and after a pause, each part is prorated by day.
+ * - Usage is counted within the part. Of a metered price, only the minimum, the maximum and a fee at zero usage are
+ *   prorated.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -127,7 +132,7 @@ export function arrearsCharges(
   until: {
     readonly at: Date;
     readonly end: 'border' | 'termination';
-    /** Unit of the version that a change leads to; absent: that of each item. */
+    /** Proration unit of the plan version after a change; absent: the unit of each item. */
     readonly unit?: 'day' | 'second';
   },
 ): readonly (ChargeLine | UsageLine)[] {
@@ -141,8 +146,8 @@ export function arrearsCharges(
       const end = holdsOn ? until.end : item.endedBy === 'pause' ? 'termination' : 'border';
       const endUnit = (holdsOn ? until.unit : changeUnitOf(item)) ?? unitOf(item);
       const isCountedAlike = end === 'border' && endUnit === unitOf(item);
-      // An item that ends at its start is charged for that day if a termination or a pause ends it, and for the part of that day
-      // before a change by the second if it began by the day. Otherwise it is not charged.
+      // An item that ends at its start may still be charged: by day, a termination or a pause bills that date. If the
+      // item began by day and a change by second ends it, it bills the part of that date before the change.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isCountedAlike)) return [];
       const lastsToPeriodEnd =
         endAt.getTime() === period.endAt.getTime() || (holdsOn && end === 'termination');
@@ -163,7 +168,7 @@ export function arrearsCharges(
     });
 }
 
-/** Returns the unit of the version of the change that ended an item; null: no change did, or its unit is not stored. */
+/** Returns the unit in which the end of an item is counted; null: in the unit of its own proration. */
 function changeUnitOf({ endedBy }: SubscriptionItem): 'day' | 'second' | null {
   switch (endedBy) {
     case 'day_change':
@@ -175,7 +180,7 @@ function changeUnitOf({ endedBy }: SubscriptionItem): 'day' | 'second' | null {
   }
 }
 
-/** Returns the usage lines of the current period, up to its end or to a scheduled cancellation before it. */
+/** Returns the usage lines of the current period, up to its end or to an earlier scheduled cancellation. */
 export function usageSoFar({
   subscription,
   items,
@@ -190,7 +195,7 @@ export function usageSoFar({
   return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
-/** Returns the charge for the rest of a period, at a price that applies from now on. */
+/** Returns the charge for the rest of a period, from the start of the item. */
 export function restOfPeriodCharge(
   subscription: Subscription,
   item: SubscriptionItem,
@@ -201,7 +206,7 @@ export function restOfPeriodCharge(
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
-/** Returns the proration of a short first period within its calendar period; null: billed whole. */
+/** Returns the proration of a short first period within its calendar period; null: charged in full. */
 function firstPeriodProration(
   subscription: Subscription,
   item: SubscriptionItem,
@@ -212,7 +217,7 @@ function firstPeriodProration(
   return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
 }
 
-/** Returns a part of a period, counted in the unit of the item from its start, and in `endUnit` to its end. */
+/** Prorates a part of a period. Its start is counted in the unit of the item, its end in `endUnit`. */
 function partOf(
   { timeZone }: Subscription,
   item: SubscriptionItem,

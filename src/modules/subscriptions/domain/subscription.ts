@@ -23,10 +23,7 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
   'unpaid',
 ];
 
-/**
- * Allowed transitions of the status. An `incomplete` subscription waits for its start or, with `default_incomplete`, for its
- * first payment.
- */
+/** An `incomplete` subscription waits for its start or, with `default_incomplete`, for its first payment. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: [
     'trialing',
@@ -37,7 +34,7 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
     'canceled',
     'incomplete_expired',
   ],
-  // A trial is free and ends on its date: it cannot be paused.
+  // A trial cannot be paused, because it is free and ends on a fixed date.
   trialing: ['active', 'past_due', 'unpaid', 'canceled'],
   active: ['past_due', 'unpaid', 'paused', 'canceled'],
   past_due: ['active', 'unpaid', 'paused', 'canceled'],
@@ -56,19 +53,17 @@ export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
 export type ProrationMode = 'day' | 'second' | 'none';
 
-/** An add-on beside the plan. */
 export interface AddonQuantity {
   readonly addonId: string;
   /** Decimal string. */
   readonly quantity: string;
 }
 
-/** A customer's subscription to a plan, and the progress of its billing. */
 export interface Subscription {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
-  /** Test clock of its customer; null: real time. */
+  /** Test clock of the customer; null: real time. */
   readonly testClockId: string | null;
   readonly status: SubscriptionStatus;
   readonly planId: string;
@@ -87,36 +82,39 @@ export interface Subscription {
   readonly intervalCount: number;
   readonly proration: ProrationMode;
   readonly startAt: Date;
-  /** Time limit of its first payment; null unless it waits for one. */
+  /** Time limit of the first payment; null if the subscription does not wait for it. */
   readonly incompleteExpiresAt: Date | null;
   readonly trialEndAt: Date | null;
-  /** When to announce the end of its trial; null once announced, and without a trial. */
+  /** When to announce the end of the trial; null: already announced, or no trial. */
   readonly trialEndingAt: Date | null;
-  /** Start of the period with index 0. Moves with a change of the interval and after a pause. */
+  /**
+   * Start of the period with index 0. Moves at a change of the interval, at the end of a trial, and at a resume after
+   * the paid period.
+   */
   readonly anchorAt: Date;
   readonly currentPeriodStartAt: Date | null;
   readonly currentPeriodEndAt: Date | null;
   readonly pausedAt: Date | null;
   /** Planned end; null: none. */
   readonly cancelAt: Date | null;
-  /** When the cancellation was requested, or else when it ended; null if neither has happened. */
+  /** When the cancellation was requested; if it was not requested, the end of the subscription. Null: not canceled. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Time since which its due work has been refused, for example because an invoice is above the largest amount; null once the
-   * work succeeds.
+   * First refusal of the due work, for example because an invoice is above the largest amount. Null: the last attempt
+   * succeeded.
    */
   readonly renewalFailedAt: Date | null;
-  /** Error code of that refusal; null without one. */
+  /** Error code of the last refusal; null if `renewalFailedAt` is null. */
   readonly renewalFailureCode: string | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A price as it was sold. It never changes within a subscription. */
+/** A copy of a catalog price at the time of sale. It never changes. */
 export interface SoldPrice {
   readonly priceId: string;
   readonly name: string;
@@ -124,7 +122,7 @@ export interface SoldPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Meter that counts the quantity; absent for an agreed quantity. */
+  /** Absent if no meter counts the quantity. */
   readonly usage?: SoldUsage;
 }
 
@@ -135,8 +133,9 @@ export interface SoldUsage {
 }
 
 /**
- * Reason for the end of an item within a period, where it decides how the last part is counted. `pause`: by `day`, the date of the end
- * is billed. `day_change`, `second_change`: a change to a plan version with proration by day or by second, whose unit counts.
+ * Event that ended an item, which decides how the last part of the item is counted. `pause`: with proration by day, the
+ * date of the end is billed. `day_change`, `second_change`: the end is counted by day or by second, as in the plan
+ * version after the change.
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
@@ -149,16 +148,16 @@ export interface SubscriptionItem {
   readonly price: SoldPrice;
   /** Decimal string; `1` for a flat or metered price. */
   readonly quantity: string;
-  /** Proration of the plan version it was sold with, also after later changes. */
+  /** Proration of the plan version that the item was sold with. Later changes of the plan do not affect it. */
   readonly proration: ProrationMode;
   readonly startAt: Date;
-  /** Exclusive; null: until further notice. */
+  /** Exclusive; null: no end is planned. */
   readonly endAt: Date | null;
-  /** True if a pause ended it, until the resume. */
+  /** True if a pause ended the item. A resume sets it to false. */
   readonly isPaused: boolean;
-  /** End of the item if there had been no pause; null: no such end, or no pause. */
+  /** Former `endAt` of an item that a pause ended, which a resume restores; null: no former end, or no pause. */
   readonly plannedEndAt: Date | null;
-  /** Null: its own proration counts the end. */
+  /** Null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
 }
 
@@ -173,11 +172,14 @@ export interface SubscriptionPeriod {
   readonly fullStartAt: Date;
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
-  /** True once its charges in arrears were billed. A renewal does not set it on the period that ended. */
+  /**
+   * True once charges in arrears were billed. A renewal bills them as well, but does not set this on the period that
+   * ended.
+   */
   readonly isClosed: boolean;
 }
 
-/** A plan with quantities and add-ons, resolved to prices: what a subscription is changed to. */
+/** A plan version with a quantity and add-ons, resolved to prices: the terms of a new or changed subscription. */
 export interface Offer {
   readonly planId: string;
   readonly planVersionId: string;
@@ -196,7 +198,7 @@ export type ScheduledTerms =
   | { readonly kind: 'change'; readonly offer: Offer }
   | { readonly kind: 'cancel'; readonly creditUnused: boolean };
 
-/** A change that waits for its time. */
+/** A change or cancellation that takes effect at `effectiveAt`. */
 export interface ScheduledChange {
   readonly id: string;
   readonly subscriptionId: string;
@@ -213,7 +215,7 @@ export interface Snapshot {
   readonly items: readonly SubscriptionItem[];
   /** The newest period; null before the start. */
   readonly period: SubscriptionPeriod | null;
-  /** At most one: it must be applied or undone before another is scheduled. */
+  /** The scheduled change; null: none. It must be applied or undone before another is scheduled. */
   readonly pending: ScheduledChange | null;
 }
 
@@ -253,8 +255,8 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /**
- * Returns the unit in which parts of a period of an item are prorated. An item with proration `none` is prorated by the day if
- * the caller asks for proration.
+ * Returns the unit in which parts of a period are prorated. For proration `none` it is the day, if a caller prorates at
+ * all.
  */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';

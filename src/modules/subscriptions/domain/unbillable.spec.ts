@@ -25,7 +25,7 @@ const since = (from: number, to: number | null = null): SubscribedSpan => ({
   endAt: to === null ? null : day(to),
 });
 
-/** Days of January. */
+/** Returns start and end of the unbillable periods as days of January. */
 function shown(
   subscribed: readonly SubscribedSpan[],
   items: readonly BillableSpan[],

@@ -1,6 +1,6 @@
 import type { Period } from '../../../core/time';
 
-/** Period in which a meter's value carries over: none, the billing period, or forever. */
+/** How long a value of a meter carries over: not at all, to the end of the billing period, or for ever. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
 /** Span of a subscription, from its start to its end. */
@@ -19,11 +19,11 @@ export interface BillableSpan {
   readonly trialEndAt: Date | null;
   /** Start of the billing period that contains `startAt`; null: no period has started yet. */
   readonly periodStartAt: Date | null;
-  /** Pause that ended this span; null: no pause did. */
+  /** Pause that ended this span; null: no pause ended it. */
   readonly pause: {
-    /** End of the span if there had been no pause; null: it would have continued. */
+    /** End that the span had before the pause; null: it had no end. */
     readonly plannedEndAt: Date | null;
-    /** The end of the billing period in which it was paused. */
+    /** End of the billing period in which the pause began. */
     readonly periodEndAt: Date;
   } | null;
 }
@@ -85,7 +85,7 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/** Returns the span, or nothing if the price was never billed. */
+/** Returns the span from `heldSince` to `endAt`, or nothing if the price was never billed. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }
