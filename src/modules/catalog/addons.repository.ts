@@ -13,8 +13,8 @@ import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
 
 /**
- * Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `change` blocks other changes;
- * `archive` blocks all three.
+ * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
+ * three.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
@@ -66,7 +66,6 @@ export class AddonsRepository {
     return { items: await this.withPrices(items), next };
   }
 
-  /** Writes the fields that an update may change. */
   async update(addon: Addon): Promise<void> {
     await this.database.updateRevised(AddonEntity, addon, ['name', 'metadata', 'archivedAt']);
   }

@@ -81,8 +81,8 @@ export class CatalogService {
   }
 
   /**
-   * Archives an add-on: it is no longer returned and cannot be sold again. Subscriptions that have it keep it. Its code cannot
-   * be used again.
+   * Archives an add-on. An archived add-on is not returned and cannot be sold again; existing subscriptions keep it.
+   * The code of the add-on stays taken.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
@@ -97,8 +97,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to. It cannot be archived until the caller's transaction ends.
-   * Other transactions may refer to it at the same time.
+   * Returns the add-on that a field of a request refers to, locked against archiving until the caller's transaction
+   * ends. Other transactions may refer to the same add-on meanwhile.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -107,8 +107,8 @@ export class CatalogService {
   }
 
   /**
-   * Like `requireAddonForReference`, for a caller that counts references to the add-on: concurrent callers wait until
-   * its transaction ends.
+   * Returns the add-on that a field of a request refers to, for a caller that counts references to the add-on.
+   * Concurrent callers wait until the caller's transaction ends.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -117,8 +117,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the plan that a field of a request refers to, with its active version. It cannot be archived until the caller's
-   * transaction ends. Other transactions may refer to it, or activate a newer version, at the same time.
+   * Returns the plan that a field of a request refers to, with its active version, locked against archiving until the
+   * caller's transaction ends. Other transactions may refer to the same plan, or activate a newer version, meanwhile.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -126,7 +126,7 @@ export class CatalogService {
     return (await this.plans.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
-  /** Returns the plan with its active version, archived or not; null when it does not exist. Takes no lock. */
+  /** Returns the plan with its active version, archived or not; null: no such plan. Takes no lock. */
   findPlanIncludingArchived(id: string): Promise<Plan | null> {
     return this.plans.findIncludingArchived(id);
   }
@@ -138,7 +138,7 @@ export class CatalogService {
 
   /**
    * Returns a plan version, also of an archived plan. Versions are immutable and may be cached.
-   * @throws {InvariantError} when it does not exist
+   * @throws {InvariantError} if the version does not exist
    */
   async getPlanVersion(id: string): Promise<PlanVersion> {
     const version = (await this.getPlanVersions([id])).get(id);
@@ -152,7 +152,7 @@ export class CatalogService {
     return new Map(found.map((version) => [version.id, version]));
   }
 
-  /** Returns the entitlements of plan versions, by version id. They are immutable and may be cached. */
+  /** Returns the entitlements of plan versions, by version id. These entitlements are immutable and may be cached. */
   getPlanEntitlements(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
@@ -170,12 +170,12 @@ export class CatalogService {
     return this.prices.idsOfPlans(planIds);
   }
 
-  /** Returns the names of prices by id, those of archived plans and add-ons included. */
+  /** Returns the names of prices by id. Includes prices of archived plans and add-ons. */
   getPriceNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.prices.namesOf(ids);
   }
 
-  /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */
+  /** Returns the prices of all versions of a plan, archived or not, and their currency; null: no such plan. */
   findPricesOfPlan(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

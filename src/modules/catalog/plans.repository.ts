@@ -19,8 +19,8 @@ import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
 
 /**
- * Row lock modes by purpose. `reference` can be held together with `reference` and `change`; `change` blocks other changes;
- * `archive` blocks all three.
+ * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
+ * three.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
@@ -64,7 +64,6 @@ export class PlansRepository {
     return this.withVersionOrNull(await this.plans.findOneBy({ id, archivedAt: IsNull() }));
   }
 
-  /** Returns the plan, archived or not. */
   async findIncludingArchived(id: string): Promise<Plan | null> {
     return this.withVersionOrNull(await this.plans.findOneBy({ id }));
   }
@@ -95,7 +94,7 @@ export class PlansRepository {
     return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
   }
 
-  /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */
+  /** Returns the prices of all versions of a plan, archived or not, and their currency; null: no such plan. */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
@@ -115,7 +114,6 @@ export class PlansRepository {
     return { items: await this.withContents(items), next };
   }
 
-  /** Writes the fields that an update or a new version may change. */
   async update({ activeVersion, ...plan }: Plan): Promise<void> {
     const { name, metadata, archivedAt, version, updatedAt } = plan;
     await this.database.update(PlanEntity, plan.id, {

@@ -103,7 +103,7 @@ export class PlansService {
   }
 
   /**
-   * Creates and activates the next version of a plan. New subscriptions use it; running ones keep their version.
+   * Creates and activates the next version of a plan. New subscriptions use the new version; running ones keep theirs.
    * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`,
    *   `plan_entitlement_contradicts`
    */
@@ -127,8 +127,8 @@ export class PlansService {
   }
 
   /**
-   * Archives a plan: it is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code cannot be
-   * used again.
+   * Archives a plan. An archived plan is not returned and cannot be subscribed to; running subscriptions continue. The
+   * code of the plan stays taken.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

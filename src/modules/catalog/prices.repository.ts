@@ -13,7 +13,6 @@ const NAMES = 'SELECT id, name FROM price WHERE id = ANY ($1)';
 
 type Owner = 'addonId' | 'planVersionId';
 
-/** Inserts prices together with their owner and reads them. Prices are immutable. */
 @Injectable()
 export class PricesRepository {
   constructor(private readonly database: Database) {}
@@ -51,7 +50,6 @@ export class PricesRepository {
     return byOwner;
   }
 
-  /** Returns the price ids of all versions of plans, by plan id. */
   async idsOfPlans(planIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     if (planIds.length === 0) return new Map();
     const rows = await this.database.query<{ plan_id: string; ids: readonly string[] }>(
@@ -61,7 +59,6 @@ export class PricesRepository {
     return new Map(rows.map(({ plan_id: planId, ids }) => [planId, ids]));
   }
 
-  /** Returns the names of prices, by id. */
   async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows = await this.database.query<{ id: string; name: string }>(NAMES, [ids]);

@@ -8,7 +8,7 @@ import { faultsOfPlanEntitlements } from './domain/plan-entitlement';
 import type { PriceTerms } from './domain/price';
 import { faultsOfMeteredPrice, faultsOfPrices } from './domain/price-faults';
 
-/** Checks prices and plan entitlements, also against the meters and entitlement definitions that they refer to. */
+/** Checks prices against their meters, and plan entitlements against the entitlement definitions. */
 @Injectable()
 export class ReferencesService {
   constructor(
@@ -26,7 +26,7 @@ export class ReferencesService {
   }
 
   /**
-   * Checks prices against the meters they name, which cannot be archived until the caller's transaction ends.
+   * Checks prices against their meters, and locks the meters against archiving until the caller's transaction ends.
    * @param pointer JSON pointer to the list
    * @throws {ProblemError} `reference_not_found`, `meter_backfilling`, `price_terms_contradict`
    */
@@ -42,7 +42,8 @@ export class ReferencesService {
   }
 
   /**
-   * Checks the entitlements of a plan, which cannot be deleted until the caller's transaction ends.
+   * Checks the entitlements of a plan, and locks their definitions against deletion until the caller's transaction
+   * ends.
    * @param pointer JSON pointer to the list
    * @throws {ProblemError} `reference_not_found`, `plan_entitlement_contradicts`
    */

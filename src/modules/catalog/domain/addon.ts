@@ -13,13 +13,12 @@ export interface Addon {
   /** In the order sent; immutable. */
   readonly prices: readonly CatalogPrice[];
   readonly metadata: Metadata;
-  /** Set when the add-on was archived: it cannot be sold again, but subscriptions that have it keep it. */
+  /** Null: not archived. An archived add-on cannot be sold again; existing subscriptions keep it. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Fields of a new add-on. */
 export type AddonTerms = Pick<Addon, 'code' | 'name' | 'currency' | 'metadata'> & {
   readonly prices: readonly PriceTerms[];
 };

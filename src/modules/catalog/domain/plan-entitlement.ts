@@ -1,14 +1,14 @@
 import type { TermsFault } from '../../../core/terms-fault';
 
-/** Entitlement of a plan: the fields that its type restricts. */
+/** Fields of a plan entitlement that depend on the type of the entitlement. */
 interface AllowedByPlan {
   readonly entitlementId: string;
   readonly value: string | null;
 }
 
 /**
- * Returns the entries of a plan that contradict the types of their entitlements. A boolean entitlement has no value and a
- * static one needs one. A metered one without a value has no limit. An entitlement may be listed once.
+ * Returns the contradictions in the entitlements of a plan. A boolean entitlement has no value, a static entitlement
+ * needs one, and a metered entitlement without a value has no limit. A plan lists each entitlement once.
  * @param types types of the existing entitlements, by id
  * @param pointer JSON pointer to the list
  */

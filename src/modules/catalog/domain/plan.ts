@@ -42,7 +42,6 @@ export interface PlanVersion {
   readonly createdAt: Date;
 }
 
-/** A plan that customers subscribe to. */
 export interface Plan {
   readonly id: string;
   /** Row version of the plan, not the number of its active version. */
@@ -55,13 +54,12 @@ export interface Plan {
   /** Newest version, used by new subscriptions. Running subscriptions keep their version. */
   readonly activeVersion: PlanVersion;
   readonly metadata: Metadata;
-  /** Set when the plan was archived: no new subscriptions, but running ones continue. */
+  /** Null: not archived. An archived plan accepts no new subscriptions; running ones continue. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Fields of a version. */
 export type PlanVersionTerms = Pick<
   PlanVersion,
   'interval' | 'intervalCount' | 'trialDays' | 'proration' | 'entitlements'
@@ -76,7 +74,6 @@ export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
 /** Fields of a plan that are shown in objects which refer to the plan. */
 export type PlanName = Pick<Plan, 'id' | 'code' | 'name' | 'archivedAt'>;
 
-/** Fields of a new plan. */
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 
 /** Fields an update may change. Omitted fields stay unchanged. */
@@ -85,7 +82,7 @@ export interface PlanDetailsChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Returns the terms of the next version: the change, completed from the previous version. */
+/** Returns the terms of the next version. Fields that the change omits are copied from the previous version. */
 export function nextTerms(before: PlanVersion, change: PlanVersionChange): PlanVersionTerms {
   return {
     interval: change.interval ?? before.interval,

@@ -133,7 +133,10 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
   });
 }
 
-/** Checks the meter: metered usage is known only at the end of a period, and a percentage price needs a meter of amounts. */
+/**
+ * Metered usage is billed in arrears, because it is known only at the end of a period. A percentage price needs a
+ * meter.
+ */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {
     return [
@@ -149,7 +152,9 @@ function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): reado
     : [];
 }
 
-/** Compares unsigned decimal strings. Negative when `left` is below `right`, 0 when equal, positive when above. */
+/**
+ * Compares unsigned decimal strings. Returns -1 if `left` is below `right`, 0 if they are equal, and 1 if it is above.
+ */
 export function compareDecimals(left: string, right: string): number {
   const decimals = Math.max(decimalsOf(left), decimalsOf(right));
   const difference = scaled(left, decimals) - scaled(right, decimals);

@@ -85,8 +85,7 @@ export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms
 }
 
 /**
- * Converts terms to the input of `core/rating`. Leaves out timing, meter and the limits of a period, which rating a quantity
- * does not need.
+ * Converts terms to the input of `core/rating`, which needs no timing, no meter, and no minimum or maximum of a period.
  */
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {
@@ -125,7 +124,7 @@ function toRatingTier({ upTo, unitAmount, flatAmount }: PriceTier): Tier {
   return { upTo, unitAmount, flatAmountMinor: flatAmount };
 }
 
-/** Returns a number of free events, which `faultsOfPrice` requires to be whole. */
+/** Converts a decimal string that {@link faultsOfPrice} has found to be a whole number, such as `100.0`. */
 function wholeOf(decimal: string): bigint {
   return BigInt(decimal.split('.')[0] ?? '0');
 }

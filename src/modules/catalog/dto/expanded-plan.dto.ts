@@ -21,7 +21,7 @@ class WithPlanDto {
   readonly plan?: ExpandedPlanDto;
 }
 
-/** Returns the class that describes an item with its plan in OpenAPI. */
+/** Returns the class that describes `item` with its plan in OpenAPI. */
 export function withPlan<Item extends object>(item: Type<Item>): Type<Item & WithPlanDto> {
   return withFields(item, WithPlanDto, item.name.replace(/Dto$/, 'AndPlanDto'));
 }

@@ -20,7 +20,6 @@ const MAX_NAME_LENGTH = 200;
 const MAX_TIERS = 100;
 
 export class PriceTierInputDto {
-  // Required, and null on the last tier.
   @DecimalField('Last quantity of the tier, as a decimal string; null on the last tier only.', {
     nullable: 'required',
     example: '100',
