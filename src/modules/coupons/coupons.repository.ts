@@ -34,7 +34,6 @@ export class CouponsRepository {
     return new ListQuery('coupon').page(this.database, CouponEntity, request);
   }
 
-  /** Writes the fields that an update may change. */
   async update(coupon: Coupon): Promise<void> {
     await this.database.updateRevised(CouponEntity, coupon, ['isActive', 'metadata']);
   }

@@ -12,7 +12,10 @@ import { couponAlreadyRedeemed } from './coupons.errors';
 import type { Coupon } from './domain/coupon';
 import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
 
-/** Counts a redemption only if the limits of the coupon allow it now, because they may be reached since the caller read it. */
+/**
+ * Checks the limits of the coupon again, because other redemptions may have reached them since the caller read the
+ * coupon.
+ */
 const COUNT = `
   UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
   WHERE id = $1 AND is_active AND (redeem_by IS NULL OR redeem_by >= $2)
@@ -89,7 +92,6 @@ export class RedemptionsRepository {
     return { items: await this.withCoupons(items), next };
   }
 
-  /** Writes the fields that change when an invoice uses a redemption, or when it ends. */
   async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
     await this.database.updateMany(
       CouponRedemptionEntity,

@@ -34,8 +34,8 @@ import {
 import { RedemptionsRepository } from './redemptions.repository';
 
 /**
- * Redeems coupons on subscriptions and tracks what is left of them. Every writing method joins the transaction of its
- * caller, which holds the lock of the subscription.
+ * Redeems coupons on subscriptions and records their discounts. Methods that write join the transaction of the caller,
+ * which has locked the subscription.
  */
 @Injectable()
 export class RedemptionsService {
@@ -68,8 +68,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemption that `redeem` would create, without writing it. Its id is not stored.
-   * @throws {ProblemError} as `redeem`
+   * Returns the redemption that {@link redeem} would create. Writes nothing, so the id of the redemption is not stored.
+   * @throws {ProblemError} the same as `redeem`
    */
   async preview(request: RedemptionRequest, now: Date): Promise<RedeemedTerms> {
     const coupon = await this.requireCoupon(request.code);
@@ -82,9 +82,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that have not ended, by subscription, in the order of redemption. Subscriptions without
-   * redemptions are missing. Does not check the end of repeating coupons. Does not compare `redeemedAt` with the time of an
-   * invoice, because clocks of processes may differ: the lock of the subscription orders redemptions and invoices.
+   * Returns the redemptions without `endedAt`, by subscription, in the order of redemption. Does not check `endsAt`,
+   * nor compare `redeemedAt` with the time of an invoice: clocks of processes differ, and the lock of the subscription
+   * puts redemptions and invoices in order.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -112,8 +112,7 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are not used up, by id, locked until the caller's transaction ends. Does not check whether
-   * they have ended.
+   * Returns the redemptions that are not used up, by id, ended ones included. Locks them until the transaction ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],

@@ -35,7 +35,6 @@ export interface Coupon {
   readonly updatedAt: Date;
 }
 
-/** Fields of a new coupon. */
 export type CouponTerms = Pick<
   Coupon,
   | 'name'

@@ -1,7 +1,6 @@
 import { greater } from '../../../core/money';
 import type { Coupon } from './coupon';
 
-/** A coupon redeemed on a subscription. */
 export interface CouponRedemption {
   readonly id: string;
   readonly couponId: string;
@@ -11,13 +10,13 @@ export interface CouponRedemption {
   readonly currency: string;
   readonly redeemedAt: Date;
   /**
-   * Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted
-   * period. Null until that period, and for durations other than `repeating`.
+   * Start of the first billing period without the discount: `duration_in_months` after the start of the first
+   * discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
    */
   readonly endsAt: Date | null;
   /**
-   * Minor units left for duration `once`: what an amount has left after its first use, or the discount that credits returned to
-   * a percentage. Otherwise null.
+   * Minor units that a coupon with duration `once` can still take off: what is left of its amount, or the discount that
+   * credits returned to its percentage. Otherwise null.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
@@ -32,7 +31,6 @@ export interface RedeemedTerms {
   readonly coupon: Coupon;
 }
 
-/** Subscription and code of a redemption request. */
 export interface RedemptionRequest {
   /** Coupon code as entered by the customer. */
   readonly code: string;
@@ -62,7 +60,7 @@ export function refusalOf(
   return null;
 }
 
-/** Builds the redemption of a coupon. Check `refusalOf` first. */
+/** Does not check the coupon: call {@link refusalOf} first. */
 export function redemptionOf(
   id: string,
   coupon: Coupon,
@@ -84,19 +82,21 @@ export function redemptionOf(
   };
 }
 
-/** Returns true if a redemption discounts a billing period that starts at `startAt`. A repeating coupon stops at `endsAt`. */
+/** Returns true if a redemption discounts a billing period that starts at `startAt`. */
 export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
 }
 
-/** Returns true if a redemption with duration `once` is used up. */
+/** Returns true for duration `once` if nothing is left: a percentage was used, or `remainingAmount` is 0. */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
   const { remainingAmount, appliedAmount } = redemption;
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
-/** Returns true if a percentage with duration `once` has discounted an invoice. Returned discounts can still be used again. */
+/**
+ * Returns true if a percentage with duration `once` has discounted an invoice, even if a credit returned the discount.
+ */
 export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
@@ -121,8 +121,9 @@ export interface AppliedRedemption {
 }
 
 /**
- * Returns the redemption after an invoice that used it, or whose credits returned a discount to it. With duration `once`,
- * one use ends a percentage, and an amount ends when nothing is left. Returned discounts can be used again.
+ * Returns the redemption after an invoice that used the coupon, or whose credits returned a discount to it. With
+ * duration `once`, the first use ends a percentage, and an amount ends when nothing is left of it. Returned discounts
+ * can be used again.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -130,8 +131,8 @@ export function withApplied(
   now: Date,
 ): CouponRedemption {
   if (amountMinor === 0n && returnedMinor === 0n) return redemption;
-  // The percentage is unused again because the invoice that it discounted was voided. A correction of that invoice returns a
-  // discount, but must not limit the percentage to it.
+  // The invoice that the percentage had discounted was voided, and the percentage is unused again. A later correction
+  // of that invoice returns a discount, which must not become the limit of the percentage.
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
   const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
@@ -152,7 +153,10 @@ export function withApplied(
 export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
-  /** True if an invoice used the percentage without a limit. Use of returned discounts, or on added usage, does not count. */
+  /**
+   * True if an invoice used the full percentage. Discounts that credits had returned, and discounts of added usage, do
+   * not count.
+   */
   readonly isUsed: boolean;
 }
 
@@ -163,7 +167,7 @@ export interface InvoiceDiscount {
   readonly amountMinor: bigint;
   /** Discount returned by credits of the invoice; absent: none. */
   readonly returnedMinor?: bigint;
-  /** Largest discount that a percentage could give; null or absent: no limit. */
+  /** Maximum discount of a percentage that was limited to returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` for usage that was added to earlier bills; absent: none. */
   readonly correctedMinor?: bigint;
@@ -179,9 +183,9 @@ export interface InvoiceDiscount {
 }
 
 /**
- * Returns the redemption as if a void invoice had neither used it nor returned a discount to it. The discount by a coupon with
- * duration `once` becomes available again. The months of a repeating coupon begin with the first period that another invoice
- * discounts.
+ * Returns the redemption without the discounts that a void invoice gave and returned. The discount of a coupon with
+ * duration `once` becomes available again. The months of a repeating coupon begin with the first period that another
+ * invoice discounts.
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,
@@ -200,8 +204,8 @@ export function withoutInvoice(
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
-  // If no other invoice used the percentage, it is unused again. Its discounts on usage that was added to the void invoice do
-  // not use it up.
+  // The percentage is unused again if no other invoice used it. Discounts on usage that corrections added to the void
+  // invoice do not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   if (isUsedUp({ redemption: after, coupon })) {
