@@ -11,7 +11,7 @@ import { secondFactorNotFound } from './sessions.errors';
 
 const adminId = new IdPipe('admin', studioAdminNotFound);
 
-/** Second factors of all admins, for owners. */
+/** Lets owners manage the second factors of all admins. */
 @ApiTags('Studio')
 @Controller('v1/studio/:id/second-factor')
 export class AdminSecondFactorsController {

@@ -9,13 +9,13 @@ import { SecondFactorsService } from './second-factors.service';
 import { type CurrentSession, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
-/** Session and IP address that a code comes from. */
+/** Session and IP address from which a code was sent. */
 interface CodeSender {
   readonly current: CurrentSession;
   readonly address: string;
 }
 
-/** Changes the second factor of an admin in a session. A code that is not accepted counts as an attempt to sign in. */
+/** Lets a signed-in admin change the own second factor. A code that is not accepted counts as an attempt to sign in. */
 @Injectable()
 export class OwnSecondFactorService {
   constructor(
@@ -54,7 +54,7 @@ export class OwnSecondFactorService {
     );
   }
 
-  /** Counts an attempt before it is made, and takes it back after a success. */
+  /** Counts the attempt before it is made, and removes it from the count after a success. */
   private async countAttempt<Result>(
     { current: { admin }, address }: CodeSender,
     attempt: (admin: AdminAccount) => Promise<Result>,
@@ -71,7 +71,7 @@ export class OwnSecondFactorService {
     work: () => Promise<Result>,
   ): Promise<Result> {
     return this.database.transaction(async () => {
-      // If a new password has ended the session meanwhile, it must stay ended.
+      // A session that a new password has ended meanwhile must stay ended.
       const owner = await this.admins.lock(session.adminId);
       if (!isActive(session, owner ?? undefined, this.clock.now())) {
         throw unauthenticated('session_ended');

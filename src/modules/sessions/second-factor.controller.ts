@@ -28,7 +28,7 @@ import {
 } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 
-/** The second factor of the admin who asks. */
+/** Manages the second factor of the calling admin. */
 @ApiTags('Sessions')
 @Controller('v1/second-factor')
 export class SecondFactorController {

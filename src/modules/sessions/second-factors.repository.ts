@@ -44,7 +44,6 @@ export class SecondFactorsRepository implements OnModuleInit {
     await this.database.insert(SecondFactorEntity, factor);
   }
 
-  /** Writes the fields that a confirmation, a used code or new recovery codes can change. */
   async update(factor: SecondFactor): Promise<void> {
     await this.database.updateRevised(SecondFactorEntity, factor, [
       'lastStep',

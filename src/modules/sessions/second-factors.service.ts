@@ -193,7 +193,7 @@ export class SecondFactorsService {
     return { step: stepOfCode(secret, code.totpCode, this.clock.now()) };
   }
 
-  /** Writes the factor, with an event if the API shows the change. */
+  /** Writes the factor. Records an event if the version changed, because only then the API shows the change. */
   private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
     await this.factors.update(after);
     if (after.version === before.version) return;

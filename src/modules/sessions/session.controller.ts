@@ -18,7 +18,7 @@ import { secondFactorFailed, secondFactorRequired, signInFailed } from './sessio
 import { SessionsService } from './sessions.service';
 import { SignInService } from './sign-in.service';
 
-/** Session of the calling browser. Public operations, because the cookie is their only credential. */
+/** Session of the calling browser. The operations are public, because the session cookie is their only credential. */
 @ApiTags('Sessions')
 @Controller('v1/session')
 export class SessionController {

@@ -36,7 +36,6 @@ export class SessionsRepository {
     return query.page(this.database, SessionEntity, request);
   }
 
-  /** Writes the time of the last use. */
   async touch(id: string, now: Date): Promise<void> {
     await this.database.query('UPDATE admin_session SET last_used_at = $2 WHERE id = $1', [
       id,

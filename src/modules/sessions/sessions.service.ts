@@ -29,13 +29,12 @@ export interface CurrentSession {
   readonly mustEnrol: boolean;
 }
 
-/** Browser that signs in. */
 export interface Browser {
   readonly address: string;
   readonly userAgent: string;
 }
 
-/** The session of the sign-in, with the secret for the cookie, which is not stored. */
+/** A new session with the secret for the cookie. The secret is not stored. */
 export interface SessionWithSecret extends CurrentSession {
   readonly secret: string;
 }
@@ -110,13 +109,13 @@ export class SessionsService {
     await this.sessions.keepValid(id);
   }
 
-  /** Ends the session of the cookie. Does nothing if it has ended. */
+  /** Ends the session of the cookie. Does nothing if the session has ended. */
   async signOut(secret: string | null): Promise<void> {
     const session = secret === null ? null : await this.sessions.findByHash(hashOf(secret));
     if (session !== null) await this.database.transaction(() => this.end(session.id));
   }
 
-  /** Returns the sessions of all admins for callers that may read admins, else those of the caller. */
+  /** Returns the sessions of all admins if the caller has `studio:read`, otherwise only the sessions of the caller. */
   async list(caller: Principal, request: PageRequest): Promise<Page<SessionState>> {
     const adminId = caller.scopes.has('studio:read') ? null : caller.id;
     const { items, next } = await this.sessions.page(adminId, request);
@@ -124,7 +123,7 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. Does nothing when it was ended before.
+   * Ends a session. Does nothing if the session was ended before.
    * @throws {ProblemError} `session_not_found`, `forbidden` for a session of another admin without `studio:write`
    */
   revoke(id: string, caller: Principal): Promise<void> {
@@ -139,10 +138,7 @@ export class SessionsService {
     });
   }
 
-  /**
-   * Returns true if the admin must enrol a second factor. False for a sign-in by an OpenID provider, which asks for second
-   * factors itself.
-   */
+  /** Returns false for a sign-in with an OpenID provider, because the provider asks for second factors itself. */
   private async mustEnrol({ method, adminId }: Session): Promise<boolean> {
     return method === 'password' && (await this.secondFactors.isMissing(adminId));
   }

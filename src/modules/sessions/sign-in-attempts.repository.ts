@@ -5,7 +5,9 @@ import { Database } from '../../platform/database';
 const MAX_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
-/** Adds an attempt unless the window has {@link MAX_ATTEMPTS}. The row lock makes the count exact for concurrent attempts. */
+/**
+ * Adds no attempt if the window has {@link MAX_ATTEMPTS}. The row lock makes the count exact for concurrent attempts.
+ */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
   VALUES ($1, ARRAY[$2::timestamptz], $2)
@@ -35,7 +37,8 @@ export class SignInAttemptsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds an attempt and returns null. If no attempt is allowed now, adds nothing and returns the time of the next allowed one.
+   * Adds an attempt and returns null. If no attempt is allowed now, adds nothing and returns when the next one is
+   * allowed.
    */
   async add(key: string, now: Date): Promise<Date | null> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
@@ -50,7 +53,6 @@ export class SignInAttemptsRepository {
     return (await this.database.query(CLAIM, [key, now])).length > 0;
   }
 
-  /** Removes the last attempt from the count. */
   async removeLast(key: string): Promise<void> {
     await this.database.query(REMOVE_LAST, [key]);
   }
@@ -59,7 +61,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes the rows of keys without an attempt in the window. Returns how many. */
+  /** Deletes up to `limit` keys without an attempt in the window. Returns the number of deleted keys. */
   async deleteOld(now: Date, limit: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, limit])).length;

@@ -20,7 +20,7 @@ export class SignInLimit {
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
-    // An address that is out of attempts must not use up those of the account.
+    // The address comes first: an address without attempts left must not use up the attempts of the account.
     for (const key of [addressKey(attempt), accountKey(attempt)]) {
       const allowedAt = await this.attempts.add(key, now);
       if (allowedAt === null) continue;
@@ -28,13 +28,15 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account after a success, and takes the successful attempt out of the count of the address. */
+  /** Clears the count of the account, and removes the successful attempt from the count of the address. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 
-  /** Takes one attempt out of the counts of the account and of the address. Earlier failed attempts still count. */
+  /**
+   * Removes the last attempt from the counts of the account and of the address. Earlier failed attempts still count.
+   */
   async removeAttempt(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));

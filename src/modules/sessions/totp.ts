@@ -17,7 +17,7 @@ export function otpauthUri(secret: string, account: string, issuer: string): str
   return new TOTP({ ...TOTP_PARAMETERS, secret, label: account, issuer }).toString();
 }
 
-/** Returns the time step of a code, or null if it matches none around the instant. */
+/** Returns the time step of a code that is accepted at an instant, or null. */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for other characters.
   if (!/^\d{6}$/.test(code)) return null;

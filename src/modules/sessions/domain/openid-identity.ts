@@ -45,8 +45,8 @@ export function identityOf(
 }
 
 /**
- * Returns the role with the most rights among the roles of the person's groups; null if no group has a role, or without a role
- * claim.
+ * Returns the role with the most rights among the roles of the person's groups. Null: no group has a role, or no role
+ * claim is configured.
  */
 function roleOf(claims: PersonClaims, { roleClaim, roles }: OpenIdPolicy): AdminRole | null {
   if (roleClaim === null) return null;

@@ -12,15 +12,15 @@ export interface SecondFactor {
   /** SHA-256 of the unused recovery codes, in hex. */
   readonly recoveryHashes: readonly string[];
   /**
-   * Time of the first accepted code, which proves that the authenticator has the secret; null until then. Sign-ins with a
-   * password need the factor from then on.
+   * Time of the first accepted code. From then on, sign-ins with a password need the factor. Null: no code was accepted
+   * yet.
    */
   readonly enabledAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Code of the authenticator, or a recovery code. Null: none was sent. */
+/** Code of the authenticator app, or a recovery code; null: the caller sent no code. */
 export type SecondFactorCode =
   { readonly totpCode: string } | { readonly recoveryCode: string } | null;
 
@@ -61,11 +61,11 @@ export function afterProof(
   }
   const { step } = proof;
   if (step === null || (factor.lastStep !== null && step <= factor.lastStep)) return null;
-  // The version stays, because the API does not show the step.
+  // Keeps the version, because the API does not show the step.
   return { ...factor, lastStep: step };
 }
 
-/** Returns the factor with these recovery codes in place of former ones. Enables the factor if it is not enabled yet. */
+/** Replaces the recovery codes. Enables the factor if it is not enabled yet. */
 export function withRecoveryCodes(
   factor: SecondFactor,
   recoveryHashes: readonly string[],

@@ -1,4 +1,3 @@
-/** How the admin signed in. */
 export const SIGN_IN_METHODS = ['password', 'openid_connect'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
@@ -7,7 +6,7 @@ export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** `sessionsValidFrom` of the admin at sign-in, or when the session was last kept (`SessionsService.keep`). */
+  /** `sessionsValidFrom` of the admin at the sign-in, or at the last call of `SessionsService.keepValid`. */
   readonly validFrom: Date;
   readonly method: SignInMethod;
   /** IP address that signed in. */
@@ -22,7 +21,6 @@ export interface Session {
   readonly endedAt: Date | null;
 }
 
-/** A session, and true if it is active. */
 export interface SessionState {
   readonly id: string;
   readonly session: Session;
@@ -46,9 +44,9 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns true while the session is valid: until it is ended, has expired, or was not used for 12 hours. It also ends when its
- * admin is deactivated, and when `sessionsValidFrom` of the admin changes, for example after a new password, unless the session
- * is kept.
+ * Returns false if the session was ended, has expired, or was not used for 12 hours, and if the admin is inactive. Also
+ * returns false if `sessionsValidFrom` of the admin has changed, as with a new password, without a call of
+ * `SessionsService.keepValid`.
  */
 export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
   return (

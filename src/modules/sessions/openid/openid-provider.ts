@@ -129,7 +129,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
     }
   }
 
-  /** Logs only the messages of the error and of its causes, because these contain tokens and claims in other fields. */
+  /** Logs only messages, because other fields of the error and of its causes may contain tokens and claims. */
   private log(error: unknown): void {
     this.logger.warn({ reasons: messagesOf(error) }, 'sign-in with OpenID Connect failed');
   }
@@ -142,7 +142,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
       [customFetch]: fetchThrough(this.http, allowsPlainHttp),
       execute: [
         enableNonRepudiationChecks,
-        // Deprecated to mark it as unsafe: the configuration allows it for loopback only.
+        // Marked as deprecated because plain HTTP is unsafe. The configuration allows plain HTTP for loopback only.
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- an issuer on loopback has no certificate
         ...(allowsPlainHttp ? [allowInsecureRequests] : []),
       ],

@@ -18,10 +18,9 @@ interface OpenIdFlow extends OpenIdRequest {
 
 /** Time limit for signing in at the provider. */
 export const FLOW_MS = 600_000;
-/** Purpose of the encrypted text. Text that was encrypted for another purpose cannot be decrypted as a flow. */
+/** Purpose of the encrypted cookie. Text that was encrypted for another purpose cannot be decrypted as a sign-in. */
 const SEALED_FOR = 'openid-flow';
 
-/** Signs admins in with an OpenID provider. */
 @Injectable()
 export class OpenIdSignIn {
   constructor(
@@ -58,7 +57,7 @@ export class OpenIdSignIn {
     const flow = this.readFlow(cookie);
     const state = new URLSearchParams(query).get('state');
     if (flow?.state !== state) throw openIdExpired();
-    // A sign-in can be finished once only, even if the provider would accept its code again.
+    // A sign-in can be finished only once, even if the provider would accept the same code again.
     if (!(await this.attempts.claim(`openid:${flow.state}`, this.clock.now()))) {
       throw openIdExpired();
     }

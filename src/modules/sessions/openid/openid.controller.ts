@@ -30,7 +30,9 @@ export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
   return path === `/${PATH}/callback`;
 }
 
-/** Sign-in by redirect: the browser opens the first route; the provider redirects it to the second one. */
+/**
+ * Signs in by redirects: the browser opens the first route, and the provider redirects the browser to the second route.
+ */
 @ApiTags('Sessions')
 @Controller(PATH)
 export class OpenIdController {
@@ -70,7 +72,7 @@ export class OpenIdController {
     problems: [openIdDisabled, openIdExpired, openIdRefused, openIdUnavailable, openIdAdminRefused],
   })
   async finishOpenIdSignIn(
-    // Providers add parameters of their own.
+    // Accepts all parameters, because providers add parameters of their own.
     @Query() _query: Readonly<Record<string, unknown>>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
