@@ -13,14 +13,14 @@ const WARM_UP_MS = 500;
 const WITHOUT = resolve('bench/processes/without-audit-log.cjs');
 
 /**
- * Measures refunds per second with the audit log, beside the same service that does not write it, on one database in turn.
- * Both only answer requests: events are not dispatched, and the audit log is not sealed.
+ * Measures refunds per second of a service with the audit log and of one without it, in turn on one database. Both only
+ * answer requests: events are not dispatched, and the audit log is not sealed.
  */
 export async function benchmarkAudit(
   database: TemporaryDatabase,
   settings: Settings,
 ): Promise<readonly Finding[]> {
-  // Makes the payments; the two that are measured start on the same database.
+  // Makes the payments. The two measured services then start on the same database.
   const worker = await startService(database, settings);
   const payments = await seed(worker.url);
   await worker.stop();

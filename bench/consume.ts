@@ -135,8 +135,8 @@ type Side = (typeof SIDES)[number];
 type Rounds = Readonly<Record<Side, Measured[]>> & { readonly updates: number[] };
 
 /**
- * Measures all sides in turn, after a consumption of each customer, because the first one takes more statements. The first round is
- * discarded.
+ * Measures all sides in turn. Each customer consumes once before, because a first consumption takes more statements.
+ * The first round is discarded.
  */
 async function rounds(bench: Bench, metered: Consumers, unmetered: Consumers): Promise<Rounds> {
   const found: Rounds = { one: [], some: [], many: [], unmetered: [], check: [], updates: [] };

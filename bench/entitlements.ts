@@ -82,7 +82,7 @@ async function sendEvents(
     throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
-/** Every customer must get exactly its stored usage: a check that reads less would be faster and wrong. */
+/** Checks that a customer has exactly its stored usage: a check that reads less would be faster and wrong. */
 async function assertUsed(url: string, customerId: string, used: number): Promise<void> {
   const answer = await fetch(`${url}/v1/customers/${customerId}/entitlements/api_calls`);
   const body = (await answer.json()) as { readonly used: string };

@@ -21,7 +21,8 @@ export async function benchmarkRefunds(
   const service = await startService(database, settings);
   const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
   const player = startWorker<PlayerJob, number>('statement-player.ts');
-  // The recorder runs to the end: replayed rows have its lease, and the service takes over the work of ended processes.
+  // The recorder runs to the end, because the replayed rows have its lease: the service would take over the work of an
+  // ended process.
   const recorder = await startRecorder(database);
   try {
     const payments = await seed(service.url);

@@ -49,7 +49,7 @@ interface Round {
   readonly storedKb: number;
 }
 
-/** Starts a worker of the service that is deployed, whose packages are loaded as Node does. */
+/** Starts a worker of the compiled service, which loads its packages as Node does in production. */
 export const startRenewalRunner = (database: TemporaryDatabase): Worker<RenewalJob, RenewalRun> =>
   startWorker('renewal-runner.ts', {
     nodeOptions: SERVICE_NODE_OPTIONS,

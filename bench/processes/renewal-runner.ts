@@ -25,7 +25,7 @@ export interface RenewalJob {
 
 export interface RenewalRun {
   readonly statements: number;
-  /** Time from sending statements to their answers: of all, and of claims. */
+  /** Time from sending statements to their answers. `claimMs` is the part of it that claims take. */
   readonly statementMs: number;
   readonly claimMs: number;
   readonly cpuMs: number;
@@ -78,7 +78,10 @@ async function start(databaseUrl: string): Promise<due.DueSubscriptions> {
   return context.get(DueSubscriptions);
 }
 
-/** Lets the process store rows as it does two minutes after an upgrade, so that short runs measure the same. */
+/**
+ * Ends the transition of two minutes after an upgrade, in which rows are stored in the form of the previous release, so
+ * that short runs measure the rows of this release.
+ */
 async function endPreviousRelease(release: processes.PreviousRelease): Promise<void> {
   await release.searchOnce(0);
   await release.searchOnce(Infinity);

@@ -9,7 +9,7 @@ import { lineOf, type SenderJob } from '../support/usage';
  * measurement.
  */
 
-const LONGEST_LIST = 1_000;
+const MAX_EVENTS_OF_A_LIST = 1_000;
 
 interface Body {
   readonly type: string;
@@ -22,7 +22,7 @@ function bodiesOf({ shape, run, first, events, perRequest }: SenderJob): readonl
   for (let done = 0; done < events; done += perRequest) {
     const count = Math.min(perRequest, events - done);
     const lines = Array.from({ length: count }, (_, at) => lineOf(shape, run, first + done + at));
-    const isList = perRequest <= LONGEST_LIST;
+    const isList = perRequest <= MAX_EVENTS_OF_A_LIST;
     bodies.push({
       type: isList ? 'application/json' : 'application/x-ndjson',
       bytes: Buffer.from(isList ? `{"events":[${lines.join(',')}]}` : `${lines.join('\n')}\n`),

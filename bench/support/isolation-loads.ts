@@ -70,7 +70,8 @@ const DUE_SUBSCRIPTIONS =
   'SELECT count(*)::int AS n FROM subscription WHERE next_billing_at <= now()';
 
 /**
- * Creates subscriptions that start a year ago on a daily plan: when some have caught up, as many new ones are created.
+ * Creates subscriptions on a daily plan that start a year ago. Once some are billed up to now, creates as many new
+ * ones.
  */
 export async function backDatedSubscriptions({ url, client }: LoadTarget): Promise<IsolationLoad> {
   const plan = await post<Created>(`${url}/v1/plans`, {

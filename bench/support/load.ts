@@ -1,4 +1,4 @@
-/** Messages to and from the load generator. */
+/** A request that the load generator repeats. */
 
 export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PATCH';
