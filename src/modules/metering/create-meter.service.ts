@@ -23,8 +23,9 @@ export class CreateMeterService {
   ) {}
 
   /**
-   * Creates a meter. Events stored after its commit are counted when they are stored. Earlier events are counted in the same
-   * commit if they are few and no other transaction stores events of the name, else by a backfill.
+   * Creates a meter. Events stored after its commit are counted when they are stored. Earlier events are counted in the
+   * commit of the meter if they are few and no other transaction is storing events of the name. Otherwise a backfill
+   * counts them.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms): Promise<Meter> {

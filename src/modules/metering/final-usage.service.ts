@@ -12,8 +12,8 @@ import type { BilledPeriod } from './usage-billed.repository';
 const COLLECTION_MS = 3_600_000;
 
 /**
- * Plans invoices for late usage of ended subscriptions. Their last invoice bills the usage known by then. Later changes are due
- * an hour after the first one, on an invoice of their own (decision 41).
+ * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage known by
+ * then. Later changes are billed by an invoice of their own, an hour after the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {

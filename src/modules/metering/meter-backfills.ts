@@ -20,7 +20,8 @@ export class MeterBackfills implements OnModuleInit {
   }
 
   /**
-   * Does one step of a backfill, and logs its failure. Returns true if a step was done, so that the next one can follow at once.
+   * Runs one step of a backfill, and logs a failure. Returns true if the step succeeded, so that the next step follows
+   * at once.
    */
   async runDue(): Promise<boolean> {
     let isFailed = false;

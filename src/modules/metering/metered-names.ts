@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { Metrics } from '../../platform/observability';
 import { MetersService } from '../meters';
 
-/** How long a name without a meter is cached. */
+/** Time for which a name without a meter is cached. */
 const UNMETERED_FOR_MS = 5_000;
 const MAX_ENTRIES = 50_000;
 
@@ -13,7 +13,7 @@ export interface UncountedEvents {
   readonly events: number;
 }
 
-/** Finds reported events that no meter counts. Meters are never deleted, so a name with a meter is looked up once. */
+/** Finds reported events that no meter counts. A name with a meter stays cached, because meters are never deleted. */
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
@@ -34,8 +34,8 @@ export class MeteredNames {
   }
 
   /**
-   * Returns the events that no meter counts, by name, and adds them to a metric. The events are stored already, so a failed
-   * lookup is logged, and returns an empty list.
+   * Returns the events that no meter counts, by name, and adds them to a metric. If the lookup fails, logs the error
+   * and returns an empty list, because the events are stored already.
    * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {

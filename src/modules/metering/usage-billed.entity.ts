@@ -28,7 +28,7 @@ export class UsageBilledEntity {
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
   /** Data that the invoice module needs to bill the period again. */
   @Column({ type: 'jsonb' }) readonly terms!: object;
-  /** True if its period has late usage that is not billed yet. */
+  /** True if the period has late usage that is not billed yet. */
   @Column({ type: 'boolean' }) readonly isLate!: boolean;
   @InstantColumn() readonly createdAt!: Date;
 }

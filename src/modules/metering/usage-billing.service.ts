@@ -72,8 +72,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Requires that the events of these periods are not archived, because a reopened period is rated again from its events. Keeps
-   * them from being archived until the transaction ends.
+   * Requires that the events of these periods are not archived, because a reopened period is rated again from its
+   * events. Prevents the archiving of these events until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
@@ -99,8 +99,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills in the transaction of their invoice, which has called `blockNewEvents`. The billed periods then no longer count as having
-   * late usage, because these bills include it.
+   * Records bills in the transaction of their invoice, which has called {@link blockNewEvents}. Clears the late-usage
+   * mark of the billed periods, because these bills include the late usage.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();

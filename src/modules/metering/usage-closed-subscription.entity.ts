@@ -14,9 +14,9 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 export class UsageClosedSubscriptionEntity {
   @IdColumn() readonly id!: string;
   @ReferenceColumn() readonly customerId!: string;
-  /** Test clock of its customer; null: real time. */
+  /** Test clock of the customer; null: real time. */
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** Due time of its late usage; null if it has none. */
+  /** Time at which late usage is billed; null if there is none. */
   @InstantColumn({ nullable: true }) readonly lateDueAt!: Date | null;
   /** End of the lease of the worker that bills the late usage; null if no worker has claimed it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;

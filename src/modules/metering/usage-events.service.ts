@@ -51,10 +51,7 @@ export class UsageEventsService {
     return this.store.void(idempotencyKey);
   }
 
-  /**
-   * Stores one event.
-   * @throws {ProblemError} `usage_event_rejected`
-   */
+  /** @throws {ProblemError} `usage_event_rejected` */
   async report(event: UsageEvent): Promise<ReportResult> {
     const result = await this.store.appendTogether([{ ...event, index: 0 }]);
     const [rejection] = result.rejected;
@@ -62,7 +59,7 @@ export class UsageEventsService {
     return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
-  /** Stores the valid events of a list. `rejected` of the result lists the others by index. */
+  /** Stores the valid events of a list. The other events are in `rejected` of the result, by index. */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, malformed] = partition(items);
     const result = await this.store.appendTogether(events);

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 
 export const USAGE_EVENTS_PATH = 'v1/usage-events';
 
-/** Returns true for requests that report usage. Their route reads the body itself, because it reports faults per event. */
+/** Returns true for requests that report usage. Their route reads the body itself, to report faults per event. */
 export function isUsageRequest(request: Request): boolean {
   return request.method === 'POST' && request.path === `/${USAGE_EVENTS_PATH}`;
 }

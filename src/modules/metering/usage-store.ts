@@ -33,7 +33,9 @@ export interface UsageQuery {
   readonly period: Period;
   /** Instant from which values of a non-recurring `weighted_sum` carry over. Default: the start of the period. */
   readonly heldSince?: Date | undefined;
-  /** Counts only events and voids up to this position, to repeat the count of an invoice line; null: counts all. */
+  /**
+   * Position up to which events and voids are counted, to repeat the count of an invoice line; null: all are counted.
+   */
   readonly upToPosition: bigint | null;
 }
 
@@ -52,7 +54,7 @@ export interface UsageSeriesQuery {
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
-  /** As in {@link UsageQuery}. Default: each window starts at zero, unless the meter is recurring. */
+  /** Instant from which values of a non-recurring `weighted_sum` carry over. Default: each window starts at zero. */
   readonly heldSince?: Date | undefined;
 }
 
@@ -165,13 +167,23 @@ export abstract class UsageStore {
   /** Stores at most 1,000 events in a commit that concurrent requests may share. Must not be called in a transaction. */
   abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
-  /** Returns the exact usage of a period by group. Reads running totals for the parts of the period that they cover. */
+  /**
+   * Returns the exact usage of a period by group. Reads running totals for the parts of the period that they cover.
+   * @throws {ProblemError} `usage_archived`
+   */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
 
-  /** Returns the exact usage of many windows from one snapshot. */
+  /**
+   * Returns the exact usage of many windows from one snapshot.
+   * @throws {ProblemError} `usage_archived`
+   */
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
-  /** Returns the exact usage of the customers who used most. Leaves out customers on test clocks, whose time is not real. */
+  /**
+   * Returns the exact usage of the customers who used most. Leaves out customers on test clocks, whose time is not
+   * real.
+   * @throws {ProblemError} `usage_archived`
+   */
   abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;
 
   /**

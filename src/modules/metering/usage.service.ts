@@ -15,12 +15,19 @@ import {
 export class UsageService {
   constructor(private readonly store: UsageStore) {}
 
-  /** Returns the exact usage of a period, by group. */
+  /**
+   * Returns the exact usage of a period, by group.
+   * @throws {ProblemError} `usage_archived`
+   */
   read(query: UsageQuery): Promise<UsageReading> {
     return this.store.aggregate(query);
   }
 
-  /** Returns the exact usage of a period over all groups. A `unique` meter counts a value that occurs in two groups once. */
+  /**
+   * Returns the exact usage of a period over all groups. A `unique` meter counts a value that occurs in two groups
+   * once.
+   * @throws {ProblemError} `usage_archived`
+   */
   async readTogether({
     customerId,
     meter,

@@ -1,6 +1,6 @@
 import type { Aggregation } from '../../../core/usage';
 
-/** Aggregations whose value over all customers can be calculated from the totals of their hours. */
+/** Aggregations whose value over all customers can be calculated from hourly totals. */
 export const TOTALLED_AGGREGATIONS = [
   'count',
   'sum',

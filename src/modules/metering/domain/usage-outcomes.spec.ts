@@ -9,7 +9,7 @@ const bill = (from: number, to: number, upToPosition: bigint): CountedBill => ({
   upToPosition,
 });
 
-/** Shows first day, last day, position, and whether no bill is to come. */
+/** Returns for each span its first day, its end day, the billed position, and true if no bill will count its events. */
 const shown = (...requested: Parameters<typeof outcomeSpans>): readonly (readonly unknown[])[] =>
   outcomeSpans(...requested).map(({ startAt, endAt, billedUpTo, isUnbillable }) => [
     startAt.getUTCDate(),

@@ -9,7 +9,7 @@ export interface CountedBill {
   readonly upToPosition: bigint;
 }
 
-/** A time span whose events have the same outcome. */
+/** Part of a period. The same bills count all events of the part. */
 export interface OutcomeSpan extends Period {
   /** Events up to this position are in every bill they belong to; later ones are pending. Null: the events belong to no bill. */
   readonly billedUpTo: bigint | null;
@@ -17,7 +17,7 @@ export interface OutcomeSpan extends Period {
   readonly isUnbillable: boolean;
 }
 
-/** Splits a period into spans whose events have the same outcome. */
+/** Splits a period at the boundaries of bills and of unbillable periods. */
 export function outcomeSpans(
   period: Period,
   bills: readonly CountedBill[],

@@ -30,7 +30,6 @@ class UsagePeriodDto {
   readonly to!: string;
 }
 
-/** Customer and period of a query. */
 export class MeterPeriodDto extends UsagePeriodDto {
   @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
@@ -76,7 +75,7 @@ export function toPeriod(query: UsagePeriodDto): Period {
   return { startAt: new Date(query.from), endAt: new Date(query.to) };
 }
 
-/** Returns the properties of `group_by`, each once. */
+/** Returns the properties of a comma-separated `group_by`, without duplicates. */
 export function toGroupBy(text: string | undefined): readonly string[] {
   return text === undefined ? [] : [...new Set(text.split(','))];
 }

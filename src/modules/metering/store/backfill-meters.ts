@@ -6,11 +6,11 @@ import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.
 import { ingestingTransactions, tryLockIngest } from './meter-locks';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 
-/** Limits of one step, and so of one commit, which locks the streams that it counts. */
+/** Limits of one step. A step is one commit, which locks the streams that it counts. */
 const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
-/** Time limit of a step, which counts at least one hour of a stream, however many events that has. */
+/** Time limit of a step. A step counts at least one hour of a stream, whatever the number of its events. */
 const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
@@ -19,9 +19,9 @@ const MAX_ID = '9223372036854775807';
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
- * Counts events that were stored before a meter, in steps, while ingest continues (decision 42). A step locks some streams,
- * recounts all their events in a range of hours, and stores its progress, in one commit. Appends count the events that they store
- * from the commit that creates the meter on.
+ * Counts events that were stored before a meter, in steps, while ingest continues (decision 42). A step locks some
+ * streams, recounts all their events in a range of hours, and stores its progress, in one commit. From the commit that
+ * creates the meter on, appends count the events that they store.
  */
 @Injectable()
 export class BackfillMeters {
@@ -56,8 +56,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Runs one step of the backfill with the fewest steps. If the step fails, calls `onFailure` and returns `done`: the step is
-   * repeated after those of other backfills.
+   * Runs one step of the backfill with the fewest steps. If the step fails, calls `onFailure` and returns `done`. The
+   * step is repeated after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];
@@ -118,7 +118,7 @@ export class BackfillMeters {
     return { ...backfill, olderTransactions: [], lastStreamId };
   }
 
-  /** Locks the streams of the next step. Waits only for the first of them. */
+  /** Locks the streams of the next step. Waits only for the first stream. */
   private async lockNextStreams(
     { nextStreamId, nextHour }: MeterBackfill,
     eventName: string,

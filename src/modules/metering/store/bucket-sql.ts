@@ -25,10 +25,9 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * Returns common table expressions that add counted events to the running totals of their hours, and of the registered windows
- * that contain them. They read the events from the expression `counted` (stream_id, meter_id, aggregation, position,
- * occurred_at, value, text, group_key). The expression `updated` returns the changed buckets. The caller has locked the
- * streams.
+ * Returns CTEs that add counted events to the running totals of their hours, and of the registered windows that contain
+ * them. Reads the events from the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value, text,
+ * group_key). The CTE `updated` returns the changed buckets. The caller has locked the streams.
  */
 const addToBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -81,9 +80,9 @@ export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 export const ADD_TO_HOURS = addToBuckets('');
 
 /**
- * Returns a common table expression that adds totals to the hour that contains the instant `at`, and to a registered window. It
- * reads the totals from the expression `added` (stream_id, meter_id, events, total, window_start_at, window_end_at). Only for
- * meters without groups whose aggregation is a sum or a count.
+ * Returns a CTE that adds totals to the hour that contains the instant `at`, and to a registered window. Reads the
+ * totals from the CTE `added` (stream_id, meter_id, events, total, window_start_at, window_end_at). Only for `count`
+ * and `sum` meters without groups.
  */
 export const addToPlainBuckets = (at: string): string => `
   updated AS (

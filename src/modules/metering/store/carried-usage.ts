@@ -20,7 +20,7 @@ const BEFORE_WINDOW = totalsOf({
     SELECT 0 AS number, '0001-01-01T00:00:00Z'::timestamptz AS start_at, '0001-01-01T00:00:00Z'::timestamptz AS hours_start_at,
       ${HOUR} AS hours_end_at, carrying.start_at AS end_at`,
   condition: NOT_VOIDED,
-  // The value is that of all groups together.
+  // Adds up all groups.
   groupBy: [],
 });
 
@@ -29,7 +29,7 @@ const CARRIED = `
   FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS carrying(stream_id, meter_id, start_at, number)
   ORDER BY number`;
 
-/** Returns the value that each window starts with: the value of its stream at that time, over all groups. */
+/** Returns for each window the value that a recurring meter carries over into it, over all groups. */
 export async function carriedOverValues(
   database: Database,
   windows: readonly CarryingWindow[],

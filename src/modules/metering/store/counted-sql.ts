@@ -1,4 +1,6 @@
-/** Regular expression of texts that count as numbers: those of a size that core/decimal parses. JSON numbers always count. */
+/**
+ * Regular expression of texts that count as numbers, as in `parseDecimal` of `core/decimal`. JSON numbers always count.
+ */
 const DECIMAL = '^-?(0|[1-9][0-9]{0,19})([.][0-9]{1,18})?$';
 
 /** Text of a property; null if it is missing, a list or an object. */
@@ -7,9 +9,10 @@ const textOf = (property: string): string => `
     THEN event.properties ->> ${property} END`;
 
 /**
- * SQL that reads the value of an event for a meter: the only place that defines which events count, and as which value. Goes
- * after a FROM with `event` (with `properties`) and `meter` (its row). Yields `read.value`, the exact number for `sum`, `max`,
- * `latest` and `weighted_sum`, and `read.text`, the value that `unique` distinguishes. Each is null if the event has none.
+ * SQL that reads the value of an event for a meter: the only place that defines which events count, and as which value.
+ * To be appended to a FROM clause with `event` (column `properties`) and `meter` (its row). Adds `read.value`, the
+ * exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value that `unique` distinguishes.
+ * Each is null if the event has no such value.
  */
 export const METER_READS = `
   CROSS JOIN LATERAL (SELECT

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Period } from '../../../core/time';
 import type { Database } from '../../../platform/database';
 
-/** Number of keys per page. */
 const KEYS_PER_FETCH = 10_000;
 
 const OPEN_KEYS = `
@@ -13,7 +12,6 @@ const OPEN_KEYS = `
 
 const NEXT_KEYS = `FETCH ${KEYS_PER_FETCH} FROM usage_keys`;
 
-/** Digest over keys of events, and the number of keys. */
 export interface KeysDigest {
   /** SHA-256, hex, over the keys by timestamp and key, each followed by a line feed. */
   readonly digest: string;

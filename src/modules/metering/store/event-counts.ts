@@ -7,7 +7,7 @@ import type { StoredUsageEvent } from '../domain/usage-event';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
-/** Meters that count the event, with its group. */
+/** Meters that count an event, each with the group of the event. */
 const COUNTED_BY = `
   SELECT meter.id, ${GROUP_KEY} AS group_key
   FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
@@ -57,7 +57,9 @@ export class EventCounts {
     return counts;
   }
 
-  /** Counts the hour of an event, and then its windows, again without voided events. Counts only the group of the event. */
+  /**
+   * Counts the hour of an event again, then its windows, without voided events. Changes only the group of the event.
+   */
   async recount(
     stream: string,
     event: StoredUsageEvent,

@@ -27,7 +27,7 @@ const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Hours of the first event from an instant on, and of the event that comes $3 events later. */
+/** Returns the hour of the first event at or after $2, and the hour of the event that comes $3 events later. */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -43,7 +43,7 @@ const COUNT_EVENTS = `
   WHERE stream_id = ANY($1::bigint[]) AND occurred_at >= coalesce($2::timestamptz, '-infinity')
     AND occurred_at < coalesce($3::timestamptz, 'infinity')`;
 
-/** A stream with an upper bound of its events. */
+/** A stream with an upper bound of the number of its events. */
 export interface StreamExtent {
   readonly id: string;
   readonly events: number;
@@ -94,7 +94,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /** Returns the last stream of the event name, and an upper bound of the events of all its streams. */
+  /** Returns the last stream of the event name, and an upper bound of the number of events in all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,
@@ -127,8 +127,9 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the next hours to count of a stream, from `from` or, if that is null, from its first event. These hours
-   * have at most `maxEvents` events, or are one hour. Null if they reach the end of the stream.
+   * Returns the end of the next range of hours of a stream to count. The range starts at `from` or, if `from` is null,
+   * at the first event. It has at most `maxEvents` events, or is a single hour. Null if the range reaches the end of
+   * the stream.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
 import type { OnBusy } from './usage-streams';
 
-/** Advisory lock class of ingest: shared by appends, exclusive while a meter counts stored events. */
+/**
+ * Advisory lock class of ingest. Appends share the lock. The creation of a meter takes it alone to count stored events.
+ */
 const INGEST_KEY = 7_301_995;
-/** Advisory lock class of the creation of meters, one at a time per slot. */
+/** Advisory lock class of the creation of meters. One meter per slot is created at a time. */
 const CREATION_KEY = 7_301_996;
 /** Event names share slots, because a lock per name of a large request would fill the lock table. */
 const SLOT_COUNT = 64;
@@ -22,9 +24,9 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Prevents, until the open transaction ends, that a meter of these event names becomes active without a backfill. So the meters
- * that the next statements read are all meters that count the events.
- * @returns with `skip`, the names that could not be locked, because a meter may be being created; with `wait`, none
+ * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The
+ * next statements therefore read all meters that count the events.
+ * @returns the names that could not be locked, because a meter may be being created; none with `wait`
  */
 export async function lockMeters(
   database: Database,
@@ -53,8 +55,8 @@ export async function lockMeterCreation(database: Database, eventName: string): 
 }
 
 /**
- * Locks ingest of this event name until the open transaction ends, unless a transaction is storing events of it. Never waits,
- * because later appends would queue behind it.
+ * Locks ingest of this event name until the open transaction ends, if no transaction is storing events of the name.
+ * Never waits, because later appends would wait behind this lock.
  * @returns true if ingest is locked
  */
 export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {
@@ -64,8 +66,8 @@ export async function tryLockIngest(database: Database, eventName: string): Prom
 }
 
 /**
- * Returns the virtual ids of the transactions that are storing events of this name. Every transaction that does not see an
- * already committed meter is among them.
+ * Returns the virtual ids of the transactions that are storing events of this name. They include every transaction that
+ * stores such events without seeing a meter that is already committed.
  */
 export async function ingestingTransactions(
   database: Database,

@@ -21,14 +21,17 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
-/** For each billed period of an item: the instant and the position between which its bills counted events. */
+/**
+ * For each billed period of an item: the first instant from which and the last position up to which bills counted
+ * events.
+ */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
   FROM usage_billed
   WHERE stream_id = $1 AND meter_id = $4 AND period_end_at > $2 AND counted_from_at < $3
   GROUP BY item_id, period_start_at, period_end_at`;
 
-/** OFFSET 0 keeps one index lookup per span, however many there are. */
+/** OFFSET 0 makes PostgreSQL look up the events of each span by index, whatever the number of spans. */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,
     count(*) FILTER (WHERE is_counted AND position <= billed_up_to) AS billed,

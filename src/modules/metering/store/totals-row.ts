@@ -23,8 +23,9 @@ export function toUsageTotals(row: TotalsRow): UsageTotals {
 }
 
 /**
- * SQL that adds the columns of {@link TotalsRow} as `totals`: the running totals of a registered window over all groups. Goes
- * after a FROM with `usage_window` and `meter`. A value in two groups of a `unique` meter is counted once.
+ * SQL that adds the columns of {@link TotalsRow} as `totals`: the running totals of a registered window over all
+ * groups. To be appended to a FROM clause with `usage_window` and `meter`. A value in two groups of a `unique` meter is
+ * counted once.
  */
 export const WINDOW_TOTALS = `
   CROSS JOIN LATERAL (

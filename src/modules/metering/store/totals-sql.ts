@@ -63,7 +63,6 @@ type TotalColumn = keyof typeof EMPTY_TOTALS;
 /** Columns of {@link totalsOf} after the group, as in `usage_bucket`. */
 export const TOTAL_COLUMNS = ['events', ...Object.keys(EMPTY_TOTALS)].join(', ');
 
-/** Condition: the event is not voided. */
 export const NOT_VOIDED = 'event.voided_at IS NULL';
 
 export interface PiecesSql {
@@ -159,7 +158,7 @@ function distinctValues(stream: string, meter: string): string {
       ) AS seen`;
 }
 
-/** Returns SQL that reduces `group_key` to the kept properties, in their order. */
+/** Returns SQL that reduces `group_key` to the properties in `kept`, in the order of `kept`. */
 export function groupOf(groupBy: readonly string[], kept: readonly string[]): string {
   if (kept.length === groupBy.length && kept.every((name, index) => name === groupBy[index])) {
     return 'group_key';

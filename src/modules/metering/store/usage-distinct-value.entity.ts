@@ -9,6 +9,6 @@ export class UsageDistinctValueEntity {
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantKeyColumn() readonly endAt!: Date;
   @GroupKeyColumn() readonly groupKey!: string;
-  /** First 16 bytes of the SHA-256 of its text. */
+  /** First 16 bytes of the SHA-256 of the text of the value. */
   @PrimaryColumn({ type: 'uuid' }) readonly valueDigest!: string;
 }

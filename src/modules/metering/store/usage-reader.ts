@@ -22,7 +22,7 @@ const COUNTED_AT_POSITION =
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  /** Index of the period; null for a stream without events in any of them. */
+  /** Index of the period; null in the only row of a stream without events in any of the periods. */
   readonly number: number | null;
   readonly group_key: string;
 }

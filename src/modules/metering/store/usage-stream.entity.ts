@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'ty
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
- * Stream: the ordered events of one name of one customer. A transaction that writes to it, or bills it, locks its row.
+ * Stream: the ordered events of one name of one customer. A transaction that writes to or bills a stream locks its row.
  * `version` increases whenever cached stream state becomes outdated: with a bill, a registered window, a new meter, an
  * archived month, or the deletion of the customer.
  */

@@ -93,8 +93,8 @@ export class UsageStreams {
   }
 
   /**
-   * Locks all streams of customers until the transaction ends. A stream that is created meanwhile comes after them in the lock
-   * order.
+   * Locks all streams of customers until the transaction ends. A stream that is created meanwhile has a higher id, and
+   * so comes later in the lock order.
    */
   async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

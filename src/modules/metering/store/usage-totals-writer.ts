@@ -40,7 +40,7 @@ const SINGLE_PERIOD = `
   SELECT 0 AS number, $3::timestamptz AS start_at, $4::timestamptz AS hours_start_at, $5::timestamptz AS hours_end_at,
     $6::timestamptz AS end_at`;
 
-/** Returns SQL that inserts the totals of a period, for one group or all. */
+/** Returns SQL that inserts the totals of a period, for the group $7 or, if $7 is null, for all groups. */
 function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
   const given = { stream: '$1', meter: '$2', requested: SINGLE_PERIOD, condition: NOT_VOIDED };
   const pieces = { aggregation, groupBy, ...given };
@@ -63,9 +63,9 @@ export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Computes the totals of a meter without registered windows again, for a range of hours of streams that the caller has locked.
-   * The first range of a stream (`from` is null) also invalidates its cached state, so that the fast path counts new events for the
-   * meter.
+   * Computes the hourly totals of a new meter again, for a range of hours of streams that the caller has locked. The
+   * meter must have no registered windows. For the first range of a stream (`from` is null), also invalidates the
+   * cached state of the stream, so that the fast path counts new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();

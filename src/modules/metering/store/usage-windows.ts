@@ -43,8 +43,9 @@ interface WindowTotalsRow extends TotalsRow {
 }
 
 /**
- * Registered windows: their running totals are updated in the commit of each event, so that reading one is a lookup. Used for
- * the reset periods of entitlements, whose boundaries are not those of hours.
+ * Opens, reads and closes registered windows. The running totals of a registered window are updated in the commit of
+ * each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start and end at any
+ * instant.
  */
 @Injectable()
 export class UsageWindows {
@@ -55,8 +56,8 @@ export class UsageWindows {
   ) {}
 
   /**
-   * Registers a window and counts its stored events, in the caller's transaction. Later events update it. Locks the stream
-   * until that transaction ends. Opening an open window is a no-op.
+   * Registers a window and counts its stored events, in the caller's transaction. Later events update the window. Locks
+   * the stream until the transaction ends. Opening an open window is a no-op.
    */
   async open(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
@@ -111,7 +112,7 @@ export class UsageWindows {
     if (closed.length > 0 && !isHour(period)) await this.totals.forgetPeriod(stream, meter, period);
   }
 
-  /** Increments the version of a stream that the caller has locked. */
+  /** Invalidates the cached state of a stream that the caller has locked. */
   invalidateStream(stream: StreamName): Promise<void> {
     return this.streams.invalidate(stream);
   }

@@ -16,7 +16,8 @@ interface WindowRow extends TotalsRow {
 }
 
 /**
- * Registered windows that overlap a time span, and those into which a recurring meter carries the values of events of the span.
+ * Registered windows that overlap a time span, and windows into which a recurring meter carries the values of events of
+ * the span.
  */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,
