@@ -8,8 +8,8 @@ import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
- * Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream or, on the fast
- * path, because the cached state of the stream is outdated.
+ * Result of an event that was not stored. `busy`: the event was not tried. Another transaction has locked its stream
+ * or, on the fast path, the cached state of the stream is outdated.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
@@ -30,7 +30,10 @@ export interface PartOutcome {
   readonly reason: NotTried;
 }
 
-/** Outcome of a request whose commit succeeded, but whose own events could not all be classified. */
+/**
+ * Outcome of a request whose commit succeeded, but some of whose events could not be classified as duplicate or
+ * refused.
+ */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
 }
@@ -42,7 +45,7 @@ export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | Unclassif
 
 /**
  * Separates the events that were not tried from the outcome of a request.
- * @param reason why they were not tried
+ * @param reason why the events were not tried
  */
 export function withoutBusy(
   events: readonly IncomingEvent[],
@@ -59,8 +62,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if an error prevented the classification after the commit; null if none of its events had to
- * be classified, so that the error does not concern it.
+ * Returns the outcome of a request after an error in the classification that follows the commit. Null if no event of
+ * the request had to be classified, because the error then does not concern the request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -71,8 +74,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error to answer a request with after a part of it failed. If events of other parts were stored, the answer must not
- * state that nothing was done.
+ * Returns the error that answers a request of which a part failed. If events of other parts were stored, an error which
+ * states that nothing was done is replaced by {@link OutcomeUnknownError}.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {

@@ -4,24 +4,26 @@ import type { OnBusy } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * Statements of an append in a transaction. Parameters: $1 the current time, $2 the earliest timestamp of the events, then
- * those of FROM_PARAMETERS or FROM_TABLE, which start with the streams.
+ * Statements of an append in a transaction. Parameters: $1 the current time, $2 the earliest timestamp of the events,
+ * and from $3 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}. In both, $3 is the list of stream
+ * ids.
  */
 
 /** Columns with both times. Every statement contains them, because PostgreSQL requires that each parameter is used. */
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
- * Condition: the key is not that of an archived event. Costs nothing while no event is archived. OFFSET 0 makes PostgreSQL look up
- * each key in the index. As a join, it could scan the table, which is far larger than a request.
+ * SQL condition: no archived event has this key. Costs nothing while no event is archived. OFFSET 0 makes PostgreSQL
+ * look up each key in the index. Otherwise it could plan a join that scans the table, which is far larger than a
+ * request.
  */
 const isUnarchived = (key: string): string => `
     (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))
       OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
 
 /**
- * Events as parameters. `position` is the position in the stream if the event is stored; `refusal` is the reason if it is
- * refused.
+ * Events as parameters. `position` is the position that the event gets in the stream if it is stored. `refusal` is the
+ * reason if the event is refused, otherwise null.
  */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
@@ -44,8 +46,9 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * Events in billed periods that a meter counts; `billed` is empty for most requests. The value of a weighted sum carries over,
- * so its event is late for every billed period that counts the event, even if the period starts later.
+ * CTE `late`: events in billed periods, by meter that counts the event. `billed` is empty for most requests. The value
+ * of a weighted sum carries over, so an event is late for every billed period that counts the event, even if the period
+ * starts later.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -129,8 +132,8 @@ export const storedEventParts = (
   ${ADD_TO_BUCKETS}`;
 
 /**
- * Condition: nothing refuses the event. Written as CASE, because PostgreSQL estimates that IS NULL is true for 1 row of 200. It
- * would then plan for a single event, and search the whole list of streams for each event.
+ * SQL condition: the event is not refused. Written as CASE, because PostgreSQL estimates that IS NULL is true for 1 row
+ * of 200. It would then plan for a single event, and search the whole list of streams for each event.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 
@@ -154,7 +157,7 @@ const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${lis
 /** Ids of the streams of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
-/** Cases that a statement of the fast path must handle. They decide which of its statements is used. */
+/** Cases that a statement of the fast path must handle. There is one statement for each combination. */
 export interface FastPathNeeds {
   /** True if the key of an event may be that of an archived event. */
   readonly hasArchive: boolean;
@@ -163,15 +166,22 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Does not try the events of any other stream
- * or, with SKIP LOCKED, of a stream that another transaction has locked. If an event was not stored, returns `positions`: the
- * last position of each stream before the statement, null for a stream that was not tried. If a stream was not tried, also
- * returns `current`: the numbers of the streams whose version is current. A stream that changed after the snapshot of this
- * statement has another version by the time it is locked, and is skipped.
+ * Fast path: stores and counts events of streams whose cached version is current. Does not try events of streams whose
+ * version is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changed after
+ * the snapshot of this statement has another version by the time it is locked, and is skipped.
  *
- * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
- * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the nth
- * position after the last one of its stream.
+ * Returns
+ * - `accepted`: how many events were stored;
+ * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a stream
+ *   that was not tried;
+ * - `current`, if a stream was not tried: the numbers of the streams whose version is current.
+ *
+ * Parameters: $1 the current time, and
+ * - for each stream: $2 id, $3 version, $9 event name;
+ * - for each event: $4 number of the stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (as one
+ *   JSON list).
+ *
+ * Event n of the list gets the last position of its stream plus n.
  */
 const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
@@ -225,7 +235,6 @@ export interface PreparedStatement {
   readonly sql: string;
 }
 
-/** Returns the statement of the fast path. */
 export function fastPathAppend(onBusy: OnBusy, needs: FastPathNeeds): PreparedStatement {
   const [archive, windows] = [
     needs.hasArchive ? '-archive' : '',
@@ -242,11 +251,11 @@ const classified = (incoming: string): string => `
     SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
         WHEN incoming.refusal = 'busy' THEN 'busy'
-        -- Archived events lie in closed months, so one with another timestamp has another content.
+        -- Archived events lie in closed months, so an event outside of closed months has other content.
         WHEN stored.position IS NULL AND EXISTS (
           SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = incoming.key_digest OFFSET 0
         ) THEN CASE incoming.refusal WHEN 'usage_archived' THEN 'duplicate' ELSE 'idempotency_key_reused' END
-        -- Otherwise only late usage prevents an event without a refusal from being stored.
+        -- An event that nothing refused was not stored, because a meter rejects late usage.
         WHEN stored.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
         WHEN stored.stream_id = incoming.stream_id AND stored.position = incoming.position THEN NULL
         WHEN stored.stream_id = incoming.stream_id AND stored.occurred_at = incoming.occurred_at

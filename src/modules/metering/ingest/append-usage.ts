@@ -52,7 +52,7 @@ export class AppendUsage {
     const hasMore = await stageUntilFull(staged, pieces);
     if (staged.length === 0) return NO_EVENTS;
     if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
-    // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read it.
+    // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read the body.
     return this.database.transaction(
       async () => {
         // The client may pause within its own limits. This transaction holds no locks that others wait for yet.

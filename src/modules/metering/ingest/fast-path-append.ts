@@ -39,8 +39,8 @@ interface Classified {
 }
 
 /**
- * Fast path of ingest: stores and counts events with one statement, based on cached stream state. It commits by itself, or with
- * the usage hooks if events may be in registered windows.
+ * Fast path of ingest: stores and counts events with one statement, based on cached stream state. The statement commits
+ * by itself or, if events may be in registered windows, in a transaction with the usage hooks.
  */
 @Injectable()
 export class FastPathAppend {
@@ -126,8 +126,9 @@ export class FastPathAppend {
   }
 
   /**
-   * @param isCommitted true if events were stored. Then an error is returned, together with results that were read without
-   *   counting them
+   * Classifies the events that were not stored, and counts duplicates and refusals.
+   * @param isCommitted true if events were stored. An error is then returned as `failure`, with results that were read
+   *   without counting duplicates and refusals
    * @throws {OutcomeUnknownError} when events were stored, and not even these results can be read
    */
   private async classify(

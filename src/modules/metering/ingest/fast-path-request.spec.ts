@@ -18,8 +18,8 @@ function event(index: number, customer: number, key = String(index), at = NOW): 
 
 describe('events of a list', () => {
   /**
-   * Caches the streams of customers below 10. Those of customers from 5 on are billed until now; that of customer 4 has a registered
-   * window that ends now.
+   * The streams of customers 0 to 9 are cached. The streams of customers 5 to 9 are billed until now. The stream of
+   * customer 4 has a registered window that ends now.
    */
   const cachedOf = ({ customerId }: StreamName) => {
     const customer = Number(customerId.slice(4));

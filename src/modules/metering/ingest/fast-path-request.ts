@@ -38,7 +38,7 @@ export class FastPathRequest {
   readonly streams: RequestStream[] = [];
   /** Index in `streams` of the stream of each event. */
   readonly streamOf: number[] = [];
-  /** Digests of the keys. */
+  /** Digest of the key of each event. */
   readonly digests: string[] = [];
   /** Properties of each event, as JSON. */
   readonly properties: string[] = [];
@@ -50,9 +50,9 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key occurs twice
-   * and there are several streams, all events are in the rest. The first occurrence must be stored, but the fast path could
-   * skip its stream and store the second one.
+   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key
+   * occurs twice and there are several streams, all events are in the rest: the first occurrence of the key must be
+   * stored, but the fast path could skip the stream of the first occurrence and store the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */

@@ -19,8 +19,8 @@ import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
 /**
- * Maximum number of writes of single events that wait for locked streams at the same time; also the maximum for writes of
- * lists. Each waiting write uses a connection.
+ * Maximum number of writes that wait for locked streams at the same time, for single events and for lists separately.
+ * Each waiting write uses a connection.
  */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
@@ -30,18 +30,19 @@ const MAX_RETRIES = 2;
 /** Number of shards of streams on the fast path. Each shard is written by a connection of its own. */
 const SHARD_COUNT = 2;
 
-/** Queues of single events and of lists, apart so that single events never wait for lists. */
+/** Separate queues for single events and for lists, so that single events never wait for lists. */
 interface Queues {
   readonly singles: WriteQueue;
   readonly lists: WriteQueue;
 }
 
 /**
- * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events of cached
- * streams take the fast path; a list is split by shard and by registered windows.
+ * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
+ * of cached streams take the fast path; a list is split by shard and by registered windows.
  *
- * Events whose stream is locked or outdated leave their group, so that no request waits for the stream of another request. A
- * single event then waits in the queue of its stream. A list waits together with other lists that met locked streams.
+ * Events whose stream is locked or outdated are left out of the shared commit, so that no request waits for the stream
+ * of another request. A single event then waits in the queue of its stream. A list waits together with other lists that
+ * met locked streams.
  */
 @Injectable()
 export class IngestBatcher {
@@ -162,7 +163,7 @@ export class IngestBatcher {
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     let stored: readonly FastPathOutcome[];
     try {
-      // The place in the limiter is free again before events go to the slow path, which takes a place of its own.
+      // Gives the place in the limiter back before events go to the slow path, which needs a place of its own.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
       // Repeats each list alone, so that a stream that stays locked fails only its own lists. Not after an outage, because the

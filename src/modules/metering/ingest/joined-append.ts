@@ -10,9 +10,9 @@ import {
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for higher modules that store usage events together with their own rows. Either one statement locks the streams and a later
- * one, in the same transaction, stores the events. Or one statement does both, if the caller knows the version and the last
- * position of the streams from an earlier lock.
+ * SQL for higher modules that store usage events together with their own rows. Usually one statement locks the streams,
+ * and a later one, in the same transaction, stores the events. A single statement does both if the caller knows the
+ * version and the last position of the streams from an earlier lock.
  */
 
 /** SQL expressions of a usage window. */
@@ -24,10 +24,10 @@ export interface WindowSql {
 
 /**
  * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
- * `requested` with the columns `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out streams
- * that another transaction has locked or has just changed, and event names for which a meter is being created. So the bills and
- * windows of a locked stream stay as the statement sees them until the transaction ends: to change them, another transaction has
- * to increment the version of the stream, and for that to lock it.
+ * `requested` with the columns `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out
+ * streams that another transaction has locked or has just changed, and event names for which a meter is being created.
+ * The bills and windows of a locked stream stay as the statement sees them until the transaction ends, because a
+ * transaction that changes them must lock the stream to increment its version.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -42,8 +42,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * Condition on a locked `stream`: an event at this instant is in no billed period, and the only registered window that it
- * changes is this one.
+ * SQL condition on a locked `stream`: an event at this instant is in no billed period, and in no other registered
+ * window than the given one.
  */
 export const changesOnlyWindow = (
   instant: string,
@@ -66,9 +66,10 @@ export const nextWindowChange = (instant: string): string => `
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window, `count` or `sum`, if the caller can compute the totals that events add. Null if another
- * meter also counts the events of the locked `stream`, if the meter has groups or another aggregation, or if the window is a
- * clock hour, whose total is also that of the hour. Holds as long as the version of the stream is the same.
+ * Aggregation of the meter of a window, `count` or `sum`, if the caller can compute the totals that events add. Null if
+ * another meter also counts the events of the locked `stream`, if the meter has groups or another aggregation, or if
+ * the window is exactly one UTC hour, because hour and window then share one total. Valid as long as the version of the
+ * stream is the same.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

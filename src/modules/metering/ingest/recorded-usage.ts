@@ -1,6 +1,6 @@
 import type { LateUsage } from '../domain/late-usage';
 
-/** Row that the statement returns that stores usage on the slow path; `late` is JSON of the database. */
+/** Row returned by the statement that stores usage on the slow path. PostgreSQL returns `late` as JSON. */
 export interface RecordedUsage {
   readonly accepted: number;
   readonly late: readonly {

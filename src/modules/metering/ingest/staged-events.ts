@@ -19,7 +19,7 @@ export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
   readonly refusal: string | null;
-  /** Latest timestamp that events may have; null if none of them is stored anyway. */
+  /** Latest timestamp that events may have; null if all events of the stream are refused. */
   readonly lastInstant: Date | null;
   /** Events before this instant are refused; null: none. */
   readonly closedBefore: Date | null;
@@ -44,9 +44,9 @@ const noColumns = (): Columns => ({
 });
 
 /**
- * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table, which is
- * dropped at the end of the transaction. So a request of any length locks no stream while it is read, even slowly, and keeps at
- * most one chunk in memory.
+ * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table,
+ * which is dropped at the end of the transaction. A request of any length therefore locks no stream while it is read
+ * from a slow client, and uses a bounded amount of memory.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();

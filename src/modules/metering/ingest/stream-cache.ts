@@ -23,9 +23,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams, except those of event names for which a meter is being created. The creation of a meter increments
- * the versions of the streams that it sees. A stream that is committed later keeps its version. If it were cached, the fast path
- * could store an event that the meter does not count.
+ * Reads the state of streams. Leaves out event names for which a meter is being created: the creation of a meter
+ * increments the versions of the streams that it sees, but a stream that is committed later keeps its version. If such
+ * a stream were cached, the fast path could store an event that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -45,15 +45,19 @@ const READ = `
 const MAX_ENTRIES = 150_000;
 
 /**
- * Cache of stream state in this process. It decides which events can be stored without a transaction. Entries of deleted
- * customers, and of customers on test clocks, say that their events always need one. An outdated entry is harmless: the statement
- * that uses it compares the version with the locked row. The cache is emptied when the database session of this process ends,
- * because a standby database may then have taken over. It can lack the last commits, and assign their ids and versions again.
+ * Cache of stream state in this process, which decides which events can be stored without a transaction. Events of
+ * deleted customers and of customers on test clocks always need a transaction. An outdated entry is harmless, because
+ * the statement that uses the entry compares its version with the locked row. The cache is emptied when the database
+ * session of this process ends, because a standby database may then have taken over, which can lack the last commits
+ * and assign their ids and versions again.
  */
 @Injectable()
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
-  /** Former young generation. An entry that is used moves to the young generation. The others are dropped when that is full. */
+  /**
+   * Former young generation. A used entry moves to the young generation. The rest is dropped when the young one is
+   * full.
+   */
   private oldGeneration = new Map<string, CachedStream>();
 
   constructor(

@@ -58,7 +58,7 @@ describe('a write queue', () => {
   });
 
   describe('stays with requests that were taken over', () => {
-    /** Returns a queue that is not idle until `taken` ends, or only for a time. */
+    /** Returns a queue that has passed a request to `onNotTried`, which returned `taken`. */
     const writing = async (taken: Promise<void>) => {
       const queue = new WriteQueue(
         () => Promise.resolve<NotTried[]>(['busy']),

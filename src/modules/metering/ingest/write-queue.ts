@@ -14,16 +14,16 @@ import {
 import type { FastPathRequest } from './fast-path-request';
 import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
-/** Longest wait for requests of clients that were just answered and report again. */
+/** Longest wait for new requests of clients that were just answered. */
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time that a shard waits for requests that `onNotTried` has taken over. Without the wait, its next group would mostly
- * meet the same locked streams, or lock them before these requests do.
+ * Longest time that a shard waits for requests that `onNotTried` has taken over. Without the wait, the next group of
+ * the shard would mostly meet the same locked streams, or lock these streams first.
  */
 const LONGEST_HOLD_MS = 100;
 
-/** From this number of events on, storing them takes longer than a commit, so that shards are written concurrently. */
+/** Number of events from which shards are written concurrently. Storing so many events takes longer than a commit. */
 const EVENTS_WORTH_A_COMMIT = 500;
 
 /** Number of lock timeouts after which the other requests of a failed group are rejected. */
@@ -40,7 +40,9 @@ export interface QueuedRequest {
   retries: number;
 }
 
-/** Writes a group; returns the outcome of each request, or why it or a part of it was not tried. */
+/**
+ * Writes a group of requests. Returns the outcome of each, or why the request or a part of the request was not tried.
+ */
 type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
 
 /** Requests of one shard of the streams. */
@@ -99,7 +101,7 @@ export class WriteQueue {
     for (const listener of this.listeners) listener();
     if (this.isStarting || shard.isWriting) return;
     this.isStarting = true;
-    // Starts in a microtask, because the parts of a request are added one after the other.
+    // Starts in a microtask, after the other parts of the request were added.
     this.scope.runInAsyncScope(() => queueMicrotask(() => this.start()));
   }
 
@@ -113,9 +115,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes the waiting requests of shards, as many as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for about half
-   * as many new requests. Without this wait, among clients that report in a loop, the first event that arrives would get a commit
-   * of its own, and all others would wait for that commit.
+   * Writes the waiting requests of shards, as many as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for
+   * about half as many new requests. Clients that report in a loop are answered together. Without the wait, the first
+   * of them to report again would get a commit of its own, and all others would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -172,8 +174,8 @@ export class WriteQueue {
   }
 
   /**
-   * Answers a request, or passes it to `onNotTried` and returns the result of that. A defect rejects only this request, because
-   * an error thrown here would stop the queue for ever.
+   * Answers a request, or passes it to `onNotTried` and returns the result of that call. Any error rejects only this
+   * request, because an error thrown here would stop the queue for ever.
    */
   private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
     try {
@@ -189,8 +191,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes requests one by one after their group failed, so that one cannot fail the others. Rejects them all after an outage.
-   * After two lock timeouts, rejects the rest: they would wait for the same lock, and so would the requests behind them.
+   * Writes requests one by one after their group failed, so that one request cannot fail the others. After an outage,
+   * rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the rest, which would wait for the same lock
+   * and delay the requests behind them.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],
