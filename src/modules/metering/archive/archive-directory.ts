@@ -13,8 +13,9 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The name contains the start of the digest of the content. So a repeated write
-   * either replaces a file of the same content or gets another name. It never damages a file that another worker has recorded.
+   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. A
+   * repeated write therefore either replaces a file of the same content or gets another name, and never damages a
+   * recorded file.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
@@ -61,9 +62,10 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory has the newest recorded file in its recorded size. Otherwise its volume is probably not mounted.
-   * @param latest null if no file was recorded; then the directory must exist
-   * @throws {Error} if it is missing
+   * Requires that the directory contains the newest recorded file in its recorded size. Otherwise the volume of the
+   * directory is probably not mounted.
+   * @param latest the newest recorded file; null if there is none, in which case only the directory must exist
+   * @throws {Error} if the file or the directory is missing, or the size differs
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
     const path = join(this.path, latest?.name ?? '');

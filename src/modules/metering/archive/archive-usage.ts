@@ -35,9 +35,9 @@ export interface MonthToClose {
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
- * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress row, so that
- * only one worker archives at a time. An interrupted step is repeated. It writes the same file, because closed months do not
- * change. Events are removed later (`RemoveArchivedUsage`).
+ * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress
+ * row, so that only one worker archives at a time. An interrupted step is repeated and writes the same file, because
+ * closed months do not change. `RemoveArchivedUsage` removes the events later.
  */
 @Injectable()
 export class ArchiveUsage {
@@ -73,10 +73,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams, in the transaction of {@link archiveNext}. Leaves out streams whose billed or open periods may still
-   * need the month.
-   * @param openSince reads the start of the earliest unbilled period, by customer. Called after the streams are locked, so that
-   *   no period that needs the month can be billed or opened in the meantime.
+   * Closes a month of streams, in the transaction of {@link archiveNext}. Leaves out streams whose billed or open
+   * periods may still need the month.
+   * @param openSince returns the start of the earliest unbilled period by customer id. Called after the streams are
+   *   locked, so that no period that needs the month can be billed or opened in the meantime.
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -183,7 +183,9 @@ export class ArchiveUsage {
   }
 }
 
-/** Returns the progress of the running search, or else of a new search if one is due; null if none is due. */
+/**
+ * Returns the progress of the running search. If none is running, returns that of a new search, or null if none is due.
+ */
 function currentOrNewSearch(
   progress: ArchiveProgress,
   beforeAt: Date,

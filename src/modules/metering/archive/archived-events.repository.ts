@@ -4,7 +4,6 @@ import type { RecordedFile } from '../domain/archive-file';
 import { hourOf } from '../store/counted-sql';
 import type { StoredMonth } from './usage-archive.repository';
 
-/** Written months whose events are still stored, oldest first. Skips months that another worker has locked. */
 const MONTHS = `
   SELECT stream_id AS "streamId", start_at AS "startAt", end_at AS "endAt", first_file AS "firstFile",
     last_file AS "lastFile"
@@ -17,8 +16,9 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a registered window
- * begins or ends, because a void counts the window again from the totals of whole hours and the events at its edges.
+ * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a
+ * registered window begins or ends, because a void recounts the window from the totals of its whole hours and from the
+ * events at its edges.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -56,15 +56,15 @@ export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks and returns months that were written until `writtenBy` and whose events are still stored, oldest first. Skips months
-   * that another worker has locked.
+   * Locks and returns months that were written at or before `writtenBy` and whose events are still stored, oldest
+   * first. Skips months that another worker has locked.
    */
   claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();
     return this.database.query<StoredMonth>(MONTHS, [writtenBy, limit]);
   }
 
-  /** Marks a file as read again and matched. */
+  /** Records that a file was read again and matched its recorded digest. */
   async setVerified({ month, number }: RecordedFile, now: Date): Promise<void> {
     await this.database.query(SET_VERIFIED, [month, number, now]);
   }

@@ -46,13 +46,11 @@ const WITH_HOURS_OF = `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at
   ))`;
 
-/** End of the archived months of a stream, if an hour that a range touches has archived events. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
   FROM ${WITH_HOURS_OF} AND month.stream_id = $1
   LIMIT 1`;
 
-/** End of an archived month, of any stream of this event name, with events in an hour that a range touches. */
 const MISSING_OF_NAME = `
   SELECT month.end_at AS "archivedBefore"
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -85,7 +83,6 @@ const CLOSED_OF_CUSTOMER = `
 const LAST_OF_NAME = `
   SELECT max(${archivedBefore('stream.id')}) AS "archivedBefore" FROM usage_stream AS stream WHERE event_name = $1`;
 
-/** Query for the archived months of a stream in a period. */
 export interface ArchivedQuery {
   readonly customerId: string;
   readonly eventName: string;
@@ -93,11 +90,10 @@ export interface ArchivedQuery {
 }
 
 interface NumberedMonthRow extends MonthRow {
-  /** Position of the query from 1. */
+  /** Number of the query in the list of queries, from 1. */
   readonly number: number;
 }
 
-/** An archived month with its stream. */
 export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
@@ -106,7 +102,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds those whose single events are needed. */
+/** Reads archived months, and finds months whose single events a request needs. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -171,8 +167,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. Returns the end
-   * of the closed months of a stream if one of these periods starts before it, otherwise null.
+   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. If
+   * one of the periods starts in the closed months of its stream, returns the end of the closed months, otherwise null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
     return this.queryEnd(OF_BILLED_PERIODS, [

@@ -107,7 +107,7 @@ export class ArchivedUsage {
   }
 }
 
-/** @throws {ProblemError} `usage_archived`, unless `archivedBefore` is null */
+/** @throws {ProblemError} `usage_archived` if `archivedBefore` is not null */
 function refuse(archivedBefore: Date | null, otherwise?: string): void {
   if (archivedBefore !== null) throw usageArchived(archivedBefore, otherwise);
 }

@@ -8,8 +8,9 @@ import { ArchivedEventsRepository } from './archived-events.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
- * Pause between the commit that records the keys of archived events and the one that deletes them. No statement runs longer than
- * ten minutes, so each statement that stores events sees either the key as archived or the event as stored.
+ * Pause between the commit that records the keys of archived events and the commit that deletes the events. No
+ * statement runs longer than ten minutes, so each statement that stores events sees either the key as archived or the
+ * event as stored.
  */
 const PAUSE_MS = 15 * 60_000;
 

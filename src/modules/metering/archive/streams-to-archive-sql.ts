@@ -1,9 +1,9 @@
 import { archivedBefore } from './archived-sql';
 
 /**
- * Number of events of each stream in a month. Counts streams in the order of their ids until there are more than $5 events. So
- * the count of a stream is complete if it and the streams before it have at most $5 events together. OFFSET 0 keeps the lookups
- * by index.
+ * Counts the events of each stream in a month, in the order of the stream ids, and stops after $5 + 1 events. The count
+ * of a stream is complete if this stream and the streams before it have at most $5 events together. OFFSET 0 makes
+ * PostgreSQL look up the events of each stream by index.
  * @param streams FROM item with the column `id`
  */
 const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `
@@ -43,9 +43,10 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Locked streams whose month can be closed: every billed period that begins before the end of the month has ended before the
- * retention period, and has no late usage to bill. Late usage of a deleted customer is never billed. `closedBefore` is the end of
- * the month or, if that is later, of the last of these periods, so that no period is billed again from only a part of its events.
+ * Finds the locked streams whose month can be closed. Every billed period that begins before the end of the month must
+ * have ended before the retention period, and must have no late usage to bill. Late usage of a deleted customer does
+ * not count, because it is never billed. `closedBefore` is the end of the month, or the end of the last of these
+ * periods if that is later, so that no period is billed again from only a part of its events.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -25,7 +25,7 @@ export class UsageArchiveProgressEntity {
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
-  /** Time at which all months before `beforeAt` were done; null while they are not. */
+  /** Time at which the search had done all months before `beforeAt`; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /** Start of the earliest month with events that are not archived, as found by the last search; null before the first. */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;

@@ -38,7 +38,7 @@ const INSERT_MONTHS = `
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
 
-/** Sorted by stream, then in the order in which a proof digests keys. At most $5 events of each stream. */
+/** At most $5 events of each stream, by stream, timestamp and key. A proof digests keys in the same order. */
 const EVENTS = `
   SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
     event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
@@ -90,8 +90,8 @@ export interface StreamToArchive {
   /** Earliest month before the retention period with events that are not archived; null if there is none. */
   readonly month: Date | null;
   /**
-   * Number of events in the month being archived; null if they were not counted. Complete for a stream if it and the streams
-   * before it have at most `maxEvents` together.
+   * Number of events in the month being archived; null if they were not counted. The number is complete if this stream
+   * and the streams before it have at most `maxEvents` together.
    */
   readonly events: string | null;
 }
@@ -118,7 +118,7 @@ export interface ArchivedEvent {
   readonly voidedPosition: string | null;
 }
 
-/** A written month of a stream whose events are still stored. */
+/** A written month of a stream whose events are still in the database. */
 export interface StoredMonth {
   readonly streamId: string;
   readonly startAt: Date;
@@ -184,9 +184,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams until the transaction ends, up to the first one that another transaction has locked. If that is the first
-   * stream, waits for it alone, so that the archive holds no other streams while it waits.
-   * @returns the locked streams, in sequence
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
+   * locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it waits.
+   * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();

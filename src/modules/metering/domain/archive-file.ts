@@ -2,7 +2,7 @@
 export interface ArchiveFile {
   /** Start of the month, in UTC. */
   readonly month: Date;
-  /** From 1, within the month. */
+  /** Number of the file within the month, from 1. */
   readonly number: number;
   /** Path within the directory of the archive. */
   readonly name: string;
@@ -16,6 +16,8 @@ export interface ArchiveFile {
 /** A file that is complete and on disk. */
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
-  /** Time at which the file was read again and matched; null before. Its events are removed only after that. */
+  /**
+   * Time at which the file was read again and matched; null before. The events of the file are removed only afterwards.
+   */
   readonly verifiedAt: Date | null;
 }
