@@ -39,7 +39,6 @@ export class AddonEntitlementsService {
   ) {}
 
   /**
-   * Links an add-on to an entitlement.
    * @throws {ProblemError} `reference_not_found`, `addon_entitlement_value_contradicts`, `addon_entitlement_exists`,
    * `too_many_addon_entitlements`
    */

@@ -42,7 +42,6 @@ export class BalanceUsageService {
     return after.map(({ record }) => record);
   }
 
-  /** Records the events of thresholds that balances have reached. */
   async recordReached(balances: readonly ReachedBalance[]): Promise<void> {
     const reached = balances.flatMap(({ record, percents, now }) =>
       percents.map((percent) => ({ after: { record, percent }, occurredAt: now })),

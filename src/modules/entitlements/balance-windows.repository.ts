@@ -61,7 +61,6 @@ export const DUE_BALANCES: DueTable<DueBalance> = {
   },
 };
 
-/** Finds balances by their usage windows. */
 @Injectable()
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}

@@ -23,7 +23,6 @@ import {
   toBalanceRecord,
 } from './balance-rows';
 
-/** Customer whose balances are read or written. */
 export interface EntitledCustomer {
   readonly id: string;
   readonly testClockId: string | null;

@@ -2,7 +2,6 @@ import type { Request } from 'express';
 
 const PATH = /^\/v1\/customers\/[^/]+\/entitlements\/[^/]+\/consume$/;
 
-/** Returns true if the request consumes an entitlement. */
 export function isConsumeRequest(request: Request): boolean {
   return request.method === 'POST' && request.path.endsWith('/consume') && PATH.test(request.path);
 }

@@ -280,7 +280,6 @@ function targetOf({ customerId, key }: ConsumptionTarget): string {
   return `${customerId} ${key}`;
 }
 
-/** Groups the requests by balance. */
 function balancesOf(requested: readonly RequestedConsumption[]): readonly RequestedBalance[] {
   const balances = new Map<string, RequestedBalance>();
   for (const { request, ...target } of requested) {

@@ -13,7 +13,6 @@ export interface ConsumptionTarget {
   readonly key: string;
 }
 
-/** Decided requests of one balance. */
 export interface DecidedConsumptions {
   readonly record: BalanceRecord;
   readonly decisions: readonly ConsumptionDecision[];

@@ -14,7 +14,6 @@ const transformer = {
     value === null || value === undefined ? value : toNumeric(value),
 };
 
-/** Maps an exact number to a `numeric` column. */
 export function DecimalColumn(
   options: { readonly name?: string; readonly nullable?: true } = {},
 ): PropertyDecorator {

@@ -17,7 +17,6 @@ import { BalancesService } from './balances.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { remainingIn, viewOf } from './running-grants.service';
 
-/** Creates, lists and voids grants. */
 @Injectable()
 export class GrantsService {
   constructor(
@@ -29,10 +28,7 @@ export class GrantsService {
     private readonly outbox: Outbox,
   ) {}
 
-  /**
-   * Creates a grant for a customer.
-   * @throws {ProblemError} what `BalancesService.lock` throws, `grant_contradicts`, `too_many_grants`
-   */
+  /** @throws {ProblemError} what `BalancesService.lock` throws, `grant_contradicts`, `too_many_grants` */
   create(customerId: string, key: string, terms: GrantTerms): Promise<GrantView> {
     return this.database.transaction(async () => {
       const { record, now } = await this.balances.lock(customerId, key);

@@ -11,7 +11,7 @@ import {
  * not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
-/** Memory of a balance and of each of its sources, measured on Node 20. */
+/** Memory of a balance, and of each of its sources, in bytes, measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
@@ -30,7 +30,7 @@ export interface KnownBalance {
  * process ends, because a standby database that takes over may lack the last commits.
  */
 export class KnownBalances {
-  /** In the order of their last write. */
+  /** Balances in the order of their last write. */
   private readonly entries = new BoundedMap<string, KnownBalance>(MAX_BYTES, bytesOf);
 
   /** Returns the balance if it is valid at `now` and only this process is known to change it. */

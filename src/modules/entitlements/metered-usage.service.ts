@@ -17,7 +17,6 @@ const ONE = rational(1n);
 /** Maximum number of cached meters. Each has at most about 30 kB, most of it metadata. */
 const MAX_CACHED_METERS = 2_000;
 
-/** A usage event of a consumption. */
 export interface ConsumptionEvent {
   readonly idempotencyKey: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -73,7 +72,6 @@ export class MeteredUsageService {
     return used;
   }
 
-  /** Returns the name of the events that a meter counts. */
   async eventNameOf(meterId: string): Promise<string> {
     return (await this.meterOf(meterId)).eventName;
   }

@@ -121,8 +121,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the rule for windows that started before now: the rule of the calendar window that has ended, or else the current
-   * rule.
+   * Returns the rule for windows that start before now. After the end of a calendar window, this is the rule of that
+   * window, even if the plan resets otherwise by now. In all other cases it is the current rule.
    */
   private async formerRule(
     before: BalanceRow,
@@ -175,9 +175,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Starts another window. If it overlaps the former window, it counts the usage since its own start, and plan usage and grant
-   * usage of the former window stay plan usage and grant usage.
-   * @param next the new window; the instant up to which its usage counts (null: all of it); the allowance of the former window
+   * Replaces the window by another one. If the new window overlaps the former window, it counts the usage since its own
+   * start. Plan usage and grant usage of the former window then stay plan usage and grant usage.
    */
   private async replaceWindow(
     one: RecalculationRequest,
@@ -185,7 +184,9 @@ export class RecalculateBalanceService {
     given: CustomerAllowance,
     next: {
       readonly window: ResetWindow;
+      /** Instant up to which usage counts in the new window; null: all usage counts. */
       readonly endAt: Date | null;
+      /** Allowance of the former window. */
       readonly allowance: Rational | null;
     },
   ): Promise<Recalculation> {

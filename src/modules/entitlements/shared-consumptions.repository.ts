@@ -190,7 +190,6 @@ function countingOf(writes: readonly ConsumptionWrite[]): Counting {
   return streams.every(({ plainAggregation }) => plainAggregation !== null) ? 'plain' : 'any';
 }
 
-/** Returns the parameters about streams and events. */
 function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknown[] {
   const events = eventsOf(writes);
   const streams = writes.map(({ balance: { stream } }) => stream);

@@ -1,7 +1,7 @@
 /** Fields of a subscription that decide whether it gives access. */
 export interface AccessState {
   readonly status: string;
-  /** Instant at which the subscription became past due; null unless a payment is overdue. */
+  /** Instant at which the subscription became past due; null if no payment is overdue. */
   readonly pastDueSince: Date | null;
   /** Scheduled end; null if none is scheduled. */
   readonly cancelAt: Date | null;

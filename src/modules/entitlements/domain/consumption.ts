@@ -18,7 +18,6 @@ export interface Consumption {
   readonly state: CustomerEntitlement;
 }
 
-/** A request to consume, with its answer. */
 export interface ConsumptionDecision extends ConsumptionRequest {
   readonly answer: Consumption;
 }

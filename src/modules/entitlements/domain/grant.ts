@@ -54,7 +54,6 @@ export type GrantBalance = Pick<
   readonly balance: Rational;
 };
 
-/** Usage taken from one grant. */
 export interface GrantUsage {
   readonly grant: GrantBalance;
   readonly taken: Rational;

@@ -38,8 +38,8 @@ const MAX_APART_MS = 10_000;
 
 /**
  * Returns the time at which a balance is read and changed: `now`, or the start of its window or of the current billing
- * period if that is later. Another process, whose clock is ahead, may have begun these (decision 165). A start more
- * than {@link MAX_APART_MS} ahead has no effect, so that a balance recovers from a wrong clock.
+ * period if that is later. A process whose clock is ahead may already have begun the window or the period (decision
+ * 165). A start more than {@link MAX_APART_MS} ahead has no effect, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(
