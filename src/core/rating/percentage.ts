@@ -20,11 +20,11 @@ import {
   type TraceStep,
 } from './trace';
 
-/** Sums over the events of a percentage price, enough to rate them without the events. */
+/** Sums over the events of a percentage price, from which the events can be rated together. */
 export type ChargedEvents = {
   /** Events that are not wholly free. */
   readonly events: bigint;
-  /** Sum of their base amounts, less free parts, in minor units. */
+  /** Sum of the base amounts of these events, less free parts, in minor units. */
   readonly base: Rational;
   /** Amount added by the minimum per event, and by the rule that all events together cost at least zero. */
   readonly raisedBy: Rational;
