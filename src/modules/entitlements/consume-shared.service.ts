@@ -155,7 +155,8 @@ export class ConsumeSharedService {
       for (const one of decided) this.remember(one);
       return answersOf(decided);
     } catch (error) {
-      // The requests are then answered one by one, so that each gets its own error and does not fail the others.
+      // The requests are then answered one by one, so that each request gets its own error and does not fail the
+      // others.
       if (isOutage(error)) throw error;
       this.logger.warn({ err: error }, 'consumptions failed together, and are done one by one');
       return new Map();

@@ -25,7 +25,7 @@ export class RunningGrantsService {
   }
 
   /**
-   * Writes the grants that changed, and records the events of those that ended.
+   * Writes the grants that changed, and records events for the grants that ended.
    * @param record the balance before the recalculation, which the caller has locked
    * @param before grants of the balance before the recalculation
    */

@@ -4,8 +4,8 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Skips subscriptions of customers without a stream: billing usage creates a stream, so
- * these customers have no billed usage that could change.
+ * Inserts closed subscriptions. Skips subscriptions of customers without a stream, because no usage was billed to these
+ * customers: billing usage creates a stream.
  */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)

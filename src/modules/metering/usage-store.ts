@@ -58,7 +58,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all of them as one period, at one position of the stream. */
+/** Usage of each window, and of all windows as one period, at one position of the stream. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
@@ -209,7 +209,7 @@ export abstract class UsageStore {
   ): Promise<readonly (readonly ArchivedMonth[])[]>;
 
   /**
-   * Returns accepted events, voided or not, newest first, without those of archived months.
+   * Returns accepted events, voided or not, newest first. Leaves out events of archived months.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage>;

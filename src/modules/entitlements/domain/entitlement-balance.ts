@@ -115,8 +115,8 @@ export function newlyReached(
 
 /**
  * Returns the counter with a new total of usage. Expired grant usage stays as it is. The rest of the total is plan
- * usage, up to the allowance or the former plan usage, whichever is greater. If the total falls, for example because an
- * event was voided, expired grant usage falls by the same amount, but not below the usage beyond the allowance.
+ * usage, up to the allowance or the former plan usage, whichever is greater. If the total falls, for example after a
+ * void, expired grant usage falls by the same amount, but not below the usage beyond the allowance.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,

@@ -142,8 +142,8 @@ export function counterOfReplacement(
 }
 
 /**
- * Drops the last window of a customer who no longer has the entitlement: when the window has ended, or at once if it has neither
- * usage nor notified thresholds. A later grant then starts a new window.
+ * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage or notified thresholds
+ * until it ends. A later grant starts a new window.
  */
 export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
   const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;

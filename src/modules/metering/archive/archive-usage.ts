@@ -108,7 +108,10 @@ export class ArchiveUsage {
     });
   }
 
-  /** Searches the next streams for events of the month. Returns the streams to close, or `done` if none of them has any. */
+  /**
+   * Searches the next streams for events of the month. Returns the streams to close, or `done` if no stream has such
+   * events.
+   */
   private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
@@ -249,7 +252,9 @@ function countsOf(
   }));
 }
 
-/** Returns an event as a line of a file: the reported fields, then those that the service stored. */
+/**
+ * Returns an event as a line of a file: the fields that the client reported, then the fields that the service added.
+ */
 function lineOf(event: ArchivedEvent): string {
   const reported = {
     idempotency_key: event.idempotencyKey,

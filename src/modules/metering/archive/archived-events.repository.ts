@@ -17,8 +17,8 @@ const SET_VERIFIED =
 
 /**
  * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a
- * registered window begins or ends, because a void recounts the window from the totals of its whole hours and from the
- * events at its edges.
+ * registered window begins or ends. A void recounts the window from the totals of its whole hours and from the events
+ * at its edges.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (

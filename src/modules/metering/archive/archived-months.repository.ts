@@ -159,8 +159,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Searches all streams of an event name for an archived month with events in an hour that one of these ranges touches. Returns
-   * the end of such a month; null if there is none.
+   * Searches all streams of an event name for archived events in the hours that these ranges touch. Returns the end of
+   * an archived month with such events; null if there is none.
    */
   findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);

@@ -58,8 +58,8 @@ export class RemoveArchivedUsage {
   }
 
   /**
-   * Reads files again and marks those that match as verified. Stops and returns false at a file that is missing or differs: its
-   * events stay in the database.
+   * Reads files again and marks matching files as verified. Stops and returns false at a file that is missing or
+   * differs: its events stay in the database.
    */
   private async verify(
     files: readonly RecordedFile[],

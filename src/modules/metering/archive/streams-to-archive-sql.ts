@@ -46,7 +46,7 @@ export const NEXT_STREAMS = `
  * Finds the locked streams whose month can be closed. Every billed period that begins before the end of the month must
  * have ended before the retention period, and must have no late usage to bill. Late usage of a deleted customer does
  * not count, because it is never billed. `closedBefore` is the end of the month, or the end of the last of these
- * periods if that is later, so that no period is billed again from only a part of its events.
+ * periods if that is later. No period is then billed again from only a part of its events.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

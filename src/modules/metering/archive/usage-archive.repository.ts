@@ -242,8 +242,8 @@ export class UsageArchiveRepository {
   async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
     await this.database.insert(UsageArchiveFileEntity, file);
     await this.database.query(INSERT_KEYS, [keyDigests]);
-    // Updates the statistics at each power of two. Otherwise ingest statements that were planned while the table was small would
-    // continue to read all of it.
+    // Updates the statistics at each power of two. Otherwise ingest statements that were planned while the table was
+    // small would continue to read the whole table.
     if (Number.isInteger(Math.log2(file.number)))
       await this.database.query('ANALYZE usage_archived_key');
   }

@@ -107,10 +107,10 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
- * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock, and a repetition within
- * a request comes after the first occurrence. The plan is cached and used for lists of any length, so it has no join that could
- * be long on both sides.
+ * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has
+ * locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. A key
+ * that occurs twice in a request is stored with its first event. The plan is cached and used for lists of any length,
+ * so no join may be long on both sides.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
@@ -272,9 +272,9 @@ const classified = (incoming: string): string => `
 const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index';
 
 /**
- * Classifies the events that were not stored, and counts duplicates and refusals by hour. A separate statement, because it must
- * see events that other transactions have stored under the same keys in the meantime, and earlier events of the same request.
- * Looks each key up by index, because the table is larger than any request.
+ * Classifies the events that were not stored, and counts duplicates and refusals by hour. A separate statement, because
+ * it must see the events that the append has stored, and events that other transactions have stored under the same keys
+ * in the meantime. Looks each key up by index, because the table is larger than any request.
  */
 const classifySql = (incoming: string): string => `
   ${classified(incoming)},

@@ -17,8 +17,8 @@ interface StreamEvents {
   /** True if an event may be in a registered window. */
   hasWindow: boolean;
   /**
-   * Part to which the events belong, and the index of the stream in that part. Null until it is determined, and for events of the
-   * slow path.
+   * Part to which the events belong, and the index of the stream in that part. Null at first, and for events that take
+   * the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
@@ -27,7 +27,10 @@ interface StreamEvents {
 export interface SplitRequest {
   /** Parts for the fast path. They share no stream and can be written concurrently. */
   readonly parts: readonly FastPathRequest[];
-  /** Events for the slow path: those that may need its transaction or be refused, and all others of their streams. */
+  /**
+   * Events for the slow path: events that may be refused or need a transaction, and all other events of the same
+   * streams.
+   */
   readonly rest: readonly IncomingEvent[];
 }
 
@@ -142,7 +145,7 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the streams whose events may be in registered windows, except those that were not tried.
+   * Returns the streams whose events may be in registered windows, without streams that were not tried.
    * @param positions as in {@link notTried}; null if all streams were tried
    */
   changedStreams(positions: readonly (string | null)[] | null): ChangedStreams {

@@ -130,9 +130,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a request that the fast path could not store. If its stream was locked, tries the fast path again, because another
-   * process holds the lock for one commit only; after `MAX_RETRIES` the request waits in the queue of its stream. If the cached
-   * stream was outdated, the request takes the slow path.
+   * Retries a request that the fast path could not store. If its stream was locked, tries the fast path again, because
+   * another process holds the lock for one commit only. After {@link MAX_RETRIES} retries, the request waits in the
+   * queue of its stream. If the cached stream was outdated, the request takes the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;

@@ -26,8 +26,8 @@ export interface WindowSql {
  * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
  * `requested` with the columns `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out
  * streams that another transaction has locked or has just changed, and event names for which a meter is being created.
- * The bills and windows of a locked stream stay as the statement sees them until the transaction ends, because a
- * transaction that changes them must lock the stream to increment its version.
+ * Until the transaction ends, the bills and windows of a locked stream stay as the statement sees them: a transaction
+ * that changes bills or windows must lock the stream to increment its version.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -67,9 +67,9 @@ export const nextWindowChange = (instant: string): string => `
 
 /**
  * Aggregation of the meter of a window, `count` or `sum`, if the caller can compute the totals that events add. Null if
- * another meter also counts the events of the locked `stream`, if the meter has groups or another aggregation, or if
- * the window is exactly one UTC hour, because hour and window then share one total. Valid as long as the version of the
- * stream is the same.
+ * another meter also counts the events of the locked `stream`, or if the meter has groups or another aggregation. Also
+ * null if the window is exactly one UTC hour, because hour and window then share one total. Valid as long as the
+ * version of the stream is the same.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

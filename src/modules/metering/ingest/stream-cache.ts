@@ -48,8 +48,8 @@ const MAX_ENTRIES = 150_000;
  * Cache of stream state in this process, which decides which events can be stored without a transaction. Events of
  * deleted customers and of customers on test clocks always need a transaction. An outdated entry is harmless, because
  * the statement that uses the entry compares its version with the locked row. The cache is emptied when the database
- * session of this process ends, because a standby database may then have taken over, which can lack the last commits
- * and assign their ids and versions again.
+ * session of this process ends, because a standby database may then have taken over. A standby can lack the last
+ * commits, and then assigns their ids and versions again.
  */
 @Injectable()
 export class StreamCache {
@@ -80,7 +80,9 @@ export class StreamCache {
     return older;
   }
 
-  /** Caches the state of streams. Skips streams that do not exist yet, and those for which a meter is being created. */
+  /**
+   * Caches the state of streams. Skips streams that do not exist yet, and streams for which a meter is being created.
+   */
   async read(names: readonly StreamName[]): Promise<void> {
     const rows = await this.database.queryPrepared<CachedStreamRow>('usage-streams-cache', READ, [
       names.map(({ customerId }) => customerId),

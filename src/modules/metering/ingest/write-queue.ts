@@ -63,8 +63,9 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a request, or the part of it, that was not tried because of its streams. If it returns a
-   *   promise, the shard waits for the promise, at most {@link LONGEST_HOLD_MS}, before it writes its next group
+   * @param onNotTried takes over a request, or a part of a request, that was not tried because of its streams. If
+   *   `onNotTried` returns a promise, the shard waits for the promise, at most {@link LONGEST_HOLD_MS}, before it
+   *   writes its next group
    */
   constructor(
     private readonly writeGroup: WriteGroup,

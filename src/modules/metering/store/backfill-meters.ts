@@ -34,9 +34,9 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends, if one step can count them and no other transaction has
-   * locked one of them or is storing events of the name. Never waits.
-   * @returns the locked streams; null if they could not be locked, so that a meter of the name needs a backfill
+   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if one step cannot count the
+   * streams, if another transaction has locked one of them, or if another transaction is storing events of the name.
+   * @returns the locked streams; null after a failure, so that a meter of the name needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     const { events } = await this.backfills.extentOf(eventName);

@@ -3,7 +3,7 @@ import { Column, PrimaryColumn } from 'typeorm';
 /** Group key: canonical JSON array of the texts of a group. */
 const GROUP_KEY = { type: 'varchar', length: 1000, collation: 'C' } as const;
 
-/** Stream id in a primary key. Has no foreign key, which would have to be checked for each of thousands of rows. */
+/** Stream id in a primary key. Has no foreign key, because checking it for each of thousands of rows takes too long. */
 export function StreamKeyColumn(): PropertyDecorator {
   return PrimaryColumn({ type: 'bigint' });
 }

@@ -18,8 +18,8 @@ export class UsageStreamEntity {
   @Column({ type: 'bigint' }) readonly lastPosition!: string;
   @Column({ type: 'bigint', default: 0 }) readonly version!: string;
   /**
-   * Events before this instant can be neither stored nor voided, because a part of them is archived or about to be; null if no
-   * month is closed.
+   * Events before this instant can be neither stored nor voided, because some are archived or about to be archived.
+   * Null if no month is closed.
    */
   @InstantColumn({ nullable: true }) readonly closedBefore!: Date | null;
 }

@@ -64,8 +64,8 @@ export class UsageTotalsWriter {
 
   /**
    * Computes the hourly totals of a new meter again, for a range of hours of streams that the caller has locked. The
-   * meter must have no registered windows. For the first range of a stream (`from` is null), also invalidates the
-   * cached state of the stream, so that the fast path counts new events for the meter.
+   * meter must have no registered windows. With the first range of a stream (`from` is null), also invalidates the
+   * cached state of the stream. The fast path then counts new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -77,8 +77,9 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events; those of a
-   * window from the totals of its whole hours and the events before and after these hours. The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
+   * totals of a window are computed from the totals of its whole hours, and from the events before and after these
+   * hours. The caller has locked the stream.
    * @param groupKey group to count; null: all
    */
   async countPeriod(
