@@ -10,13 +10,12 @@ import {
 import { type Refund, RefundsRepository } from '../refunds';
 import type { BookedMovement } from './difference';
 
-/** A booked charge or refund, and when it was sent to the provider. */
 export interface SentMovement {
   readonly booked: BookedMovement;
+  /** Time at which the charge or refund was sent to the provider. */
   readonly at: Date;
 }
 
-/** Finds booked charges and refunds. */
 @Injectable()
 export class BookedMovementsService {
   constructor(
@@ -25,8 +24,8 @@ export class BookedMovementsService {
   ) {}
 
   /**
-   * Returns a function that finds the booked payment or refund of a reported one, by our id or else by the provider's id. The
-   * function returns null if none is booked.
+   * Returns a function that finds the booked payment or refund of a reported charge or refund: by our id, or else by
+   * the provider's id. The function returns null if nothing is booked.
    */
   async finderFor(
     kind: MovementKind,
@@ -41,21 +40,21 @@ export class BookedMovementsService {
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
   }
 
-  /** Returns a booked payment or refund as it is now; null if it is null, or was deleted. */
+  /** Reads a booked payment or refund again. Returns null if it was deleted, or if `booked` is null. */
   async reread(booked: BookedMovement | null): Promise<BookedMovement | null> {
     if (booked === null) return null;
     const [found] = await this.find(booked.kind, [booked.id], []);
     return found ?? null;
   }
 
-  /** Returns the ids of our payments that these refunds give back, by the provider's id of the charge. */
+  /** Returns the ids of the payments that were refunded, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
     const payments = await this.payments.findReported([], references);
     return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
   }
 
-  /** Returns succeeded charges or refunds that were sent to a provider in a period, oldest first. */
+  /** Returns booked succeeded charges or refunds that were sent to the provider in a period, oldest first. */
   async sent(kind: MovementKind, query: SentQuery): Promise<readonly SentMovement[]> {
     if (kind === 'charge') {
       const payments = await this.payments.findSent(query);

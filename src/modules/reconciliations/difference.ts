@@ -10,12 +10,12 @@ export const DIFFERENCE_TYPES = [
 ] as const;
 export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
 
-/** A payment or refund as it is booked. */
+/** A payment or refund as booked here, in the form that is compared with {@link ProviderMovement}. */
 export interface BookedMovement {
   readonly kind: MovementKind;
   /** Our id of the payment or refund. */
   readonly id: string;
-  /** The payment, or the payment of the refund. */
+  /** Id of the payment itself, or of the payment that the refund belongs to. */
   readonly paymentId: string;
   /** The provider's id of the charge or refund; null: unknown. */
   readonly reference: string | null;
@@ -49,8 +49,8 @@ export interface Difference {
 }
 
 /**
- * Returns the difference between the books and the provider for one charge or refund, or null. Only money that has moved, on
- * either side, makes a difference. Pending payments and refunds are left to polling.
+ * Returns the difference between the books and the provider for one charge or refund, or null. A difference requires
+ * that money has moved on at least one side. Returns null for open payments and refunds, which are polled.
  */
 export function differenceBetween(
   booked: BookedMovement | null,
@@ -68,7 +68,6 @@ export function differenceBetween(
   return booked.amount === reported.amount ? null : 'amount';
 }
 
-/** Returns the fields of a difference that show both sides. */
 export function sidesOf(
   booked: BookedMovement | null,
   reported: ProviderMovement | null,

@@ -2,7 +2,7 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { AmountColumn, IdColumn } from '../../platform/database';
 import type { MovementKind, MovementState, ProviderMovement } from '../payments';
 
-/** A charge or refund in the list of a provider, stored until its run ends. */
+/** A charge or refund in the list of a provider, stored until the run ends. */
 @Entity('reconciliation_listed_movement')
 @Check('reconciliation_listed_movement_kind_check', `"kind" IN ('charge', 'refund')`)
 @Check('reconciliation_listed_movement_state_check', `"state" IN ('succeeded', 'open', 'ended')`)

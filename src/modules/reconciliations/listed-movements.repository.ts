@@ -16,7 +16,6 @@ const REMOVE = `
     WHERE reconciliation_id = $1 LIMIT $2)
   RETURNING reference`;
 
-/** Stores the part of a provider's list that a run has read. */
 @Injectable()
 export class ListedMovementsRepository {
   constructor(private readonly database: Database) {}
@@ -26,7 +25,7 @@ export class ListedMovementsRepository {
     await this.database.insertMany(ListedMovementEntity, rows);
   }
 
-  /** Returns a page of the list, in the order of the references. */
+  /** Returns movements with a reference greater than `after`, in the order of the references. */
   page(
     reconciliationId: string,
     kind: MovementKind,
@@ -37,7 +36,7 @@ export class ListedMovementsRepository {
     return this.database.select(ListedMovementEntity, PAGE, parameters);
   }
 
-  /** Returns the references that were listed. */
+  /** Returns those of the references that the provider listed. */
   async filterListed(
     reconciliationId: string,
     kind: MovementKind,
@@ -47,7 +46,7 @@ export class ListedMovementsRepository {
     return new Set(await this.database.queryValues<string>(LISTED, parameters));
   }
 
-  /** Deletes up to `limit` rows of a run; returns how many. */
+  /** Deletes up to `limit` rows of a run. Returns the number of deleted rows. */
   async remove(reconciliationId: string, limit: number): Promise<number> {
     return (await this.database.query(REMOVE, [reconciliationId, limit])).length;
   }

@@ -3,7 +3,7 @@ import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../pl
 import type { MovementKind, MovementState } from '../payments';
 import type { Difference, DifferenceType } from './difference';
 
-/** A difference that a run found. Payments and refunds are named without a foreign key, because they may be unknown here. */
+/** Has no foreign keys to payments and refunds, because their ids may come from the provider and be unknown here. */
 @Entity('reconciliation_difference')
 @Check(
   'reconciliation_difference_type_check',

@@ -15,11 +15,11 @@ import { ListedMovementsRepository } from './listed-movements.repository';
 
 /** Number of objects that one step compares. */
 const COMPARE_BATCH_SIZE = 200;
-/** Largest number of differences that one step confirms at the provider, so that a step ends within its lease. */
+/** Largest number of differences that one step confirms at the provider, so that the step ends within its lease. */
 const CONFIRM_BATCH_SIZE = 50;
 const DELETE_BATCH_SIZE = 10_000;
 
-/** A step before it is committed. */
+/** Result of a step, to be committed. */
 export interface ReconciliationStep {
   readonly listed: readonly ProviderMovement[];
   readonly differences: readonly Difference[];
@@ -29,7 +29,7 @@ export interface ReconciliationStep {
 /** A booked object and a listed object that seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
-  /** null: the provider did not list it. */
+  /** null: the provider did not list the object. */
   readonly reported: ProviderMovement | null;
   /** Position at which the run continues after this object. */
   readonly position: string;
@@ -47,7 +47,7 @@ export class ReconciliationSteps {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs the next step of a run. Returns the result to commit, or null if the provider did not answer. */
+  /** Returns the result of the next step of a run, or null if the provider did not answer. */
   next(run: Reconciliation): Promise<ReconciliationStep | null> {
     switch (run.phase) {
       case 'list_charges':
@@ -80,7 +80,6 @@ export class ReconciliationSteps {
     return { listed, differences: [], result: { ...NOTHING, next, charges, refunds } };
   }
 
-  /** Compares listed objects with the books. */
   private async compare(
     run: Reconciliation,
     kind: MovementKind,
@@ -101,7 +100,7 @@ export class ReconciliationSteps {
     return this.confirm(run, kind, possible, last);
   }
 
-  /** Looks up booked objects that the provider did not list. */
+  /** Finds booked objects that the provider did not list. */
   private async findMissing(
     run: Reconciliation,
     kind: MovementKind,
@@ -128,8 +127,9 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads again, from the provider and from the books, the objects that seem to differ, because both may have changed since the
-   * list was read. The step contains those that still differ. Returns null if the provider did not answer.
+   * Reads the objects that seem to differ once more, from the provider and from the books, because they may have
+   * changed since the list was read. Returns a step with the objects that still differ, or null if the provider did not
+   * answer.
    */
   private async confirm(
     run: Reconciliation,
@@ -162,7 +162,7 @@ export class ReconciliationSteps {
     if (seen === null) return null;
     if (seen === 'absent') {
       const now = { booked: await this.books.reread(booked), reported: null, position };
-      // Only the object of `reference` is absent. The books may name another one by now.
+      // The provider lacks the object `reference`. The books may have another reference by now, which is read too.
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;
     }
@@ -191,8 +191,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Returns a predicate that is true for objects of this service. A refund that was made at the provider belongs to this
-   * service if its charge does.
+   * Returns a predicate that is true for objects of this service. A refund belongs to this service if it has an id of
+   * this service, or if its charge belongs to this service.
    */
   private async ownershipPredicate(
     kind: MovementKind,

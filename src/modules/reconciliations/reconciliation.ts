@@ -9,13 +9,12 @@ const COMPARED_MS = 7 * DAY_MS;
 export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
 
-/** Reasons for which a run fails. */
 export const RECONCILIATION_FAILURES = ['provider_unavailable'] as const;
 export type ReconciliationFailure = (typeof RECONCILIATION_FAILURES)[number];
 
 /**
- * Parts of a run, in order. `list`: the provider's list is stored. `compare`: each listed object is compared with the books.
- * `find`: booked objects that the provider did not list are looked up. `clean`: the stored list is deleted.
+ * Phases of a run, in order. `list`: stores the provider's list. `compare`: compares each listed object with the books.
+ * `find`: looks up booked objects that the provider did not list. `clean`: deletes the stored list.
  */
 export const PHASES = [
   'list_charges',
@@ -31,42 +30,43 @@ export type Phase = (typeof PHASES)[number];
 /** Number of differences at which a run ends early. */
 export const MAX_DIFFERENCES = 1_000;
 
-/** Comparison of a provider's list of charges and refunds, for a period, with the books. Runs in the background, step by step. */
+/** Comparison of the charges and refunds that a provider lists for a period with the books. Runs in the background. */
 export interface Reconciliation {
   readonly id: string;
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Set when the run fails, before its last phase `clean`; null: no failure. */
+  /** Set when the run fails, before the last phase `clean`; null: no failure. */
   readonly failureCode: ReconciliationFailure | null;
   /** Period `[fromAt, toAt)`. */
   readonly fromAt: Date;
   readonly toAt: Date;
   readonly phase: Phase;
-  /** Position in the phase; null at its start. */
+  /** Position within the phase; null: at the start of the phase. */
   readonly position: string | null;
-  /** Objects in the provider's list, so far. */
+  /** Number of objects listed so far. */
   readonly chargesListed: number;
   readonly refundsListed: number;
   readonly differencesFound: number;
-  /** True if the run ended early, because it found too many differences. */
+  /** True if the run ended early, at {@link MAX_DIFFERENCES}. */
   readonly isTruncated: boolean;
   /** Principal that started the run. */
   readonly actor: string;
-  /** Time at which the next step is due, or end of the lease of the process that is running it; null once the run has ended. */
+  /** Due time of the next step, or end of the lease of the process that runs the step. Null once the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
-  /** Consecutive steps without an answer of the provider. */
+  /** Number of consecutive steps that the provider did not answer. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly endedAt: Date | null;
 }
 
-/** Request for a comparison; null leaves the choice to the service. */
 export interface ReconciliationRequest {
   readonly provider: ListingProvider;
+  /** Null: 7 days before `to`. */
   readonly from: Date | null;
+  /** Null: now. */
   readonly to: Date | null;
 }
 
@@ -110,7 +110,9 @@ export interface StepProgress {
   readonly differences: number;
 }
 
-/** Number of consecutive unanswered steps after which a run fails: about four hours. */
+/**
+ * Number of consecutive unanswered steps after which a run fails. The pauses between them are about 2.4 hours in total.
+ */
 const MAX_ATTEMPTS = 12;
 
 /** Returns the run after a step that the provider answered: at the next position, in the next phase, or ended. */
@@ -136,8 +138,8 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 }
 
 /**
- * Returns the run after a step that the provider did not answer, with another attempt planned. After `MAX_ATTEMPTS` such steps
- * in a row, the run gets a failure code and goes on to its last phase.
+ * Returns the run after a step that the provider did not answer, with another attempt planned. After
+ * {@link MAX_ATTEMPTS} such steps in a row, the run gets a failure code and continues with the last phase.
  * @param retry plan of the next attempt
  */
 export function afterNoAnswer(

@@ -10,7 +10,6 @@ export const reconciliationCreated = reconciliationEvent(
   { status: 'running', ended_at: null },
 );
 
-/** Event of each final status. */
 export const RECONCILIATION_EVENTS = {
   completed: reconciliationEvent(
     'reconciliation.completed',

@@ -4,7 +4,7 @@ import type { ListingProvider } from '../payments';
 import type { Reconciliation } from './reconciliation';
 import { ReconciliationEntity } from './reconciliation.entity';
 
-/** Lets only one transaction at a time begin a run of a provider. The lock ends with the transaction. */
+/** Prevents other transactions from starting a run of the provider, until this transaction ends. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 const LAST_COMPLETED = `
@@ -33,8 +33,8 @@ export class ReconciliationsRepository {
   }
 
   /**
-   * Returns the newest run of a provider, or null. Other transactions that call it for the provider wait until this one ends,
-   * so that only one of them starts a run.
+   * Returns the newest run of a provider, or null. Another transaction that calls this method for the same provider
+   * waits until this transaction ends, so that only one of both starts a run.
    */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();
@@ -42,13 +42,12 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, NEWEST, [provider]);
   }
 
-  /** Returns the newest run that has ended, or null. */
   findLastEnded(): Promise<Reconciliation | null> {
     const where = `WHERE status <> 'running' ORDER BY id DESC LIMIT 1`;
     return this.database.selectOne(ReconciliationEntity, where, []);
   }
 
-  /** Returns the last completed run of each provider, with the differences it found. */
+  /** Returns the last completed run of each provider, with the number of differences found. */
   findLastCompleted(): Promise<
     readonly { readonly provider: string; readonly found: number; readonly endedAt: Date }[]
   > {

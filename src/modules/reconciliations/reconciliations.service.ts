@@ -28,7 +28,6 @@ export const RECONCILIATIONS_WORK = 'due-reconciliations';
 
 const DAY_MS = 86_400_000;
 
-/** Starts and shows comparisons of providers with the books. */
 @Injectable()
 export class ReconciliationsService implements OnModuleInit {
   constructor(
@@ -47,7 +46,7 @@ export class ReconciliationsService implements OnModuleInit {
   }
 
   /**
-   * Starts a run; the background work continues it.
+   * Starts a run. Background work does its steps.
    * @throws {ProblemError} `payment_provider_not_enabled`, `validation_failed`, `reconciliation_running`
    */
   start(request: ReconciliationRequest): Promise<Reconciliation> {

@@ -11,7 +11,7 @@ import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-s
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Runs comparisons step by step: each step outside any transaction, its result in a commit. */
+/** Runs reconciliations step by step. Each step runs outside any transaction, and its result is one commit. */
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');
@@ -48,7 +48,9 @@ export class RunReconciliationsService {
     );
   }
 
-  /** Runs the next step. A step that another process committed first is dropped. */
+  /**
+   * Runs the next step and commits its result, or drops the result if another process has changed the run meanwhile.
+   */
   async resume(id: string): Promise<void> {
     const run = await this.reconciliations.find(id);
     if (run?.status !== 'running') return;

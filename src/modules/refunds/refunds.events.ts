@@ -11,7 +11,6 @@ export const refundCreated = refundEvent(
   { status: 'pending' },
 );
 
-/** Event of each status after `pending`. */
 export const REFUND_EVENTS = {
   succeeded: refundEvent(
     'refund.succeeded',
@@ -29,7 +28,7 @@ export const REFUND_EVENTS = {
   ),
 } as const satisfies Record<Exclude<RefundStatus, 'pending'>, unknown>;
 
-/** Returns the answer to the request that created the refund, and to its repetitions. */
+/** Returns the HTTP response to the request that creates a refund, and to repetitions of the request. */
 export function refundAnswer(refund: Refund): Answer {
   return createdAnswer(toRefundDto(refund), refund.version);
 }

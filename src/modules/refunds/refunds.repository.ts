@@ -17,7 +17,7 @@ const NOTE_ABSENCE = `
 
 const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
 
-/** Succeeded refunds of payments of a provider. */
+/** Succeeded refunds through a provider, created in `[$2, $3)`, from the position after `$4` and `$5`. */
 const SENT = `
   WHERE status = 'succeeded' AND created_at >= $2 AND created_at < $3
     AND (created_at, id) > ($4, $5)
@@ -53,7 +53,9 @@ export class RefundsRepository {
     ]);
   }
 
-  /** Returns a refund that was made at the provider, or null. The caller has locked the payment. */
+  /**
+   * Returns the refund with `source` provider and this provider's id, or null. The caller must have locked the payment.
+   */
   findMadeAtProvider(paymentId: string, reference: string): Promise<Refund | null> {
     return this.database.selectOne(
       RefundEntity,
@@ -71,7 +73,6 @@ export class RefundsRepository {
     return new Set(rows.map(({ reference }) => reference));
   }
 
-  /** Returns the refund that was issued with a credit note, or null. */
   findByCreditNote(creditNoteId: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE credit_note_id = $1', [creditNoteId]);
   }
@@ -105,7 +106,10 @@ export class RefundsRepository {
     });
   }
 
-  /** Writes that the provider did not list a refund. Returns the refund; null if it has ended or was sent again meanwhile. */
+  /**
+   * Stores that the provider did not list a refund. Returns the refund, or null if the refund has ended or was sent
+   * again meanwhile.
+   */
   recordAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
       before.id,
@@ -116,12 +120,12 @@ export class RefundsRepository {
     ]);
   }
 
-  /** Returns the refunds with these ids, or with these ids at their provider. */
+  /** @param references ids of refunds at their provider */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
   }
 
-  /** Returns succeeded refunds that were made through a provider in a period, the oldest first. */
+  /** Returns succeeded refunds that were created in a period, oldest first. */
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Refund[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);

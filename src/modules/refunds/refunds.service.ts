@@ -32,7 +32,7 @@ import { refundAnswer, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { SettleRefundService } from './settle-refund.service';
 
-/** Id, lease and start time of a refund that is not written yet. */
+/** A refund that is not stored yet. */
 export interface StartedRefund {
   readonly id: string;
   /** Lease under which this process asks the provider. */
@@ -40,16 +40,15 @@ export interface StartedRefund {
   readonly now: Date;
 }
 
-/** A pending refund, and its payment with the reserved amount. */
+/** A stored pending refund, and its payment after the amount was reserved. */
 export interface ReservedRefund {
   readonly refund: Refund;
   readonly payment: Payment;
 }
 
-/** Credit note that a refund pays out. */
 export type RefundedNote = Pick<CreditNote, 'id' | 'toRefund'>;
 
-/** Refunds payments: reserves the amount in a first commit, calls the provider, and stores the outcome in a second commit. */
+/** Reserves the amount of a refund in a first commit, calls the provider, and stores the outcome in a second commit. */
 @Injectable()
 export class RefundsService {
   constructor(
@@ -72,7 +71,7 @@ export class RefundsService {
     return (await this.refunds.find(id)) !== null;
   }
 
-  /** Returns true if a refund was issued with the credit note, and is pending or has succeeded. */
+  /** Returns true if the refund that was issued with the credit note is pending or has succeeded. */
   async refundsCreditNote(creditNoteId: string): Promise<boolean> {
     const refund = await this.refunds.findByCreditNote(creditNoteId);
     return refund?.status === 'pending' || refund?.status === 'succeeded';
@@ -88,8 +87,8 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if the provider has not known it
-   * for an hour. Returns false if the provider gave no answer and is not going to be asked again.
+   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if the provider has not
+   * listed it for an hour. Returns false if the provider gave no answer and no further poll is planned.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
@@ -101,8 +100,8 @@ export class RefundsService {
   }
 
   /**
-   * Records that the provider does not list a refund. Sends the refund again if that has been so for an hour; until then the
-   * outcome is `unknown`.
+   * Stores that the provider does not list a refund. Sends the refund again if the provider has not listed it for an
+   * hour; until then the outcome is `unknown`.
    */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
@@ -111,8 +110,8 @@ export class RefundsService {
   }
 
   /**
-   * Decides a pending refund of the sandbox, and stores the outcome in the same commit.
-   * @param failureCode why it fails; null for a success
+   * Sets the outcome of a pending refund at the sandbox provider, and stores the outcome in the same commit.
+   * @param failureCode null: success
    * @throws {ProblemError} `refund_not_found`, `refund_not_in_sandbox`
    */
   settleInSandbox(id: string, failureCode: string | null): Promise<Refund> {
@@ -125,7 +124,7 @@ export class RefundsService {
   }
 
   /**
-   * Returns the id and the lease of a new refund, without writing it. Must not be called in a transaction.
+   * Returns the id and the lease of a new refund, and stores nothing. Must not be called in a transaction.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async start(): Promise<StartedRefund> {
@@ -135,8 +134,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Call it first in the transaction. If a refund of any age was created with the key,
-   * stores the answer to the request again and returns that refund; otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. If a refund, however old, was
+   * created with the key, stores the answer to the request again and returns that refund; otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
@@ -148,7 +147,8 @@ export class RefundsService {
   }
 
   /**
-   * Reserves the amount on the payment, and stores the pending refund and its event, in the transaction that claimed the key.
+   * Reserves the amount on the payment, and stores the pending refund and its event. Must be called in the transaction
+   * that claimed the key.
    * @param note credit note that the refund pays out; null: none
    * @param limits limits of the caller; null: no limit
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
@@ -186,18 +186,19 @@ export class RefundsService {
   }
 
   /**
-   * Sends a refund to the provider, and stores the outcome. A refusal is a failed refund, not an error. Without an answer in
-   * time, the refund stays pending.
+   * Sends a refund to the provider, and stores the outcome. If the provider refuses, returns a failed refund. If the
+   * provider does not answer in time, the refund stays pending.
    */
   async send({ refund, payment }: ReservedRefund): Promise<Refund> {
     return this.settleRefund.settle(refund, await this.payments.send(payment, refund));
   }
 
   /**
-   * Records a refund that is missing in this database, with its outcome: it was made at the provider, or the database is a
-   * restored backup. A refund that moved no money is not recorded. If the refund is known, only its outcome is stored.
-   * @returns false if the payment has not succeeded, or less than the amount is left of it: a pending refund may have to end
-   *   first
+   * Stores a refund that the provider reported, with its outcome. The refund is missing in this database if it was made
+   * at the provider, or if the database is a restored backup. A missing refund that failed or was canceled is not
+   * stored. If the refund is known, only its outcome is stored.
+   * @returns false if the payment has not succeeded, or less than the amount is left of the payment; a pending refund
+   *   may have to end first
    */
   recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = unrecorded;
@@ -242,8 +243,9 @@ export class RefundsService {
   }
 
   /**
-   * Returns the refund that was created with the key, or null. With this refund, a repeated request is answered even after its
-   * stored answer has expired. Call it before the amount is reserved, because nothing may be left to reserve.
+   * Returns the refund that was created with the key of the request, or null. A repeated request is answered with this
+   * refund even after the stored answer has expired. Must be called before the amount is reserved: a repeated request
+   * may find nothing left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {

@@ -29,7 +29,7 @@ import { refundNotFound } from './refunds.errors';
 import { REFUND_EVENTS, refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
-/** Writes the outcome of a refund: the second of its two commits, and corrections of an outcome. */
+/** Writes the outcome of a refund, in the commit after the call to the provider, and corrections of an outcome. */
 @Injectable()
 export class SettleRefundService {
   constructor(
@@ -55,7 +55,7 @@ export class SettleRefundService {
     const locked = await this.payments.lock(paymentId);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    // A failure may have posted too: the credit that it released and that covered a lost dispute.
+    // A failed refund may have posted another kind: the failure released credit, which reduced the loss of a dispute.
     const posted = await this.ledger.transactionsOf(id);
     if (posted.some(({ kind }) => kind === 'refund')) {
       throw discrepancyNotApplicable(discrepancy);
@@ -68,8 +68,9 @@ export class SettleRefundService {
   }
 
   /**
-   * Stores the outcome, its event and the answer to the request. After a success, only a return by the bank changes the refund;
-   * after a failure or cancellation, nothing does. An outcome that contradicts a final one is recorded as a discrepancy.
+   * Stores the outcome, its event and the answer to the request. A succeeded refund changes only if the bank returns
+   * it; a failed or canceled refund does not change. An outcome that contradicts a final one is recorded as a
+   * discrepancy.
    */
   settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
@@ -141,7 +142,7 @@ export class SettleRefundService {
   }
 }
 
-/** @param call time of the call, and its lease */
+/** @param call time of the call to the provider, and lease under which the provider was called */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

@@ -9,10 +9,11 @@ export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
 export const REFUND_SOURCES = ['api', 'provider'] as const;
-/** `api`: a request to this service. `provider`: an operator made the refund at the provider. */
+/**
+ * `api`: requested from this service. `provider`: stored because the provider reported a refund that was missing here.
+ */
 export type RefundSource = (typeof REFUND_SOURCES)[number];
 
-/** Repayment of a payment, in full or in part. */
 export interface Refund {
   readonly id: string;
   readonly version: number;
@@ -30,27 +31,27 @@ export interface Refund {
   /** Principal that created the refund. */
   readonly actor: string;
   /**
-   * Key that the client sent, unique among the keys of the actor even after the stored answer has expired; null: none was sent.
+   * Key that the client sent; null: none. Unique among the keys of the actor, even after the stored answer has expired.
    */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency key of the request to the provider. Incremented only after the provider has not listed the refund
-   * for an hour.
+   * Number in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
+   * listed the refund for an hour.
    */
   readonly providerAttempt: number;
-  /** Real time of the request with the present `providerAttempt`; null: sent when the refund was created. */
+  /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
   readonly sentAt: Date | null;
-  /** First time since `sentAt` at which the provider did not list the refund; null: there was none. */
+  /** Time of the first poll since `sentAt` in which the provider did not list the refund; null: none. */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
-  /** Number of times that the provider gave no final answer. */
+  /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -62,10 +63,9 @@ export interface RefundNote {
   readonly reason: string;
 }
 
-/** Refund that a caller asks for. */
 export interface RefundRequest {
   readonly paymentId: string;
-  /** Minor units; null: all that can be refunded, or with a credit note, all that the note leaves to refund. */
+  /** Minor units. Null: all that can be refunded, or, with a credit note, the amount to refund of the note. */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
   readonly reason: string | null;
@@ -73,7 +73,6 @@ export interface RefundRequest {
   readonly metadata: Metadata;
 }
 
-/** Data of a new refund. */
 export type NewRefund = Pick<
   Refund,
   | 'id'
@@ -92,7 +91,6 @@ export type NewRefund = Pick<
   | 'leasedBy'
 >;
 
-/** Returns a pending refund, before its provider is asked. */
 export function newRefund(refund: NewRefund, now: Date): Refund {
   return {
     ...refund,
@@ -127,14 +125,14 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
   canceled: [],
 };
 
-/** Outcome of a refund; while it is open, with the plan of the next poll. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded' | 'canceled'; readonly reference?: string }
   | { readonly kind: 'failed'; readonly failureCode: string }
-  /** Accepted but not finished, or the provider did not answer. `plan` is null if another process has taken over the polling. */
+  /** The refund is not finished, or the provider did not answer. */
   | {
       readonly kind: 'open';
       readonly reference?: string;
+      /** Plan of the next poll; null: another process has taken over polling. */
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
@@ -178,8 +176,9 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund after the provider did not list it. An hour after the refund was first not listed, the last request
- * will not arrive any more, so `providerAttempt` is incremented for the next request.
+ * Returns a pending refund after a poll in which the provider did not list it. If the provider has not listed the
+ * refund for an hour, the last request will not arrive any more, and `providerAttempt` is incremented for the next
+ * request.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
@@ -188,7 +187,7 @@ export function withAbsence(refund: Refund, now: Date): Refund {
   return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }
 
-/** Returns a failed or canceled refund as succeeded, because its provider reported so later. */
+/** Returns a failed or canceled refund as succeeded, because the provider reported the success later. */
 export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   invariant(
     refund.status === 'failed' || refund.status === 'canceled',
@@ -198,7 +197,7 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Returns true if the request repeats the one that created this refund. Credit notes are compared by `isSameNote`. */
+/** Returns true if the request repeats the one that created the refund. Compares credit notes only by presence. */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&
@@ -209,7 +208,7 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   );
 }
 
-/** Returns true if a credit note equals the requested one. The sequence of the lines does not matter. */
+/** Returns true if a credit note equals the requested one. The order of the lines does not matter. */
 export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote): boolean {
   const asked = new Map(requested.lines.map(({ lineId, netMinor }) => [lineId, netMinor]));
   return (
@@ -219,7 +218,7 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
   );
 }
 
-/** Returns the metadata as JSON with sorted keys, because the database does not keep their order. */
+/** Returns the metadata as JSON with sorted keys, because the database does not keep the order of keys. */
 function canonicalJson(metadata: Metadata): string {
   return JSON.stringify(metadata, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -232,8 +231,9 @@ function canonicalJson(metadata: Metadata): string {
 export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**
- * Returns the limit if the refunds of a payment exceed it, otherwise null. Counts all refunds of the payment, so that several
- * small refunds cannot exceed the limit. In a currency without a limit, nothing may be refunded.
+ * Returns the limit in minor units if the refunds of a payment exceed it, otherwise null. Counts all refunds of the
+ * payment, so that several small refunds cannot exceed the limit. If `limits` has no entry for a currency, nothing may
+ * be refunded in it.
  */
 export function exceededLimit(
   limits: RefundLimits,

@@ -16,7 +16,6 @@ import {
 import { ExpandCustomerField } from '../../customers';
 import { REFUND_STATUSES, type RefundFilter, type RefundStatus } from '../domain/refund';
 
-/** Filter of a list of refunds and of its summary. */
 export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
