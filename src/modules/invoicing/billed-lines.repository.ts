@@ -13,9 +13,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant. Leaves out charges that another invoice has credited.
- * True-ups of such a charge are found, but no credit refers to them: the credit of a charge includes its true-ups. Sorted by id,
- * so that two transactions that credit the same lines do not deadlock.
+ * Finds lines that billed an item in advance for time after an instant. Leaves out charges that a credit line of
+ * another invoice credits. Their true-ups are found, because credit lines refer to charges only. Sorts by id, so that
+ * two transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -37,8 +37,8 @@ const USAGE_LINES = `
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
- * Finds the first bill of each item and period: the invoice in effect, or else the newest void one, because its terms still
- * apply to later usage.
+ * Finds the invoice that first billed each item and period. Prefers invoices in effect. Otherwise takes the newest void
+ * invoice, because its terms still apply to later usage.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -60,8 +60,9 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Sums the discounts in billing periods by redemption, less the discounts that credits returned to the coupon. The discount of a
- * usage correction counts in the period of the corrected bill, although the correction is on a later invoice.
+ * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
+ * The discount of a usage correction counts in the period of the corrected bill, although the correction is on a later
+ * invoice.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -90,9 +91,9 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon. `is_used`
- * is true if an invoice applied the coupon without a limit, or if a usage correction was its first use. A discount that was
- * limited to returned discounts is no first use.
+ * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
+ * `is_used` is true if an invoice applied the coupon without a limit, or if a usage correction was the first use of the
+ * coupon. A discount that was limited to returned discounts is not a use.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -179,8 +180,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by invoice id, the id of the newest invoice of its chain of regenerated invoices; its own id if it was not
-   * regenerated.
+   * Returns, by given id, the id of the newest invoice in the chain of regenerated invoices that starts with the given
+   * one. Returns the given id if the invoice was not regenerated.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();

@@ -26,7 +26,7 @@ const CORRECTED_SINCE = `
     JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
   WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
 
-/** Reads what other invoices billed or corrected for the same price and period as the lines of an invoice, for example late usage. */
+/** Reads what other invoices billed or corrected for the price and period of a line, for example late usage. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}

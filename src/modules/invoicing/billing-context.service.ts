@@ -33,7 +33,7 @@ export type ContextRequest = Pick<
     readonly creditRequests?: readonly CreditLineRequest[];
   };
 
-/** Reads the billing context of invoices. Every use case that makes invoices starts with it. */
+/** Reads the {@link BillingContext} of invoices, which every use case that makes invoices needs. */
 @Injectable()
 export class BillingContextService {
   constructor(
@@ -47,9 +47,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Locks the usage streams and the credit of customers until the caller's transaction ends. Call it before making their
-   * invoices one after the other in one commit: a transaction that has locked the number series must not wait for one that
-   * needs a number.
+   * Locks the usage streams and the credit of customers until the caller's transaction ends. Call it before making
+   * several invoices in one commit. After the first invoice number, the transaction must not wait for locks of a
+   * transaction that needs a number.
    */
   async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
     await this.usage.blockNewUsage(customerIds);
@@ -57,8 +57,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the context of one billing request as `loadAll` does. Adds `redeemed`, the coupons that the previewed request would
-   * redeem before it is billed.
+   * Reads the context of one billing request, as {@link loadAll} does.
+   * @param redeemed coupons that a previewed request would redeem before it is billed
    */
   async load(
     request: ContextRequest,
@@ -73,9 +73,9 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests, each kind of data with one statement. Returns a function from a request to its
-   * context. Each context has the credit that the customer has before any of these invoices uses it.
-   * @param customers of the requests
+   * Reads the contexts of many billing requests, each kind of data with one statement. Returns a function from a
+   * request to its context. Each context has the credit that the customer has before any of these invoices uses it.
+   * @param customers customers of all requests
    */
   async loadAll(
     requests: readonly ContextRequest[],
@@ -127,8 +127,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of renewal drafts. The coupons are those that ran when the drafts were made, with the amounts that other
-   * invoices have left unused, and those that discounted the lines that a draft may correct.
+   * Reads the contexts of renewal drafts. A context has the coupons that ran when the draft was made, with their
+   * present remaining amounts, and the coupons that discounted lines that the draft may correct.
    */
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],

@@ -18,8 +18,8 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
   /** Redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is regenerated. */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone of the lines, in which the months of repeating coupons are counted. Set for drafts and regenerated invoices: later
-   * periods may be billed already, so coupons are left out if they would discount more than their months.
+   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices, because
+   * later periods may be billed already: coupons are then left out if they would discount more than their months.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -75,8 +75,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns a function that gives the coupons for a request's draft: those that were active when the draft was made, with the
-   * amounts that other invoices have not used, and those that discounted the earlier lines that the draft may correct.
+   * Returns a function from a request to the coupons of its draft. These are the coupons that ran when the draft was
+   * made, with their present remaining amounts, and the coupons that discounted lines that the draft may correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Request>[],
@@ -143,9 +143,9 @@ export class CouponContextsService {
   }
 
   /**
-   * Leaves out repeating coupons that would discount more than their months. The months begin with the earliest discounted
-   * billing period. If this billing period would become the earliest, the months would end sooner, and a coupon is left out if
-   * it has already discounted a period after that end.
+   * Leaves out repeating coupons that would discount more than their months. The months begin with the earliest
+   * discounted billing period. If the period of the request becomes the earliest one, the months end sooner. A coupon
+   * is left out if it has already discounted a period after that end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],

@@ -127,14 +127,15 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative invoices.
-   * Returns only the second, which a refund of any payment of the customer may pay out.
+   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
+   * invoices. Returns only the credit from credit notes and negative invoices: a refund of any payment of the customer
+   * may pay it out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
   }
 
-  /** Reserves for a refund, up to an amount, credit that came from the payment. The caller has locked the payment. */
+  /** Reserves credit that came from the payment for a refund, up to an amount. The caller has locked the payment. */
   async reserve(paymentId: string, amount: bigint): Promise<void> {
     await this.grants.reserve(paymentId, amount);
   }
@@ -182,8 +183,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. The credited invoice had
-   * used credit from a payment that was later lost in a dispute, so the amount counts as lost credit of that payment.
+   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. The amount counts
+   * as lost credit of the payment: the credited invoice had used credit of that payment, which later lost money in a
+   * dispute.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {

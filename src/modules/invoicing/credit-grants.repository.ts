@@ -35,10 +35,6 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-/**
- * Takes unused credit of the credit note `$1`, at most `$3`, and counts it as lost credit of the payment `$2`. The credited
- * invoice had used credit of that payment, and the credit note gave it back.
- */
 const LOSE_AT_ORIGIN = `
   WITH taken AS (
     SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE),
@@ -115,7 +111,7 @@ export class CreditGrantsRepository {
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
-  /** Adds to the credit of a source. Creates it if there is none. */
+  /** Adds to the credit of a source. Creates the credit if the source has none. */
   async add(grant: StoredCreditGrant): Promise<void> {
     this.database.requireTransaction();
     await this.database.queryPrepared('add-credit', ADD, [
@@ -218,7 +214,6 @@ export class CreditGrantsRepository {
     return { balanceMinor: BigInt(row?.balance ?? 0), reservedMinor: BigInt(row?.reserved ?? 0) };
   }
 
-  /** Uses the given amount of each credit. */
   async useAll(used: readonly AppliedCredit[]): Promise<void> {
     this.database.requireTransaction();
     if (used.length === 0) return;

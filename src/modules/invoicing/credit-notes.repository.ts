@@ -45,7 +45,10 @@ export class CreditNotesRepository {
     await this.database.update(CreditNoteEntity, id, columns);
   }
 
-  /** Sums what the issued notes of an invoice took off what is owed, gave as credit, and left to refund, in minor units. */
+  /**
+   * Sums the issued notes of an invoice, in minor units: what they took off the amount owed, gave as credit, and left
+   * to refund.
+   */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
     const [row] = await this.database.query<{
       to_receivable: string;

@@ -139,10 +139,12 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note of a locked invoice, in the caller's transaction. What the note took off the invoice is owed again, and
-   * the credit that it gave is taken back. Refused if that credit was used, if the note lowered what was owed and the invoice is
-   * not open any more, or if a later invoice took back usage of the credited lines: because of the note it gave back less.
-   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`
+   * Voids a credit note of a locked invoice, in the caller's transaction. The amount that the note took off the invoice
+   * is owed again, and the credit that it gave is taken back. Refused if that credit was used, or if the note lowered
+   * what was owed and the invoice is no longer open. Also refused if a later invoice took back usage of the credited
+   * lines, because that invoice gave back less on account of the note.
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
+   *   `credit_note_settled`
    */
   async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {
     const before = await this.get(id);

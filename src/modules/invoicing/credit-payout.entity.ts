@@ -8,7 +8,7 @@ import { AmountColumn, IdColumn } from '../../platform/database';
 @Check('credit_payout_amount_check', `"amount" > 0`)
 export class CreditPayoutEntity {
   @IdColumn({ to: 'CreditGrantEntity' }) readonly creditId!: string;
-  /** `refundId` and `paymentId` have no foreign keys: refunds and payments belong to modules above, and end with the customer. */
+  /** `refundId` and `paymentId` have no foreign keys, because refunds and payments belong to higher modules. */
   @IdColumn() readonly refundId!: string;
   @Column({ type: 'varchar', length: 40, collation: 'C' }) readonly paymentId!: string;
   @AmountColumn() readonly amount!: bigint;

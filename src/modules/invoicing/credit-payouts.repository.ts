@@ -65,7 +65,6 @@ export interface AvailableCredit {
   readonly remaining: bigint;
 }
 
-/** Payment that is refunded. */
 export interface RefundedPayment {
   readonly id: string;
   readonly customerId: string;
@@ -81,8 +80,9 @@ export class CreditPayoutsRepository {
   ) {}
 
   /**
-   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative invoices.
-   * Returns only the second, which a refund of any payment of the customer may pay out.
+   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
+   * invoices. Returns only the credit from credit notes and negative invoices: a refund of any payment of the customer
+   * may pay it out.
    */
   async lockAvailable({
     id,
@@ -101,8 +101,8 @@ export class CreditPayoutsRepository {
 
   /**
    * Reserves parts of locked credits for a refund.
-   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run, because those would complete the
-   *   refund without moving the credit
+   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run. Such a process would
+   *   complete the refund without moving the credit.
    */
   async reserve(
     refund: { readonly refundId: string; readonly paymentId: string },

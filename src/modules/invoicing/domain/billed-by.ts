@@ -2,7 +2,7 @@ import { type AddedCoupon, type AddedDiscount, discountAdded } from '../../../co
 import type { RedeemedCoupon } from '../../../core/discount';
 import type { AppliedTaxRate, TaxTreatment } from '../../../core/tax';
 
-/** A tax rate as an invoice applies it. */
+/** A tax rate that an invoice applies, with its name. */
 export interface InvoiceRateTerms extends AppliedTaxRate {
   readonly name: string;
 }
@@ -30,7 +30,7 @@ export interface BillTerms {
 /** A coupon of the bill that usage is added to. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** First use: present for a repeating coupon, or a percentage that lasts `once`, if the bill did not use it and the correction may. */
+  /** Present if this correction may be the first use of a repeating coupon, or of a percentage with duration `once`. */
   readonly begins?: true;
 }
 

@@ -1,8 +1,8 @@
 import type { InvoiceLine } from './invoice';
 
 /**
- * Amounts that other invoices, void ones excluded, billed for the price and period of a line: late usage, or the usage that the
- * line corrects.
+ * Amounts that other invoices billed for the price and period of a line: late usage, or the usage that the line
+ * corrects. Void invoices do not count.
  */
 export interface BilledElsewhere {
   /** Net amounts, without tax, less their credits. */

@@ -16,7 +16,10 @@ export interface GivenBackTerms {
    * accepted after that. Late usage of other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageRequest[];
-  /** Billing periods of the subscriptions with late usage. They are needed because a coupon has an amount per period. */
+  /**
+   * Billing periods of the subscriptions with late usage. Needed because amount coupons have an amount for each billing
+   * period.
+   */
   readonly periods?: BillingPeriods;
 }
 

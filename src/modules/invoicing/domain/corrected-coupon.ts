@@ -1,19 +1,19 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon, for usage corrections of an invoice of one billing period. */
+/** State of a coupon for usage corrections of an invoice, which belongs to one billing period. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;
   /** Start of the billing period that the corrected invoice belongs to. */
   readonly periodStartAt: Date | null;
-  /** For `repeating`: end that the coupon's months have if this is the first billing period that it discounts. */
+  /** For `repeating`: end of the coupon's months if they begin with this billing period. */
   readonly ownEndsAt: Date | null;
   /** For `repeating`: start of the last billing period that it discounted on invoices in effect. */
   readonly lastAt: Date | null;
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction, not a bill, was the first use of that percentage in this billing period. */
+  /** True if a usage correction, not a bill, was the first use of such a percentage in this billing period. */
   readonly isFirstUsedByCorrection: boolean;
 }
 
@@ -23,9 +23,10 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 }
 
 /**
- * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later: if the coupon
- * discounted the bill, if the correction may be its first use, or if it is a percentage that lasts `once` and discounted
- * another invoice of the billing period. Such a percentage takes off at most the discounts that were returned to it.
+ * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later. This
+ * applies to a coupon that discounted the bill, and to a coupon whose first use may be the correction. It also applies
+ * to a percentage with duration `once` that discounted another invoice of the billing period. Such a percentage takes
+ * off at most the discounts that were returned to it.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;
@@ -50,16 +51,16 @@ export function isPercentOnce({
 }
 
 /**
- * Returns true for a coupon that has no remaining amount and is not used up. Of the coupons that last `once`, these are the ones that
- * have taken nothing off.
+ * Returns true if a coupon has no stored remaining amount and is not used up. A coupon with duration `once` is in this
+ * state until it first discounts something.
  */
 export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean {
   return remainingMinor === null && !isUsedUp;
 }
 
 /**
- * Returns the state of `coupon` after a usage correction used the coupon `used`. Returns it unchanged if the two belong to
- * different redemptions.
+ * Returns the state of `coupon` after a usage correction used the coupon `used`. Returns `coupon` unchanged if the two
+ * belong to different redemptions.
  */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;

@@ -50,10 +50,10 @@ export interface CreditNote {
   /** The credit that the note added to the customer's balance. */
   readonly creditId: string | null;
   readonly lines: readonly CreditNoteLine[];
-  /** Principal that issued it; null if it was not recorded. */
+  /** Principal that issued the note; null if not recorded. */
   readonly actor: string | null;
   readonly voidedAt: Date | null;
-  /** Principal that voided it. */
+  /** Principal that voided the note. */
   readonly voidedBy: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -83,11 +83,11 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may credit. Two limits apply: what is left of the line, and what is
- * left of all lines for its price and period. Because of the second limit, an amount that a maximum or late usage gave back is
- * not given back again.
+ * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
+ * most what is left of all lines for its price and period together. Because of the second limit, an amount that a
+ * maximum or late usage gave back is not given back again.
  *
- * @param invoice after {@link countCredits}
+ * @param invoice result of {@link countCredits}
  * @param takenMinor credited by the same note on other lines for this price and period
  */
 export function creditableOf(
@@ -107,10 +107,10 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. Only tax must be left of the
- * line, and all lines of the invoice for its price and period together must have at least that much tax left.
+ * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. Only tax must be left of
+ * the line, and all lines of the invoice for its price and period together must have at least that much tax left.
  *
- * @param invoice after {@link countCredits}
+ * @param invoice result of {@link countCredits}
  */
 export function isOnlyTaxCreditable(invoice: Invoice, line: InvoiceLine): boolean {
   if (!isOnlyTaxLeft(toCreditable(line))) return false;
@@ -128,9 +128,9 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Adds the credits on later invoices to the credited amounts and taxes of the lines that they credit. A credit for an unused
- * part refers to the line of the charge, but also credits the minimum of that charge. So it is counted against the charge
- * first, then against the minimum.
+ * Adds the credits on later invoices to the credited amounts and taxes of the lines that they credit. A credit for an
+ * unused part refers to the line of the charge, but also credits the minimum true-up of that charge. The credit is
+ * counted against the charge first, then against the minimum.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */

@@ -18,17 +18,17 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For `once`: what is left of the amount, or the discounts that were returned to the percentage. Null: an unused amount, or a
-   * percentage without returned discounts.
+   * For `once`: the rest of the amount, or the discounts that were returned to a percentage. Null: the amount was never
+   * used, or no discount was returned.
    */
   readonly remainingMinor: bigint | null;
-  /** Taken off by other invoices of the billing period, less what returned to the coupon. */
+  /** Discounts by other invoices of the billing period, less those that returned to the coupon. */
   readonly takenMinor: bigint;
   /** True if it lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
   /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;
-  /** End of these months; null until the coupon first takes something off, and for other durations. */
+  /** End of the coupon's months; null until the coupon first takes something off, and for other durations. */
   readonly endsAt: Date | null;
   /** Prices of the plans that the coupon is limited to; null if it discounts all lines. */
   readonly priceIds: ReadonlySet<string> | null;
@@ -41,9 +41,9 @@ export interface CouponsInPeriod {
 }
 
 /**
- * Returns a function that returns true if a discount returns to its coupon when the discounted line is credited. A coupon that
- * lasts `once` always gets the discount back. Any other coupon with an amount gets it back only within the same billing period.
- * Any other percentage never gets it back, because discounts do not use it up.
+ * Returns a function that returns true if a discount returns to its coupon when the discounted line is credited. A
+ * coupon that lasts `once` always gets the discount back. Any other coupon with an amount gets it back only within the
+ * same billing period. Any other percentage never gets it back, because discounts do not use up a percentage.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -62,10 +62,10 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, with the amount that each may take off its lines. This amount includes discounts that the
- * credits of the invoice return, and excludes discounts that its usage corrections took.
+ * Returns the coupons of an invoice, with the amount that each may take off its lines. This amount includes discounts
+ * that the credits of the invoice return, and excludes discounts that its usage corrections took.
  *
- * @param usedBefore the coupons of its usage corrections
+ * @param usedBefore coupon entries of the usage corrections
  */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
@@ -110,17 +110,18 @@ export function couponsOf(
 }
 
 /**
- * Returns false if the billing period starts after the coupon's months have ended. A draft may have such a coupon, because
- * another invoice may have begun the months after the draft was made.
+ * Returns false if the billing period starts after the coupon's months have ended. A draft may have such a coupon,
+ * because another invoice may have used the coupon first, after the draft was made.
  */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
 }
 
 /**
- * Returns true if the usage corrections of the invoice leave nothing of a coupon for its own charges: if they were the first use
- * of a percentage that lasts `once`, or if they discounted a period that the coupon's months cannot include together with the
- * billing period. A draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
+ * This is so if the corrections were the first use of a percentage that lasts `once`. It is also so if they discounted
+ * a period that the coupon's months cannot include together with the billing period. A draft keeps such a coupon,
+ * because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -139,7 +140,7 @@ function isUsedByCorrections(
   );
 }
 
-/** Returns the time zone of the subscription whose lines these are. */
+/** Returns the time zone of the subscription that the lines belong to; `UTC` if no line has one. */
 export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): string {
   return lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
 }
@@ -157,14 +158,13 @@ export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint
   return nonNegative(nonNegative(leftMinor) + returnedMinor);
 }
 
-/** Returns an amount in minor units, or 0 if it is negative. */
 export function nonNegative(amountMinor: bigint): bigint {
   return amountMinor > 0n ? amountMinor : 0n;
 }
 
 /**
- * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period to begin them. The
- * months begin with the earliest discounted billing period: with this one, if it is earlier than all discounted so far.
+ * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period. The months
+ * begin with the earliest discounted billing period: with the given one, if it is earlier than all discounted so far.
  */
 function endOfMonths(
   coupon: CouponContext,

@@ -15,9 +15,9 @@ export interface DecidedInvoice {
 }
 
 /**
- * Calculates invoices one after the other. Invoices of one customer share its credit: each uses what the earlier ones left of
- * it. A waiting draft uses no credit yet. Credit from a negative invoice first lowers what its own subscription owes; the next
- * invoices use the rest.
+ * Calculates invoices one after the other. Invoices of one customer share its credit: each uses the credit that the
+ * earlier ones left. A waiting draft uses no credit yet. Credit from a negative invoice first lowers what its own
+ * subscription owes; the next invoices use the rest.
  */
 export function decideInSequence<Request extends Pick<BillingRequest, 'customerId'>>(
   requests: readonly Request[],

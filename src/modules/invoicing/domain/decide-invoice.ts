@@ -155,7 +155,7 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
   return { charges, commitments };
 }
 
-/** Returns the assembled amounts, and the drafts of their lines in the same sequence. */
+/** Returns the calculated amounts, and the drafts of the lines in the same order. */
 function priced(
   currency: string,
   { lines, commitments }: DecidedLines,
@@ -183,7 +183,7 @@ function priced(
   return { amounts, drafts, terms };
 }
 
-/** Assembles lines and the limits of their prices with the terms of the context. */
+/** Calculates lines and their true-ups with the coupons, taxes and credit of `terms`. */
 function assembled(
   currency: string,
   {
@@ -228,7 +228,9 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
 /** Coupons, taxes and credit of an invoice. */
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
-  /** Coupons of the usage corrections of the invoice, with the discounts that these took and returned. */
+  /**
+   * Coupon entries of the usage corrections of the invoice, with the discounts that the corrections took and returned.
+   */
   readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Ids of the customer's tax rates, which apply to the charges. */
   readonly taxRateIds: readonly string[];

@@ -102,8 +102,8 @@ export function decideLines(
 }
 
 /**
- * Returns the context without late usage if the request bills it only with other lines, and makes none. Requests of credits make
- * no line if nothing is left to credit.
+ * Returns the context without late usage if the request bills late usage only beside other lines, and makes no other
+ * line. A credit request makes no line if nothing is left to credit.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -117,8 +117,9 @@ export function withBillableUsage<Context extends LineContext>(
 }
 
 /**
- * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then credits. Lines
- * of one place keep the sequence of their requests. A true-up has the place of a charge; assembly moves it behind all others.
+ * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then
+ * credits. Lines of one place keep the order of their requests. A true-up has the place of a charge; assembly moves it
+ * behind all others.
  */
 export function sortRank(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
@@ -206,11 +207,11 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the line that it credits. Null if nothing is left, or if no invoice
- * in effect bills that line any more. If the revenue of that line was released meanwhile, the credit lowers revenue instead of
- * deferred revenue.
+ * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is left,
+ * or if no invoice in effect bills that line any more. If the revenue of that line was released meanwhile, the credit
+ * lowers revenue instead of deferred revenue.
  *
- * @param context with the finalized lines of the credited item
+ * @param context has the finalized lines of the credited item
  * @param limit shared by the credits of an invoice
  */
 export function recalculateCredit(

@@ -31,7 +31,7 @@ export interface CountedUsage {
 
 /** Earlier bill of the usage that a request asks for. */
 export interface EarlierBill extends BilledUsage {
-  /** Its lines on invoices in effect. */
+  /** Lines of the bill on invoices in effect. */
   readonly lines: readonly BilledLine[];
 }
 
@@ -82,13 +82,13 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line for late usage of a billed period. Its amount is that of the usage as counted now, for all groups together
- * and within the limits, less the amount billed so far. Null if nothing changed, or if only void lines billed the usage that is
- * taken back.
+ * Returns the line for late usage of a billed period. Its amount is that of the usage as counted now, for all groups
+ * together and within the limits of the price, less the amount billed so far. Returns null if nothing changed, or if
+ * only void lines billed the usage that is taken back.
  *
- * If discounts, credit notes or refunds left nothing to give back, the amount of the line is 0. The line is needed
- * nevertheless, because later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the
- * period, if they are known.
+ * The amount is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is still needed, because
+ * later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the period, if that
+ * bill is known.
  *
  * @param corrections shared by the corrections of an invoice
  * @param limit shared by the credits of an invoice

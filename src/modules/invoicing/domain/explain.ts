@@ -9,7 +9,7 @@ import { evaluate } from './trace';
 export interface Explanation {
   readonly line: InvoiceLine;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
-  /** True if all three equal the stored amounts. */
+  /** True if amount, discount and tax equal the stored amounts. */
   readonly matches: boolean;
 }
 

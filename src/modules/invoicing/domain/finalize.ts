@@ -34,7 +34,6 @@ export function leavesNothingToPay(draft: Invoice): boolean {
   return draft.amountDue === 0n && !isWaiting(draft);
 }
 
-/** Returns true if an invoice of this status may change to another. */
 export function mayInvoiceBecome(invoice: Pick<Invoice, 'status'>, to: InvoiceStatus): boolean {
   return mayBecome(INVOICE_TRANSITIONS, invoice.status, to);
 }

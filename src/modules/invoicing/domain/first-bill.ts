@@ -4,9 +4,12 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/** An amount at list prices that the coupons of a bill apply to, with the later corrections of that amount. */
+/** An amount at list prices that the coupons of a bill apply to. Includes its later corrections. */
 export interface BilledAmount {
-  /** {@link usagePeriodKey} an item and period, shared by all lines that bill them first and their corrections; else the line's id. */
+  /**
+   * {@link usagePeriodKey} of a line with an item and a period, which its corrections share; otherwise the id of the
+   * line.
+   */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
@@ -24,7 +27,7 @@ export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
 }
 
 /**
- * Returns the discounts and taxes of an invoice, which also apply to usage that is added to it later.
+ * Returns the discounts and taxes of an invoice, which also apply to usage that is added to the invoice later.
  * @param taxRateIds rates of the charge that the usage is added to
  */
 export function termsOfBill(
@@ -59,7 +62,7 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a first bill without a line. Such a bill stored the terms of its invoice, and that invoice may
+ * Returns the present terms of a first bill without a line. The terms of its invoice were stored, and that invoice may
  * have been voided or regenerated since.
  * @param latest that invoice, or the last one that was regenerated from it; undefined if there is none
  */

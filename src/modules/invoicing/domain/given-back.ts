@@ -4,7 +4,7 @@ import { allocate } from '../../../core/money';
 /** Refunded amounts by invoice id, in minor units, pending refunds included. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, bigint>;
 
-/** Money that the customer got back of what was paid, in minor units. */
+/** Part of the paid money that went back to the customer, in minor units. */
 export interface ReturnedMoney {
   /** By refunds, pending ones included. */
   readonly refundedMinor: bigint;
@@ -18,7 +18,7 @@ export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of these credit notes that is to be paid out by refunds. */
+  /** Part of the credit notes that refunds pay out. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
@@ -47,8 +47,9 @@ export function maxRefundable({
 }
 
 /**
- * Limits a credit of an invoice by what its refunds left. Returns the largest amount that may be credited; null if all of
- * `amountMinor` may be. Each call counts the credit, so that the next call for the same invoice has less left.
+ * Limits a credit of an invoice to what refunds left of the invoice. Returns the largest amount that may be credited;
+ * null if all of `amountMinor` may be. Each call counts the credit, so that the next call for the same invoice has less
+ * left.
  */
 export type LimitCredit = (
   invoiceId: string,

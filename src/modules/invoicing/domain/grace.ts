@@ -4,9 +4,9 @@ import type { BillingRequest } from './billing-request';
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary of two
- * periods waits the given hours, counted from the boundary even if it is made later, and bills usage that arrives meanwhile. A
- * request without lines bills only late usage, and does not wait.
+ * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary
+ * of two periods waits the given hours, and bills usage that arrives meanwhile. The hours count from the boundary, even
+ * if the invoice is made later. A request without lines bills only late usage, and does not wait.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,
@@ -19,7 +19,9 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/** A draft in its grace period, with the requests from which its lines are calculated again at the end of that period. */
+/**
+ * A draft in its grace period, with the requests from which its lines are calculated again when the grace period ends.
+ */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly requestedLines: NonNullable<Invoice['requestedLines']>;

@@ -6,8 +6,8 @@ export interface HeldDiscount extends DiscountShare {
 }
 
 /**
- * Amounts left of billed lines after discounts and credits, as a trace stores them. Rate names are stored for the invoice that
- * credits the lines.
+ * Amounts left of billed lines after discounts and credits, as a trace stores them. Includes the names of the tax
+ * rates, because the invoice that credits the lines shows them.
  */
 export interface HeldTerms extends HeldLines<HeldDiscount> {
   readonly taxes: readonly (HeldLines['taxes'][number] & { readonly name: string })[];

@@ -6,7 +6,6 @@ export interface Seller {
   readonly email: string | null;
 }
 
-/** Customer that is billed. */
 export interface Buyer {
   readonly name: string;
   readonly email: string | null;

@@ -20,7 +20,6 @@ export const INVOICE_TRANSITIONS: Transitions<InvoiceStatus> = {
   void: [],
 };
 
-/** Reasons for which invoices are made. */
 export const INVOICE_REASONS = [
   'subscription_start',
   'renewal',
@@ -65,16 +64,15 @@ export interface InvoiceCoupon {
   /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Start of the period of the earlier invoice that usage corrections on this invoice correct. Present only in an entry for the
-   * discounts of such corrections; these entries are stored beside those of the coupons that discount the invoice's own
-   * charges.
+   * Start of the period of the earlier invoice that usage corrections on this invoice correct. Present only in an entry
+   * for the discounts of such corrections. The charges of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
-  /** Remaining amount of the coupon before these corrections. */
+  /** Remaining amount of the coupon before the usage corrections. */
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
-  /** First use: present if these corrections were the first use of a percentage coupon with duration `once`. */
+  /** Present if the usage corrections were the first use of a percentage with duration `once`. */
   readonly begins?: true;
 }
 
@@ -93,7 +91,7 @@ export interface InvoiceLine {
   readonly discount: bigint;
   /** After discount, without any tax. */
   readonly net: bigint;
-  /** Inclusive and exclusive. */
+  /** Inclusive and exclusive tax. */
   readonly tax: bigint;
   readonly priceId: string | null;
   /** Id of the billed item, given by the module that requested the line. */
@@ -105,11 +103,11 @@ export interface InvoiceLine {
   /** Unit in which a part of the period is measured. */
   readonly prorationUnit: 'day' | 'second' | null;
   readonly timeZone: string | null;
-  /** True if it is billed before its period, so that the unused part can be credited. */
+  /** True if the line is billed before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
-  /** True once its deferred net was released to revenue. */
+  /** True once the deferred net amount of the line was released to revenue. */
   readonly isReleased: boolean;
-  /** The line whose unused part this one takes back. */
+  /** Line whose unused part this credit line takes back. */
   readonly creditsLineId: string | null;
   /** Part of `amount` that credit lines and credit notes have taken back so far. */
   readonly credited: bigint;
@@ -177,7 +175,7 @@ export interface Invoice {
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
-  /** Principal that voided it; null also if it was not recorded. */
+  /** Principal that voided the invoice; null also if it was not recorded. */
   readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
   /** Seller and buyer; null for a draft, and for an invoice that was finalized before the engine stored snapshots. */
@@ -196,7 +194,7 @@ export function amountRemaining(
   return invoice.amountDue - invoice.amountPaid - invoice.amountCredited;
 }
 
-/** Returns true if any of its lines was credited. */
+/** Returns true if any line of the invoice was credited. */
 export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
   return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
 }

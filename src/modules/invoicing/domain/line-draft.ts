@@ -43,8 +43,8 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
     itemId: request.itemId,
     period: request.period,
     fullPeriod: request.fullPeriod,
-    // Usage is not prorated. The proration of its request is for limits, and for a fee at zero usage, which `usageLines` sets
-    // on the line.
+    // Usage is not prorated. The proration of its request applies to the limits of the price, and to a fee at zero
+    // usage, for which `usageLines` sets it on the line.
     proration: request.kind === 'usage' ? null : request.proration,
     prorationUnit: request.prorationUnit,
     timeZone: request.timeZone,

@@ -45,7 +45,10 @@ export interface UsageLineRequest {
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
-  /** Set if the first bill of the period has no line: the terms of its invoice, or of the invoice that would have billed it. */
+  /**
+   * Set if the first bill of the period has no line: terms of the invoice of this bill, or of the invoice that would
+   * have billed it.
+   */
   readonly billTerms?: BillTerms;
 }
 
@@ -55,14 +58,17 @@ export interface LateUsageRequest {
   readonly request: UsageLineRequest;
 }
 
-/** Credits what an item was billed in advance for the time after `unusedFrom`. */
+/** Credits the amount that an item was billed in advance for the time after `unusedFrom`. */
 export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
   /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these words. */
   readonly end: 'border' | 'termination';
-  /** Unit of the version that a change leads to, which counts the unused part. Absent: the unit of the credited line. */
+  /**
+   * Proration unit of the plan version after a change, which counts the unused part. Absent: the unit of the credited
+   * line.
+   */
   readonly unit?: 'day' | 'second';
 }
 

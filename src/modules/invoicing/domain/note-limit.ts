@@ -19,10 +19,11 @@ export interface NoteLimit {
 }
 
 /**
- * Returns the largest total of a further note. Two limits apply: first, what is owed, plus what was paid and not given back by
- * earlier notes; second, the charges less all credits of them. What was paid includes credit that the invoice used, and credit
- * of later negative invoices that lowered it. Refunds and lost disputes without a note lower both limits. A note that is
- * settled by refund may document such refunds, so they do not lower its limits.
+ * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount paid
+ * that earlier notes did not give back. The second is the charges less all credits of them. The amount paid includes
+ * credit that the invoice used, and credit of later negative invoices that lowered the invoice. Refunds and lost
+ * disputes without a note lower both limits. A note that is settled by refund may document such refunds, so then they
+ * do not lower the limits.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -49,7 +50,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   };
 }
 
-/** Returns the amount given back without a note: lost in disputes and, unless the new note may document it, refunded. */
+/** Returns the amount given back without a note: lost in disputes and, for a note settled by credit, refunded. */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,
   settle: Settlement,

@@ -45,9 +45,9 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note: that of its charges, some of which may have the treatment of an
- * earlier bill. Among several, reverse charge comes before exempt, because it must be stated. Without charges, returns the
- * treatment of the invoice.
+ * Returns the tax treatment that an invoice prints as a note. Its charges may have several treatments, because some
+ * keep the treatment of an earlier bill. Reverse charge then comes before exempt, because it must be stated. Without
+ * charges, returns the treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,

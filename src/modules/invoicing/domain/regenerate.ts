@@ -18,7 +18,10 @@ export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
-  /** True for the first invoice of a subscription that starts only when it is paid: as it is void, the period never began. */
+  /**
+   * True for the void first invoice of a subscription that starts only when this invoice is paid. Its period never
+   * began.
+   */
   readonly hasNeverBegun: boolean;
   /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
@@ -27,9 +30,9 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if the void invoice must not be billed again: if its period never began, or if an item that it billed in advance
- * was changed, or ended with credit, within the period. A void invoice could not get that credit, so its full price is no
- * longer owed.
+ * Returns true if a void invoice must not be billed again. This is so if its period never began, or if an item that it
+ * billed in advance was changed, or ended with credit, within the period. A void invoice could not get that credit, so
+ * its full price is no longer owed.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

@@ -16,7 +16,6 @@ import {
   zeroUsageShare,
 } from './usage';
 
-/** Replacement of a price. */
 export interface SimulatedPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
@@ -26,21 +25,24 @@ export interface SimulatedPrice {
 /** Returns the parts of a usage line, with the charges for its events if the new price is a percentage. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
-/** The charges and true-ups of a period on one invoice, or one line that corrects or credits them. */
+/** The charges and true-ups of a period on one invoice, or one line that corrects or credits such charges. */
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
-  /** At list prices. A correction that gives back only what was paid changes this by more than the amount of its line. */
+  /**
+   * Amount at list prices. A correction that gives back only what was paid changes it by more than the amount of its
+   * line.
+   */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
 }
 
 /**
- * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and usage again,
- * applies the limits of the price, and calculates late usage and unused parts from the new amounts. At the same price the
- * result is the billed total.
+ * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and
+ * usage again, applies the limits of the price, and calculates late usage and unused parts from the new amounts. At the
+ * same price the result is the billed total.
  *
- * @param lines in the sequence in which they were made
+ * @param lines in the order in which they were made
  */
 export function simulateItem(
   lines: readonly InvoiceLine[],
@@ -48,7 +50,8 @@ export function simulateItem(
   partsOf: PartsOf,
 ): bigint {
   const bills: Bill[] = [];
-  // Late usage and credits refer to charges, and a regenerated invoice may contain charges that were made later.
+  // Simulates charges first, because late usage and credits refer to them. A regenerated invoice may contain charges
+  // that were made later.
   const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
   for (const together of groupBy([...charges, ...others], billOf).values()) {
     bills.push(simulateBill(together, price, bills, partsOf));

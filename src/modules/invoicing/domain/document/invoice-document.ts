@@ -43,7 +43,10 @@ export interface InvoiceDocument {
   readonly notes: readonly string[];
 }
 
-/** Returns the printed texts of an invoice. Dates are those of the buyer's time zone. */
+/**
+ * Returns the printed texts of an invoice. Dates are in the buyer's time zone; the period of a line is in the time zone
+ * of the line.
+ */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
   return {
     title: invoice.number === null ? 'Draft invoice' : `Invoice ${printableText(invoice.number)}`,
@@ -72,7 +75,7 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
   };
 }
 
-/** Returns one line of printable text: composed, without control characters, with single spaces. */
+/** Returns text for one printed line: in normal form NFC, without control characters, with single spaces. */
 export function printableText(text: string): string {
   return text
     .toWellFormed()

@@ -16,7 +16,7 @@ type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;
 interface Column {
   readonly heading: string;
   readonly figure: Figure;
-  /** Right edge of its figures. */
+  /** Right edge of the figures in the column. */
   readonly right: number;
 }
 
