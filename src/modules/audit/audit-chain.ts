@@ -16,11 +16,11 @@ const SEALS_PER_READ = 100;
 /** Greater than the number of any seal. */
 const NO_SUCH_NUMBER = 2n ** 40n;
 
-/** A seal with its fault; null: none. */
 export interface CheckedSeal {
   readonly number: bigint;
-  /** Null if the database cannot read it. */
+  /** Null: the database cannot read the seal. */
   readonly seal: Seal | null;
+  /** Null: the seal matches its changes. */
   readonly fault: SealFault | null;
 }
 
@@ -28,11 +28,11 @@ export interface CheckedSeal {
 interface SealableChanges {
   /** Position of the last change. */
   readonly to: bigint;
-  /** Null if the database can read none of them. */
+  /** Null: the database can read none of the changes. */
   readonly content: SealedChanges | null;
 }
 
-/** Reads seals and the changes that they cover. Copes with rows that the database cannot read. */
+/** Reads seals and the changes that they cover, also if the database cannot read some of the rows. */
 @Injectable()
 export class AuditChain {
   constructor(
@@ -41,7 +41,7 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals after the given one, in sequence, unreadable ones and those with unreadable changes included. */
+  /** Yields the seals after `start` in sequence, each with its fault. Includes unreadable seals. */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -61,8 +61,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the seal with this number, or the start of the chain if there is none. For an unreadable seal, returns an end that
-   * no seal continues.
+   * Returns the seal with this number, or the start of the chain if there is none. For an unreadable seal, returns an
+   * end that matches no next seal, so that the next seal has the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(
@@ -73,7 +73,8 @@ export class AuditChain {
 
   /**
    * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the last
-   * readable seal with the number of the last seal, so that the next seal covers the changes of the unreadable seals again.
+   * readable seal, but with the number of the last seal. The next seal then covers the changes of the unreadable seals
+   * again.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -93,9 +94,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns a range of changes that begins after `from` and ends at `to` at most. It is the longest range of readable changes
-   * only; if the first change is unreadable, it is a range of unreadable changes only. So the seal over unreadable changes
-   * covers no readable one.
+   * Returns the longest range after `from`, up to `to`, that has only readable changes. If the first change is
+   * unreadable, returns a range that has only unreadable changes, so that a seal without content covers no readable
+   * change.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -113,7 +114,10 @@ export class AuditChain {
     return { to: end, content: null };
   }
 
-  /** Returns the next seals. If the database cannot read one of them, returns only the next one, as null if it is unreadable. */
+  /**
+   * Returns the next seals. If the database cannot read them all, returns only the next seal, or null for an unreadable
+   * one.
+   */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
       this.seals.findAfter(number, SEALS_PER_READ),
@@ -138,8 +142,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the result of reads, or null if the database cannot read one of the rows that they return. Failed reads are
-   * repeated by indexes, which do not touch other rows that may be damaged.
+   * Returns the result of reads, or null if the database cannot read one of their rows. Repeats failed reads with
+   * indexes only, because a scan also reads other rows, which may be damaged.
    */
   private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);

@@ -8,23 +8,23 @@ import { ReferenceColumn } from '../../platform/database';
   'audit_change_pack_check',
   `num_nulls("pack_position", "pack_place") = CASE WHEN "changes" IS NULL THEN 0 ELSE 2 END`,
 )
-// One column only, so that the index stores equal ids of entries once.
+// One column only, so that the index stores each entry id once.
 @Index('audit_change_entry_index', ['entryId'])
 @Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {
   @ReferenceColumn() readonly entryId!: string;
   /** From the sequence `audit_change_position`; rolled back transactions leave gaps. */
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
-  /** Instant of the entry. */
+  /** Equals `created_at` of the entry. */
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change, whose values are in the `pack` of
-   * the first change of its pack.
+   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change: `pack` of the first change
+   * of the pack contains the values.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
-  /** Values of all changes of a pack, stored with its first change, because PostgreSQL compresses large rows only. */
+  /** Values of all changes of the pack, in its first change only, because PostgreSQL compresses only large rows. */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
   /** Position of the change that has the pack. */
   @Column({ type: 'bigint', nullable: true }) readonly packPosition!: string | null;

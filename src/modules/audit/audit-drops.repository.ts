@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Longest wait for a lock. A drop waits for readers and writers, and later ones wait for the drop. So it gives up soon and is
- * retried.
+ * Longest wait of a drop for its locks. Readers and writers that come later wait for the drop. It therefore gives up
+ * soon, and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -33,9 +33,8 @@ const IS_RECORDED = `
     WHERE object_id = $1 AND action = 'audit_log.dropped'`)}) AS drop
   WHERE fields->'through_seal'->>'after' = $2 AND fields->'kept_digest'->>'after' = $3`;
 
-/** Number of rows of a month, and its last position. */
 interface MonthRange {
-  /** Last position of its changes; null without any. */
+  /** Last position of the changes; null: the month has no changes. */
   readonly last: bigint | null;
   readonly changeCount: bigint;
   readonly entryCount: bigint;
@@ -46,7 +45,7 @@ interface MonthRange {
 export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the months, oldest first, that can be dropped as a whole. */
+  /** Returns the months that have partitions of their own, oldest first. */
   findDroppableMonths(): Promise<readonly string[]> {
     return this.database.queryValues<string>(MONTHS);
   }
@@ -63,7 +62,7 @@ export class AuditDropsRepository {
     };
   }
 
-  /** Returns the first position of the changes of all other months, or null if they have none. */
+  /** Returns the first position of the changes of all other months; null: the other months have no changes. */
   async firstPositionOutside(month: string): Promise<bigint | null> {
     const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
       `audit_change_${month}`,
@@ -74,7 +73,7 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Stores the hashes of the changes of a month that come after a position. Returns the digest of all stored hashes after this
+   * Stores the hashes of the changes of a month after a position. Returns the digest of all stored hashes after that
    * position.
    */
   async storeHashes(month: string, position: bigint): Promise<string> {
@@ -90,7 +89,6 @@ export class AuditDropsRepository {
     return (await this.database.queryValue<string>(KEPT_DIGEST, [position])) ?? '';
   }
 
-  /** Returns how many hashes of dropped changes are stored. */
   async countStoredHashes(): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM audit_dropped_change';
     return (await this.database.queryValue<number>(sql)) ?? 0;
@@ -105,7 +103,7 @@ export class AuditDropsRepository {
     return this.database.select(AuditDropEntity, 'ORDER BY month', []);
   }
 
-  /** Returns true if the audit log has an entry of this drop. */
+  /** Returns true if the audit log has an entry for this drop. */
   async isRecorded({ month, throughSeal, keptDigest }: AuditDrop): Promise<boolean> {
     const parameters = [month, throughSeal.toString(), keptDigest];
     return (await this.database.query(IS_RECORDED, parameters)).length > 0;
@@ -117,7 +115,7 @@ export class AuditDropsRepository {
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
   }
 
-  /** Drops the partitions of a month, and the counts of usage requests before its end. */
+  /** Drops the partitions of a month. Deletes the counts of usage requests up to the end of the month. */
   async drop(month: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(

@@ -28,7 +28,7 @@ interface ChangeRow {
   readonly fields?: object | null;
 }
 
-/** Changes that an entry of a list shows. */
+/** Maximum number of changes that an entry shows. */
 const MAX_CHANGES = 100;
 
 const HEAD = `
@@ -42,8 +42,8 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
 /**
- * Contains the subquery only if the filter names an object. PostgreSQL would read all rows of the subquery if the query also
- * contained a condition for no object, joined by `OR`.
+ * Contains the subquery only if the filter names an object. With `$5 IS NULL OR entry.id IN (…)`, PostgreSQL would read
+ * all rows of the subquery.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
@@ -98,7 +98,6 @@ export class AuditLogRepository {
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** Returns the entry, or null. */
   async find(id: string): Promise<AuditEntry | null> {
     const rows = await this.database.query<HeadRow>(
       `SELECT ${HEAD} FROM audit_log AS entry WHERE id = $1`,
@@ -123,7 +122,7 @@ export class AuditLogRepository {
     return rows.map((row) => ({ ...toHead(row), change: toChange(row) }));
   }
 
-  /** Reads changes with their values, and reports those whose values are missing or damaged. */
+  /** Reads changes with their values. Reports changes with missing or damaged values to {@link DamagedReads}. */
   private async changes<Row extends ChangeRow>(
     found: (values: string) => string,
     order: string,

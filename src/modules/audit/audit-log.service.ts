@@ -12,7 +12,6 @@ const CHANGES_PER_READ = 500;
 /** Longest wait of an export for transactions that have written changes and are still open. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** Reads the audit log. */
 @Injectable()
 export class AuditLogService {
   constructor(
@@ -32,8 +31,8 @@ export class AuditLogService {
   }
 
   /**
-   * Yields the matching changes after a position, oldest first, at the pace of the reader. Ends where no change can be added
-   * before the last one any more, so an export that begins after the last change of another one misses none.
+   * Yields the matching changes after a position, oldest first, at the pace of the reader. Ends at a position up to
+   * which no open transaction can add a change, so that an export after the last change of this one misses no change.
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
     const to = await this.finalPosition();
@@ -47,8 +46,8 @@ export class AuditLogService {
   }
 
   /**
-   * Returns a position up to which all changes are visible: the last one, or the last sealed one if a transaction that may have
-   * taken a lower position stays open.
+   * Returns a position up to which all changes are visible. It is the last position or, if transactions that may have
+   * taken lower positions do not end within {@link LONGEST_WAIT_MS}, the last sealed position.
    */
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();

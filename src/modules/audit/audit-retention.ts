@@ -12,8 +12,8 @@ import { SealsRepository } from './seals.repository';
 const EVERY_MS = 3_600_000;
 
 /**
- * Drops months of the audit log that are older than the retention, oldest first. Their seals stay. A month is dropped only
- * when it is sealed and matches its seals, so that no evidence of a change is lost.
+ * Drops months of the audit log that are older than the retention, oldest first. The seals of a dropped month stay. A
+ * month is dropped only if it is sealed and matches its seals, so that no evidence of a later change is lost.
  */
 @Injectable()
 export class AuditRetention implements OnModuleInit {
@@ -39,7 +39,7 @@ export class AuditRetention implements OnModuleInit {
     });
   }
 
-  /** Drops the oldest month if its retention has ended. Returns true if it did. */
+  /** Drops the oldest month if its retention has ended. Returns true if a month was dropped. */
   async runDue(): Promise<boolean> {
     const { auditRetentionMonths } = this.configuration;
     if (auditRetentionMonths === null) return false;
@@ -55,7 +55,7 @@ export class AuditRetention implements OnModuleInit {
     }
   }
 
-  /** Returns false if a seal of the month does not match, or its changes are not all sealed yet. */
+  /** Returns false if a seal of the month does not match, or if a change of the month is not sealed yet. */
   private async matchesSeals(month: string): Promise<boolean> {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);

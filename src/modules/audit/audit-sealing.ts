@@ -9,8 +9,8 @@ import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
 /**
- * Largest number of positions that one seal covers. A small number narrows down a changed row, because verification names only
- * its seal.
+ * Maximum number of positions that one seal covers. A small number helps to find a changed row, because verification
+ * names only the seal of the row.
  */
 const POSITIONS_PER_SEAL = 1_000n;
 
@@ -21,9 +21,9 @@ interface Mark {
 }
 
 /**
- * Seals changes once no open transaction can add a change with a lower position. A transaction has a number before its changes
- * get their positions, because it has locked or inserted the changed rows. So the positions up to the mark are final when all
- * transactions before the mark have ended. Writers never wait for a seal. Unreadable changes get a seal that says so.
+ * Seals changes once no open transaction can add a change with a lower position. A transaction gets its number before
+ * its changes get their positions, because it first locks or inserts the changed rows. The positions up to a {@link
+ * Mark} are therefore final when all transactions before the mark have ended. Writers never wait for a seal.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -55,7 +55,7 @@ export class AuditSealing implements OnModuleInit {
     }
     const { oldest, next } = await this.seals.readTransactionNumbers();
     if (next < mark.transaction) {
-      // The numbers of transactions went back: the database was restored.
+      // A lower transaction number than before shows that the database was restored.
       this.mark = null;
       return false;
     }

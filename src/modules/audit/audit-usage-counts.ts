@@ -54,7 +54,7 @@ export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicati
     return this.repository.page(request);
   }
 
-  /** Adds to the database what was counted since the last call. If that fails, the next call adds it. */
+  /** Adds the counts since the last call to the database. After a failure, the next call adds these counts too. */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];
     if (counts.length === 0) return;

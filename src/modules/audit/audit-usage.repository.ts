@@ -21,7 +21,7 @@ const PAGE = `
 export class AuditUsageRepository {
   constructor(private readonly database: Database) {}
 
-  /** Adds to the stored counts, in sorted sequence, so that two processes lock rows in the same order. */
+  /** Adds to the stored counts in sorted order, so that all processes lock rows in the same order. */
   async add(counts: readonly UsageCount[]): Promise<void> {
     const rows = counts.map(({ actorType, actorId, operation, hour, requestCount }) => ({
       actor_type: actorType,

@@ -39,12 +39,12 @@ export type AuditCheck =
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
-  /** 0 if the database cannot count them. */
+  /** 0 if the database cannot count the unsealed changes. */
   readonly unsealedChanges: number;
   /** Last readable seal; null: none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
-  /** Ids of entries that have no change; the engine writes none. */
+  /** Ids of entries without a change. The engine writes no such entry. */
   readonly emptyEntries: readonly string[];
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
@@ -68,8 +68,8 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. For seals whose changes were dropped, only the sequence is checked. An
-   * unreadable row is a fault of its seal; all other rows are still compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, only the sequence of the seal
+   * is checked. An unreadable row is a fault of its seal; all other rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {
@@ -100,7 +100,7 @@ export class AuditVerificationService {
     });
   }
 
-  /** @param throughSeal number of the last seal of which no change is left */
+  /** @param throughSeal number of the last seal whose changes were all dropped */
   private async checkSeals(throughSeal: bigint, check: Check) {
     const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
       ...(await this.seals.countUpTo(throughSeal)),

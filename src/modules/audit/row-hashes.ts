@@ -1,10 +1,10 @@
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, so that a hash depends neither on session
- * settings nor on whether the change is packed.
+ * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, so that a hash depends neither on
+ * session settings nor on whether the change is packed.
  * @param changes table or partition of the changes
- * @param condition on `position`
+ * @param condition SQL condition on `position`
  */
 export function rowHashesSql(changes: string, condition: string): string {
   return `

@@ -62,7 +62,7 @@ export type SealFault =
 
 /**
  * Returns the fault of a seal, or null.
- * @param content null if the database cannot read it
+ * @param content null: the database cannot read the changes
  */
 export function faultOf(
   seal: Seal,

@@ -5,8 +5,8 @@ import { rowHashesSql } from './row-hashes';
 import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './seal';
 
 /**
- * Number and digest of the changes in `($1, $2]`: from the rows of remaining changes, and from the stored hashes of dropped
- * ones.
+ * Number and digest of the changes in `($1, $2]`. Uses the stored hashes of dropped changes, and the rows of all
+ * others.
  */
 const CONTENT = `
   SELECT count(*)::integer AS count,
@@ -50,7 +50,9 @@ export class SealsRepository {
     await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
   }
 
-  /** Makes later queries of the transaction use indexes, so that they read only the rows they return: others may be damaged. */
+  /**
+   * Makes later queries of the transaction use indexes only. A scan would also read other rows, which may be damaged.
+   */
   async readByIndexes(): Promise<void> {
     this.database.requireTransaction();
     for (const method of ['seqscan', 'hashjoin', 'mergejoin']) {
@@ -72,7 +74,7 @@ export class SealsRepository {
     return (await this.database.selectOne(AuditSealEntity, tail, [position])) ?? CHAIN_START;
   }
 
-  /** Returns how many seals there are up to a number, and how many changes they cover. */
+  /** Counts the seals up to a seal number, and the changes that these seals cover. */
   async countUpTo(number: bigint): Promise<{ readonly seals: number; readonly changes: number }> {
     const [row] = await this.database.query<{ seals: number; changes: string }>(
       'SELECT count(*)::integer AS seals, coalesce(sum(change_count), 0) AS changes FROM audit_seal WHERE number <= $1',
@@ -102,12 +104,12 @@ export class SealsRepository {
     return { changeCount: row?.count ?? 0, hash: row?.hash ?? '' };
   }
 
-  /** Returns the last position that a change has taken. Its transaction may still be open. */
+  /** Returns the last position that a change has taken. The transaction of that change may still be open. */
   async lastPosition(): Promise<bigint> {
     return BigInt((await this.database.queryValue<string>(LAST_POSITION)) ?? 0);
   }
 
-  /** Returns the number of the oldest open transaction, and that of the next one. */
+  /** Returns the number of the oldest open transaction, and the number that the next transaction gets. */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
@@ -118,7 +120,7 @@ export class SealsRepository {
     return (await this.database.queryValue<number>(sql, [position])) ?? 0;
   }
 
-  /** Returns ids of entries without a change. The engine writes none. */
+  /** The engine writes no entry without a change. */
   findEntriesWithoutChange(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
   }

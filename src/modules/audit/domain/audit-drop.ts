@@ -1,6 +1,6 @@
 /** A month whose entries were dropped after their retention. */
 export interface AuditDrop {
-  /** `2026_03`. */
+  /** For example `2026_03`. */
   readonly month: string;
   readonly entryCount: bigint;
   readonly changeCount: bigint;
@@ -10,7 +10,7 @@ export interface AuditDrop {
    */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
-  /** SHA-256 over the hashes of dropped changes after that position. */
+  /** SHA-256 over the hashes of dropped changes after `throughPosition`. */
   readonly keptDigest: string;
   readonly droppedAt: Date;
 }

@@ -1,4 +1,3 @@
-/** A change of one object. */
 export interface AuditedChange {
   readonly position: bigint;
   /** `<resource>.<past tense>`. */
@@ -14,14 +13,14 @@ export interface AuditHead {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null without a request. */
+  /** `operationId` of the request; null for commands and background work. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
 }
 
 export interface AuditEntry extends AuditHead {
-  /** The first changes, in their order. */
+  /** The first 100 changes, by position. */
   readonly changes: readonly AuditedChange[];
   readonly changeCount: number;
 }
