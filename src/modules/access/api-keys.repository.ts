@@ -58,7 +58,6 @@ export class ApiKeysRepository {
     return new ListQuery('api_key').page(this.database, ApiKeyEntity, request);
   }
 
-  /** Writes the fields that an update or a revocation may change. */
   async update(key: ApiKey): Promise<void> {
     const { name, scopes, expiresAt, revokedAt, version, updatedAt } = key;
     const { requestsPerMinute, usageRequestsPerMinute } = key;
@@ -67,7 +66,9 @@ export class ApiKeysRepository {
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 
-  /** Writes a new secret. The present one becomes the previous one if `previousExpiresAt` is set, and otherwise ends at once. */
+  /**
+   * Writes a new secret. If `previousExpiresAt` is set, the present secret works until then; otherwise it ends at once.
+   */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(
       `UPDATE api_key
@@ -78,7 +79,7 @@ export class ApiKeysRepository {
     );
   }
 
-  /** Returns the key that the secret with this hash belongs to, or null. */
+  /** Returns the key whose present or previous secret has this hash, or null. */
   async findHolder(hash: string): Promise<KeyHolderRow | null> {
     const [row] = await this.database.queryPrepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [
       hash,
@@ -87,7 +88,7 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Serializes the storing of the bootstrap key until the transaction ends, so that processes starting together store it once.
+   * Makes other processes that store the bootstrap key wait until the transaction ends, so that the key is stored once.
    */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();

@@ -32,7 +32,7 @@ import {
   withChange,
 } from './domain/api-key';
 
-/** A key and its secret, which can be read only when it is made. */
+/** A key and its new secret. The secret is not stored and cannot be read again. */
 export interface KeyWithSecret {
   readonly key: ApiKey;
   readonly secret: string;
@@ -69,8 +69,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores a key whose secret an operator chose, unless it is stored already. A revoked key stays revoked.
-   * @returns true if it was stored
+   * Stores a key with a secret that an operator chose. Does nothing if the key is stored already, even if it was
+   * revoked.
+   * @returns true if this call stored the key
    */
   async createBootstrapKey(secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -153,7 +154,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes a key for good. Does nothing when it is revoked. Every caller that may write keys can revoke any key.
+   * Revokes a key for good. Does nothing if the key is revoked already. The caller needs no scope of the key.
    * @throws {ProblemError} `api_key_not_found`, `precondition_failed`
    */
   revoke(id: string, expected: VersionCondition): Promise<void> {
@@ -224,7 +225,7 @@ export class ApiKeysService {
 
 const PREFIX = /^sk_[a-z0-9]{1,16}_/;
 
-/** Returns the parts of a secret that are stored in clear. */
+/** Returns the parts of a secret that are stored in plain text. */
 function partsOf(secret: string): Pick<ApiKey, 'prefix' | 'lastFour'> {
   return { prefix: PREFIX.exec(secret)?.[0] ?? '', lastFour: secret.slice(-4) };
 }

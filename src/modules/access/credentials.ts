@@ -59,7 +59,7 @@ export class Credentials {
     return loading;
   };
 
-  /** Makes this process read all credentials again, after one has changed. */
+  /** Makes this process read all credentials again. Other processes read them again after {@link CACHE_MS}. */
   forgetAll(): void {
     this.cache.clear();
   }
@@ -89,7 +89,7 @@ export class Credentials {
     const isByAdmin = row.created_by.startsWith(ADMIN_PREFIX);
     const admin = isByAdmin ? await this.admins.find(row.created_by) : null;
     const held = new Set(admin === null ? row.issuer_scopes : scopesOfRole(admin.role));
-    // The issuer had no credential (`AUTH=open`), so it has no scopes to lose.
+    // An issuer without a credential (`AUTH=open`) has no scopes to lose.
     const isFree = !isByAdmin && row.issuer_scopes === null;
     const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
     return {
@@ -116,7 +116,7 @@ export class Credentials {
     return principal;
   }
 
-  /** Records the use of a key. The request does not wait for it. */
+  /** Records the use of a key. The request does not wait for the write. */
   private async touch(id: string, now: Date): Promise<void> {
     try {
       await this.keys.touch(id, now);

@@ -12,7 +12,7 @@ export interface TokenHolderRow {
   readonly expires_at: Date;
   /** Principal that issued the token. */
   readonly created_by: string;
-  /** State of the API key that issued the token; all null if no API key did. */
+  /** State of the API key that issued the token. All three are null if no API key issued the token. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;
@@ -38,7 +38,7 @@ export class CustomerTokensRepository {
     await this.database.insert(CustomerTokenEntity, { ...token, hash });
   }
 
-  /** Deletes the token of this customer, and returns it; null if there is none. */
+  /** Deletes a token of the customer and returns the token; null: the customer has no such token. */
   async delete(id: string, customerId: string): Promise<CustomerToken | null> {
     const token = await this.database.selectOne(
       CustomerTokenEntity,

@@ -17,7 +17,7 @@ import type { CustomerToken, CustomerTokenTerms } from './domain/customer-token'
 const BATCH_SIZE = 1_000;
 const CLEAN_UP_EVERY_MS = 60_000;
 
-/** A token with its secret, which can be read only when it is issued. */
+/** A token with its secret. The secret is not stored and cannot be read again. */
 export interface IssuedToken {
   readonly token: CustomerToken;
   readonly secret: string;

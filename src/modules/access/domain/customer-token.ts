@@ -8,7 +8,7 @@ export const CUSTOMER_SCOPES = [
 
 export type CustomerScope = (typeof CUSTOMER_SCOPES)[number];
 
-/** A short-lived secret that lets a browser or gateway read what belongs to one customer. */
+/** A short-lived secret that lets a browser or gateway read data of one customer. */
 export interface CustomerToken {
   readonly id: string;
   readonly customerId: string;

@@ -99,7 +99,6 @@ export function toApiKeyChange(dto: UpdateApiKeyDto): ApiKeyChange {
   };
 }
 
-/** Returns the overlap in milliseconds. */
 export function toOverlapMs(dto: RollApiKeyDto): number {
   return (dto.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS) * 1_000;
 }
