@@ -5,7 +5,7 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of no known password, with the minimum cost of OWASP. Checked if neither the admin nor the other admin chosen for the
+ * Hash of an unknown password, with the minimum cost of OWASP. Checked if neither the admin nor the decoy admin of the
  * email has a hash that can be checked.
  */
 const DECOY =
@@ -19,7 +19,6 @@ export class AdminAccounts {
     private readonly passwords: Passwords,
   ) {}
 
-  /** Returns the account, or null. */
   async find(id: string): Promise<AdminAccount | null> {
     const admin = await this.admins.find(id);
     return admin === null ? null : toAccount(admin);
@@ -31,7 +30,7 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
-  /** Ends all sessions of the admin, except one that is kept in the same transaction (`SessionsService.keep`). */
+  /** Ends all sessions of the admin. `SessionsService.keepValid`, in the same transaction, keeps one session. */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.admins.endSessions(id, now);
   }
@@ -42,8 +41,8 @@ export class AdminAccounts {
   }
 
   /**
-   * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one: its password
-   * is checked against the hash of another admin, always the same one for this email.
+   * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one,
+   * because its password is checked against the hash of a decoy: another admin, always the same one for an email.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {
@@ -61,7 +60,7 @@ export class AdminAccounts {
   }
 }
 
-/** Returns a number from 0 to 2^31 - 1 that is always the same for an email. */
+/** Returns a number from 0 to 2^31 - 1, always the same one for an email. */
 function numberFor(emailKey: string): number {
   return createHash('sha256').update(emailKey).digest().readUInt32BE() >>> 1;
 }

@@ -40,7 +40,7 @@ describe('passwords', () => {
     const checks = Array.from({ length: 6 }, () => passwords.verify(PASSWORD, HASH));
     expect(await Promise.all(checks)).toEqual(checks.map(() => true));
     delay.disable();
-    // The loop turned while passwords were checked; otherwise it has measured at most its end.
+    // The event loop ran while passwords were checked. A blocked loop would be measured only at the end.
     expect(delay.count).toBeGreaterThan(3);
   });
 });

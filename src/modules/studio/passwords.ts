@@ -9,11 +9,10 @@ import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
 import { tooManySignIns } from './studio.errors';
 
 /**
- * Number of passwords checked at once: half of Node's worker threads, so that reading files and resolving names do not wait for
- * passwords.
+ * Number of passwords checked at once. Half of Node's worker threads stay free for reading files and resolving names.
  */
 const MAX_CONCURRENT = 2;
-/** Largest number of waiting checks: a few seconds of work. */
+/** Maximum number of waiting checks: a few seconds of work. */
 const MAX_WAITING = 32;
 const BUSY_SECONDS = 2;
 
@@ -40,7 +39,7 @@ const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
 
-/** Hashes passwords and checks them against stored hashes. A few run at once, outside the event loop. */
+/** Hashes passwords and checks passwords against stored hashes, outside the event loop. */
 @Injectable()
 export class Passwords {
   private readonly checks = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
@@ -57,9 +56,9 @@ export class Passwords {
   }
 
   /**
-   * Returns true if the password matches the hash. A hash that cannot be checked matches no password, and is not computed,
-   * because its cost may be excessive.
-   * @throws {ProblemError} `too_many_sign_ins` when too many checks wait already
+   * Returns true if the password matches the hash. A hash that {@link canCheck} rejects matches no password and is not
+   * computed, because its cost may be excessive.
+   * @throws {ProblemError} `too_many_sign_ins` if too many checks wait already
    */
   async verify(password: string, passwordHash: string): Promise<boolean> {
     const hash = parsePasswordHash(passwordHash);

@@ -17,7 +17,7 @@ import { studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 import { StudioService } from './studio.service';
 
-/** Person for whom an OpenID provider vouches. */
+/** Person whom an OpenID provider has identified. */
 export interface ProvidedPerson {
   readonly email: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface ProvidedPerson {
   readonly role: AdminRole | null;
 }
 
-/** Finds accounts of people who sign in with OpenID Connect, by email. */
+/** Finds or creates the accounts of people who sign in with OpenID Connect, by email. */
 @Injectable()
 export class ProvidedAdmins {
   constructor(

@@ -42,7 +42,6 @@ export class StudioRepository {
     return this.admins.findOneBy({ emailKey });
   }
 
-  /** Returns true if an active owner exists. */
   hasActiveOwner(): Promise<boolean> {
     return this.admins.existsBy({ role: 'owner', isActive: true });
   }
@@ -62,8 +61,8 @@ export class StudioRepository {
   }
 
   /**
-   * Locks the admin, if it exists, and all active owners until the transaction ends. One statement locks them in the order
-   * of their ids, so that concurrent deactivations run one after the other and the second sees the result of the first.
+   * Locks the admin, if there is one, and all active owners until the transaction ends, in the order of their ids.
+   * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     return this.admins
@@ -79,7 +78,6 @@ export class StudioRepository {
     return new ListQuery('studio_admin').page(this.database, StudioAdminEntity, request);
   }
 
-  /** Writes the fields that an update, a role from the OpenID provider or a deactivation may change. */
   async update(admin: StudioAdmin): Promise<void> {
     await this.database.updateRevised(StudioAdminEntity, admin, [
       'name',
@@ -90,7 +88,7 @@ export class StudioRepository {
     ]);
   }
 
-  /** Ends all sessions of the admin, except one that is kept in the same transaction (`SessionsService.keep`). */
+  /** Ends all sessions of the admin. `SessionsService.keepValid`, in the same transaction, keeps one session. */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }

@@ -71,14 +71,13 @@ export class StudioService {
   }
 
   /**
-   * Returns the admin with this email, in any case.
+   * Returns the admin with this email, ignoring case.
    * @throws {ProblemError} `studio_admin_not_found`
    */
   async getByEmail(email: string): Promise<StudioAdmin> {
     return (await this.admins.findByEmail(emailKeyOf(email))) ?? raise(studioAdminNotFound(email));
   }
 
-  /** Returns true if an active owner exists. */
   hasActiveOwner(): Promise<boolean> {
     return this.admins.hasActiveOwner();
   }
@@ -106,7 +105,7 @@ export class StudioService {
   }
 
   /**
-   * Deactivates an admin permanently. Does nothing when the admin is inactive.
+   * Deactivates an admin permanently. Does nothing if the admin is inactive already.
    * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`, `last_owner`
    */
   deactivate(id: string, expected: VersionCondition): Promise<void> {

@@ -2,7 +2,6 @@ import type { AdminRole } from '../../../core/access';
 import { nextVersion } from '../../../core/next-version';
 import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 
-/** An administrator account of the studio. */
 export interface StudioAdmin {
   readonly id: string;
   readonly version: number;
@@ -15,18 +14,16 @@ export interface StudioAdmin {
   /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
   /**
-   * Instant that changes whenever all sessions of the admin must end. A session is valid only while the copy that it stores,
-   * made at sign-in or by `SessionsService.keep`, equals this instant.
+   * Changes when all sessions of the admin must end. A session stores a copy, at the sign-in and by
+   * `SessionsService.keepValid`, and is valid only while its copy equals this instant.
    */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Admin without the password hash. */
 export type AdminAccount = Omit<StudioAdmin, 'passwordHash'>;
 
-/** Fields of a new admin. */
 export type AdminDetails = Pick<StudioAdmin, 'email' | 'name' | 'role' | 'passwordHash'>;
 
 /** Fields an update may change. Omitted fields stay unchanged. */
@@ -35,12 +32,11 @@ export interface AdminChange {
   readonly passwordHash?: string | undefined;
 }
 
-/** Returns the admin without the password hash. */
 export function toAccount({ passwordHash: _, ...account }: StudioAdmin): AdminAccount {
   return account;
 }
 
-/** Returns the key that emails are compared by. It ignores case and Unicode composition. */
+/** Returns the key by which emails are compared. Ignores case and Unicode composition. */
 export function emailKeyOf(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }
@@ -62,12 +58,11 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   });
 }
 
-/** Returns the admin with another role. */
 export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): StudioAdmin {
   return nextVersion(admin, now, { role });
 }
 
-/** Returns the admin as inactive and with all sessions invalid; the same object if it is inactive already. */
+/** Deactivates the admin and ends all sessions. Returns the same object if the admin is inactive already. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });

@@ -6,12 +6,12 @@ export interface StudioSettings {
   readonly version: number;
   /** Largest amount of a payment that admins with the role `support` may refund in all, in minor units by currency. */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
-  /** True if admins who sign in with a password need a second factor. Without one they may only enrol. */
+  /** True if admins who sign in with a password need a second factor. An admin without one may only enrol one. */
   readonly secondFactorRequired: boolean;
   readonly updatedAt: Date;
 }
 
-/** Id of the only settings. */
+/** Id of the only row of settings. */
 export const SETTINGS_ID = 'studio_settings';
 
 /** Fields that an update replaces. Omitted fields stay unchanged. */
@@ -39,7 +39,6 @@ export function withSettings(
   return nextVersion(settings, now, { supportRefundLimits, secondFactorRequired });
 }
 
-/** Returns true if the refund limits of the settings differ. */
 export function limitsDiffer(one: StudioSettings, other: StudioSettings): boolean {
   return !isSame(one.supportRefundLimits, other.supportRefundLimits);
 }

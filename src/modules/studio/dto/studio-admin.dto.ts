@@ -27,7 +27,7 @@ export class StudioAdminDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-/** Copies field by field, so that the password hash cannot leak. */
+/** Copies only the fields of the DTO, so that the password hash cannot leak. */
 export function toStudioAdminDto(admin: StudioAdmin): StudioAdminDto {
   return toDto(StudioAdminDto, { ...admin, passwordScheme: schemeOf(admin) });
 }
