@@ -19,7 +19,7 @@ import type { Address, Customer, TaxExemption } from './domain/customer';
 })
 @Index('customer_currency_index', ['currency', 'id'], { where: '"deleted_at" IS NULL' })
 @Index('customer_created_index', ['createdAt', 'id'], { where: '"deleted_at" IS NULL' })
-// An index of an expression, which entities cannot define.
+// An index on an expression, which an entity cannot define.
 @Index('customer_name_index', { synchronize: false })
 @Index('customer_email_index', ['email', 'id'], { where: '"deleted_at" IS NULL' })
 @Check('customer_currency_check', `NOT "currency_locked" OR "currency" IS NOT NULL`)

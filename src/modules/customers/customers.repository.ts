@@ -41,14 +41,17 @@ const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(exte
 /** Expression that sorts names without regard to case. An index has the same expression. */
 const NAME_ORDER = 'lower(name)';
 
-/** Open invoices with an unpaid amount. A higher module owns the table; it is read here so that a page needs one statement. */
+/**
+ * Open invoices with an unpaid amount. The module invoicing owns the table; with a join, a page needs only one
+ * statement.
+ */
 const OWED = {
   table: 'invoice',
   column: 'customer_id',
   condition: `status = 'open' AND amount_due > amount_paid + amount_credited`,
 } as const;
 
-/** Reads and writes customers. Methods do not return deleted customers unless they say so. */
+/** Reads and writes customers. A method returns deleted customers only if its comment says so. */
 @Injectable()
 export class CustomersRepository {
   constructor(
@@ -103,7 +106,7 @@ export class CustomersRepository {
     return new Map(rows.map(({ id, clock }) => [id, clock]));
   }
 
-  /** Returns the customer, deleted or not. Its deletion is blocked until the transaction ends. */
+  /** Returns the customer, deleted or not, locked against deletion until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
     const locked = `WHERE id = $1 ${LOCK_MODES.reference}`;
     return this.database.selectOne(CustomerEntity, locked, [id]);
@@ -117,10 +120,7 @@ export class CustomersRepository {
     return customerQuery(filter).summarize(this.reports, {});
   }
 
-  /**
-   * Writes the fields that an update, a deletion, or the first amount of the customer (which fixes the currency) may change.
-   * @throws {ProblemError} `customer_external_id_taken`
-   */
+  /** @throws {ProblemError} `customer_external_id_taken` */
   async update(customer: Customer): Promise<void> {
     await this.write(customer, () =>
       this.database.update(CustomerEntity, customer.id, {

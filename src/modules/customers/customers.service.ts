@@ -87,7 +87,7 @@ export class CustomersService {
     return new Map(found.map((customer) => [customer.id, customer]));
   }
 
-  /** Returns the ids that belong to customers that are not deleted. */
+  /** Returns those of the ids that belong to customers, without deleted customers. */
   async findExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.findExistingIds(ids));
   }
@@ -104,8 +104,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the current time of each customer: of its test clock, even while that advances, or real time. Unknown and deleted
-   * customers are missing.
+   * Returns the current time of each customer: the time of its test clock, even while the clock advances, otherwise
+   * real time. Unknown and deleted customers are missing.
    */
   async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
@@ -116,8 +116,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the current time of a customer: of its test clock, even while that advances. Real time if the customer has no test
-   * clock, or if the clock was deleted meanwhile.
+   * Returns the time of the test clock of a customer, even while the clock advances. Returns real time if the customer
+   * has no test clock, or if the clock was deleted meanwhile.
    */
   async currentTimeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
     const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
@@ -164,8 +164,8 @@ export class CustomersService {
   }
 
   /**
-   * Deletes a customer and returns it. Other reads than those for history no longer find it, and its external id can be used
-   * again. The row stays, because invoices and other history refer to it.
+   * Deletes a customer, and returns its last state. The row stays, because invoices and other history refer to it, but
+   * only the methods `…ForHistory` still find it. The external id can be used again.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
@@ -181,8 +181,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the customer that a field of a request refers to. It cannot be deleted until the caller's transaction ends.
-   * Other transactions may refer to it or change it at the same time.
+   * Returns the customer that a field of a request refers to, locked against deletion until the caller's transaction
+   * ends. Other transactions may refer to the same customer, or change it, meanwhile.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -211,9 +211,9 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currencies of the customers of many amounts, and returns the customers by id. Two currencies for one customer are
-   * a mismatch.
-   * @throws {ProblemError} as `fixCurrency`, for the first customer that fails
+   * Fixes the currencies of the customers of many amounts, and returns the customers by id. Two currencies for one
+   * customer are a mismatch.
+   * @throws {ProblemError} the same as {@link fixCurrency}, for the first customer that fails
    */
   fixCurrencies(
     amounts: readonly { readonly customerId: string; readonly currency: string }[],
@@ -230,7 +230,7 @@ export class CustomersService {
     });
   }
 
-  /** Returns the tax rates of customers by customer id, in display order. Includes rates deactivated or archived since. */
+  /** Returns the tax rates of customers by customer id, in display order. Includes inactive and archived rates. */
   async taxRatesOf(
     customers: readonly Customer[],
   ): Promise<ReadonlyMap<string, readonly TaxRate[]>> {
@@ -280,7 +280,7 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   return customer;
 }
 
-/** Returns the details after a change. Omitted fields stay unchanged; null clears a field. */
+/** Keeps omitted fields. Null clears a field. */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

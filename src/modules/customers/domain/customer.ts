@@ -28,7 +28,7 @@ export interface Customer {
   readonly externalId: string | null;
   /** ISO 4217; null until chosen or fixed by the first amount. */
   readonly currency: string | null;
-  /** Set when the first amount refers to the customer. The currency cannot change afterwards. */
+  /** True once an amount refers to the customer. The currency cannot change afterwards. */
   readonly currencyLocked: boolean;
   /** IANA time zone in which billing periods are computed. */
   readonly timezone: string;
@@ -41,7 +41,7 @@ export interface Customer {
   /** Test clock of the customer; null for real time. */
   readonly testClockId: string | null;
   readonly metadata: Metadata;
-  /** Set when the customer was deleted. The row stays, because history refers to it. */
+  /** Null: not deleted. The row of a deleted customer stays, because history refers to it. */
   readonly deletedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -70,7 +70,6 @@ export type CustomerChange = {
   readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
 };
 
-/** Fields by which a list of customers can be sorted. */
 export const CUSTOMER_SORTS = ['name', 'created_at'] as const;
 type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
