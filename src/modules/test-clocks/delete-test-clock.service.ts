@@ -16,8 +16,8 @@ import { type TestClockLease, TestClocksRepository } from './test-clocks.reposit
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
 /**
- * Longest time for which a request purges customers, shorter than the time that a shutdown waits. Background work purges the
- * rest.
+ * Longest time that a request purges customers, shorter than the wait of a shutdown for requests. Background work
+ * purges the rest.
  */
 const LONGEST_REQUEST_MS = 10_000;
 
@@ -96,8 +96,8 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges up to `size` customers and sets the lease; without customers, deletes the row of the clock.
-   * @returns how many customers to purge next; null if the clock is deleted
+   * Purges up to `size` customers and sets the lease. If no customer is left, deletes the row of the clock.
+   * @returns number of customers to purge next; null: the clock is deleted
    */
   private async purgePortion(
     id: string,

@@ -9,12 +9,14 @@ import { type DueRow, DueRowsRepository, type DueTable, nextDueOnSql } from './d
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
-/** Largest number of rows of a claim, unless the queue sets another one. */
+/** Default maximum number of rows of a claim. */
 const MAX_CLAIMED_ROWS = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
-/** Due work for the rows of a table, by the real clock and on test clocks while they move. */
+/**
+ * Due work for the rows of a table. It runs in the background by the real clock, and on a test clock during an advance.
+ */
 export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
   readonly rows: DueTable<Row>;
@@ -29,7 +31,7 @@ export interface DueQueue<Row extends DueRow> {
    * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a defect does.
    */
   readonly whenRefused: 'postpone' | 'fail';
-  /** Records that a rule refused the work of a row, with the error code. Called at each attempt. */
+  /** Records the error code with which a rule refused the work of a row. Called at each refused attempt. */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
 
@@ -73,8 +75,8 @@ export class DueQueues {
   }
 
   /**
-   * Claims due rows and does their work. Returns true if more may be due. If a batch fails, each item is tried in a commit of
-   * its own, so that a failure affects only its item: the item is tried again when its lease ends.
+   * Claims due rows and does their work. Returns true if more may be due. If a batch fails, the work of each row is
+   * tried in a commit of its own. A row that fails then is tried again when its lease ends.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
@@ -83,7 +85,8 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
-    // Reads the clock again: a row that was written after the first reading must not be processed at an earlier time.
+    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed before
+    // that.
     await this.run(queue, rows, this.clock.now(), (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });
@@ -91,8 +94,8 @@ export class DueQueues {
   }
 
   /**
-   * Does the work that is due on a test clock. A defect stops the clock. Refused work is postponed, or stops the clock too, as
-   * `whenRefused` of the queue says.
+   * Does the work that is due on a test clock. A defect stops the clock. `whenRefused` of the queue decides if refused
+   * work is postponed, or also stops the clock.
    */
   private async runDueOn<Row extends DueRow>(
     queue: DueQueue<Row>,

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /**
- * Table whose rows fall due by the real clock, or by a test clock while it moves. It has the columns `id`, `test_clock_id`
- * and `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and
- * `(test_clock_id, <dueColumn>, id)` for test clocks.
+ * Table whose rows fall due by the real clock or on a test clock. The table has the columns `id`, `test_clock_id` and
+ * `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and `(test_clock_id, <dueColumn>,
+ * id)` for test clocks.
  */
 export interface DueTable<Row extends DueRow> {
   readonly table: string;
@@ -38,8 +38,8 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends. Among postponed rows,
- * only those that fell due before the first other row can be next.
+ * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends, whichever is
+ * first. Among postponed rows, only those that fell due before the first other row can be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (

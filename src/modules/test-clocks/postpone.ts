@@ -3,9 +3,9 @@ import { ProblemError } from '../../platform/errors';
 const POSTPONED_BY_MS = 86_400_000;
 
 /**
- * Returns when to retry due work that failed on a test clock. Work refused by a rule, such as an invoice above the largest
- * amount, is retried a day later on the clock, so that it blocks neither the clock nor other work.
- * @throws the error itself when it is not a refusal: the clock fails, so that defects are visible
+ * Returns when to retry due work that failed on a test clock. Work refused by a rule, such as an invoice above the
+ * largest amount, is retried a day later on the clock, so that it blocks neither the clock nor other work.
+ * @throws the error itself if it is no refusal but a defect, so that the clock fails and the defect is visible
  */
 export function postponedUntil(error: unknown, now: Date): Date {
   if (!(error instanceof ProblemError)) throw error;

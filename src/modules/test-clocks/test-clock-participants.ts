@@ -12,7 +12,7 @@ const TEST_CLOCK_JOBS = [
   'entitlement-windows',
 ] as const;
 
-/** Background work that also runs by test clocks, for the objects on one clock at a time. */
+/** Background work that also runs on test clocks, for the objects on one clock at a time. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
   /** SQL for when the next object on the clock `$1` falls due: one column of one row, null when nothing is planned. */
@@ -31,7 +31,7 @@ export interface PlannedJob {
 export interface TestClockPurge {
   /** kebab-case, unique */
   readonly name: string;
-  /** Deletes the data in the caller's transaction. Returns the ids of deleted objects whose events must go too. */
+  /** Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events. */
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -47,8 +47,8 @@ export interface TestClockCustomers {
 }
 
 /**
- * Registry of modules that take part in test clocks. At start they register work that runs while a clock advances, and how
- * their data is purged when a clock is deleted.
+ * Registry for modules. At start, a module registers the work that runs while a clock advances, and the purge of its
+ * data when a clock is deleted.
  */
 @Injectable()
 export class TestClockParticipants {
@@ -70,7 +70,10 @@ export class TestClockParticipants {
     this.customers = customers;
   }
 
-  /** Returns the jobs with work planned on the clock, with the instant of each, in the order in which they would run. */
+  /**
+   * Returns the jobs with planned work on the clock, each with its next instant, in the order in which the jobs would
+   * run.
+   */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);
     const next = await this.due.nextDueOnTestClock(jobs, testClockId);
@@ -102,7 +105,8 @@ export class TestClockParticipants {
    */
   async purge(customerIds: readonly string[]): Promise<readonly string[]> {
     const purged = [...customerIds];
-    // Modules start from the lowest layer up. The reverse order deletes referring rows before the rows they refer to.
+    // Modules register from the lowest layer up. The reverse order deletes referring rows before the rows they refer
+    // to.
     for (const { purge } of [...this.purges].reverse()) {
       purged.push(...(await purge(customerIds)));
     }

@@ -79,7 +79,6 @@ export class TestClocksRepository {
     return this.updateAlone(END[status], [id, to, now]);
   }
 
-  /** Writes the fields that an advance changes. */
   async update(clock: TestClock): Promise<void> {
     await this.database.updateRevised(TestClockEntity, clock, [
       'instant',
@@ -97,7 +96,10 @@ export class TestClocksRepository {
     await this.database.update(TestClockEntity, id, { deletedAt: now, leaseEndsAt, leasedBy });
   }
 
-  /** Leases to the caller a deleted clock whose deletion was interrupted. Returns its id; null if there is none. */
+  /**
+   * Leases to the caller a clock whose deletion was interrupted. Returns the id of the clock; null: there is no such
+   * clock.
+   */
   claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
     return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
   }

@@ -49,7 +49,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Lets the leases of dead processes end, so that the next call can continue an advance, and background work a deletion. */
+  /** Ends the leases of dead processes. The next call can then continue an advance, and background work a deletion. */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandonedWork.register({ ...leases, work: DELETION_WORK });
@@ -115,7 +115,7 @@ export class TestClocksService implements OnModuleInit {
   /**
    * Returns the time of a test clock, or real time. The clock cannot move until the caller's transaction ends.
    * @param testClockId null for real time
-   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `test_clock_not_found` if the clock was deleted, `test_clock_advancing`, `test_clock_failed`
    */
   async nowFor(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
@@ -134,9 +134,9 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Also works while the test
-   * clock is advancing, and after it failed.
-   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile
+   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Also works while the
+   * test clock is advancing, and after it failed.
+   * @throws {ProblemError} `test_clock_not_found` if the clock was deleted
    */
   async timeOn(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
@@ -159,7 +159,7 @@ export class TestClocksService implements OnModuleInit {
       for (;;) {
         const next = await this.participants.nextJob(id);
         if (next === null || next.dueAt > to) break;
-        const { instant } = await this.show(id, next.dueAt);
+        const { instant } = await this.moveTo(id, next.dueAt);
         await next.job.runDue(id, instant);
       }
     } catch (error) {
@@ -210,8 +210,8 @@ export class TestClocksService implements OnModuleInit {
     }
   }
 
-  /** Sets the clock to the due time of a job. Overdue jobs run at the current time of the clock. */
-  private async show(id: string, dueAt: Date): Promise<TestClock> {
+  /** Moves the clock to the due time of a job. If the job is overdue, the time of the clock stays. */
+  private async moveTo(id: string, dueAt: Date): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
     const now = this.clock.now();
     const moved = await this.clocks.move(id, dueAt, now, lease(now, leasedBy));

@@ -2,10 +2,13 @@
 export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
-/** Target duration of a commit. Far below the longest acceptable one, because some customers have much more data than others. */
+/**
+ * Target duration of a commit. Far below the acceptable duration, because some customers have much more data than
+ * others.
+ */
 const TARGET_MS = 300;
 
-/** Returns how many customers the next commit purges, given the size and duration of the last one. */
+/** Returns the number of customers that the next commit purges, from the number and the duration of the last commit. */
 export function nextPortion(size: number, tookMs: number): number {
   const paced = Math.floor((size * TARGET_MS) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));

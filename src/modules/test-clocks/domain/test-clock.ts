@@ -11,15 +11,19 @@ export interface TestClock {
   readonly status: TestClockStatus;
   /** Target of the running or failed advance; null when the clock is ready. */
   readonly targetAt: Date | null;
-  /** End of the lease of the running advance. After a crash, the next call takes over once it has ended. */
+  /**
+   * End of the lease of the running advance. After a crash, a call can continue the advance once the lease has ended.
+   */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that is advancing the clock. Its death ends the lease. */
+  /** Number of the process that is advancing the clock. The lease ends if that process dies. */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Duration of a lease of a clock: longer than any single job or portion of a purge takes. Each of them renews the lease. */
+/**
+ * Duration of a lease: longer than a single job, or a portion of a purge, takes. Each job and portion renews the lease.
+ */
 export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
@@ -40,8 +44,8 @@ const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns the reason why a clock cannot be advanced to an instant, or null. After a crash, it can only be advanced to its
- * former target, once its lease has ended.
+ * Returns the reason why a clock cannot be advanced to an instant, or null. After a crash, the clock can only be
+ * advanced to its former target, after its lease has ended.
  * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {

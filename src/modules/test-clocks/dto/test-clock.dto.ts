@@ -15,7 +15,8 @@ import type { NextWork } from '../test-clocks.service';
 
 const MAX_NAME_LENGTH = 200;
 /**
- * Years to which a clock can be set. Later periods and due dates must be dates that RFC 3339 can represent, in every time zone.
+ * Years to which a clock can be set. Periods and due dates after that time must still be dates that RFC 3339 can
+ * represent.
  */
 const YEARS = [1970, 9000] as const;
 
@@ -56,7 +57,7 @@ export class TestClockDto {
   @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;
 }
 
-/** Names of the work on a test clock, with what each does. */
+/** Name of each job in the API, with its meaning. */
 const WORK = {
   'overdue-invoices': ['invoice_overdue', 'an unpaid invoice becomes overdue'],
   'due-subscriptions': ['subscription_due', 'a subscription renews, ends, or its trial ends'],
