@@ -1,12 +1,12 @@
-/** A stored object whose changes are counted. */
+/** A stored object. Each change raises its version by one. */
 export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;
 }
 
 /**
- * Returns the instant of a change: `now`, or the instant of the last change if that is later. It is later if the clock of the
- * process that made the last change was ahead.
+ * Returns the instant of a change: `now`, or the instant of the last change if that is later. The last change can be
+ * later because clocks of processes differ.
  */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;

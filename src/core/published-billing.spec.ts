@@ -16,7 +16,7 @@ import { periodAt, type BillingAnchor, type Period } from './time';
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** A figure as text, so that 49, 49n and "49.00" are the same. */
+/** Returns figures as text, so that 49, 49n and "49.00" are equal. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null) {
@@ -44,7 +44,7 @@ const calendar = (
   interval,
   intervalCount: 1,
 });
-/** The first line of a subscription to a flat price, of a short first period. */
+/** Returns the amount of a flat price for a short first period. */
 const firstLine = (amountMinor: bigint, anchor: BillingAnchor) => {
   const { startAt, endAt, fullPeriod } = periodAt(anchor, 0);
   const part = prorate('day', until(startAt, endAt), fullPeriod, anchor.timeZone);
@@ -57,7 +57,7 @@ const wholeLine = (amountMinor: bigint) => ({
   discountMinor: 0n,
   creditedMinor: 0n,
 });
-/** A change now of a price paid in advance: a credit for the unused part, and a charge for the rest of the period. */
+/** Returns the credit for the unused part of a price paid in advance, and the charge for the rest of the period. */
 const change = (
   unit: 'day' | 'second',
   [start, end]: readonly [string, string],
@@ -133,7 +133,7 @@ const creditable = (netMinor: bigint, taxMinor: bigint): CreditableLine => ({
   creditedTaxShares: [],
 });
 
-/** For each case the figures that this engine computes, in the shape they were published in. */
+/** Figures that this engine computes for each case, in the shape of the published figures. */
 const computed: Readonly<Record<string, () => unknown>> = {
   P01: () => firstLine(5000n, calendar('2023-08-10T00:00:00Z', 'month')),
   P06: () => {
@@ -291,7 +291,7 @@ const computed: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-/** Published figures that are not this engine's, and why. */
+/** Cases for which this engine computes other figures than the published ones, with the reason. */
 const different: Readonly<Record<string, string>> = {
   B04: 'a refund without a credit note gives money back and leaves the invoice paid; nothing is due again',
 };

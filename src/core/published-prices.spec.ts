@@ -9,7 +9,7 @@ import { valueOf } from './usage';
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** A figure as text, so that 49, 49n and "49.00" are the same. */
+/** Returns figures as text, so that 49, 49n and "49.00" are equal. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null) {
@@ -45,7 +45,7 @@ const lineIn = (unitAmount: string, quantity: string, currency: string) => {
   return major(roundAtLine(perUnit.amount, null), currency);
 };
 
-/** For each case the figures that this engine computes, in the shape they were published in. */
+/** Figures that this engine computes for each case, in the shape of the published figures. */
 const computed: Readonly<Record<string, () => unknown>> = {
   X02: () => [lineIn('445.56', '10.625', 'USD'), lineIn('4.4556', '10.625', 'JPY')],
   T01: () => cost(tiered('graduated', ['10', '1.5'], ['110', '1'], [null, '0.5']), '111'),

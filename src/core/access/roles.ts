@@ -29,7 +29,6 @@ const SCOPES_OF_ROLE: Readonly<Record<AdminRole, readonly GrantedScope[]>> = {
   viewer: VIEWER,
 };
 
-/** Returns the scopes that an admin with this role holds. */
 export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }

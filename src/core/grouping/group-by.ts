@@ -1,4 +1,4 @@
-/** Groups items by key. Each group keeps their sequence. */
+/** Groups items by key. Each group keeps the order of the items. */
 export function groupBy<Key, Item>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

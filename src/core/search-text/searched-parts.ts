@@ -1,4 +1,4 @@
-/** Words of a text that are searched; further ones are ignored. */
+/** Maximum number of words to search for. Further words are ignored. */
 const MAX_WORDS = 8;
 
 /** Returns the substrings that a text must contain to match. Searched texts have a space before every word. */
@@ -11,7 +11,9 @@ export function searchedParts(text: string): readonly string[] {
     .map(partOf);
 }
 
-/** A word of one or two characters matches beginnings of words only, because an index of trigrams cannot find it elsewhere. */
+/**
+ * A word of one or two characters matches only beginnings of words, because a trigram index cannot find it elsewhere.
+ */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;
 }
