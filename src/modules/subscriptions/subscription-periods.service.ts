@@ -5,7 +5,7 @@ import { earnedUntil } from './domain/periods';
 import { spanOf, type SubscriptionPeriod } from './domain/subscription';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Fields of an invoice that say what it billed of a subscription. */
+/** Fields of an invoice that identify the period and the items that it billed. */
 export interface BilledInvoice {
   readonly subscriptionId: string | null;
   readonly reason: string;

@@ -173,7 +173,7 @@ export interface InvoiceDiscount {
   readonly correctedMinor?: bigint;
   /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;
-  /** For a percentage with duration `once`: its discounts of other invoices in effect; absent: none. */
+  /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
    * End of the months of a repeating coupon, counted from the first period that other invoices in effect discount; absent:

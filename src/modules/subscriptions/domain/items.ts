@@ -23,7 +23,6 @@ export function itemsOf(
   }));
 }
 
-/** Returns true if the price is flat, or a meter counts its quantity. */
 function hasNoAgreedQuantity({ rating, usage }: SoldPrice): boolean {
   return rating.model === 'flat' || usage !== undefined;
 }
@@ -37,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns the end of an item that a resume does not reopen. */
+/** Returns the end of an item. A resume does not reopen an item with this end. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }

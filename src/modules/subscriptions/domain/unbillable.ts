@@ -6,14 +6,14 @@ export type CarryOver = 'none' | 'period' | 'for_ever';
 /** Span of a subscription, from its start to its end. */
 export interface SubscribedSpan {
   readonly startAt: Date;
-  /** Null: it continues. */
+  /** Null: the span has no end yet. */
   readonly endAt: Date | null;
 }
 
 /** Span in which a price for a meter is billed. */
 export interface BillableSpan {
   readonly startAt: Date;
-  /** Null: it continues. */
+  /** Null: the span has no end yet. */
   readonly endAt: Date | null;
   /** End of the subscription's trial; null: it had no trial. */
   readonly trialEndAt: Date | null;
@@ -56,7 +56,10 @@ export function unbillablePeriods(
   );
 }
 
-/** Returns the span whose events change an amount that is billed at the price. */
+/**
+ * Returns the span in which events affect the bills of a price. If values carry over, the span starts before the first
+ * bill.
+ */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
   const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
