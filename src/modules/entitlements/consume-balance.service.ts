@@ -65,7 +65,7 @@ export class ConsumeBalanceService {
     return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
   }
 
-  /** Decides the requests without an answer, stores the answers and counts what is allowed. */
+  /** Decides the requests without an answer, stores the answers and counts the allowed requests. */
   private async decideUnanswered(
     { record, now }: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],

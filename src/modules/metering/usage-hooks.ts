@@ -11,7 +11,7 @@ export interface ChangedWindow {
   readonly usage: Rational;
 }
 
-/** Called in the transaction that stores or voids events, which has locked their streams. */
+/** Called in the transaction that stores or voids events. This transaction has locked the streams of the events. */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**

@@ -58,7 +58,7 @@ export class WriteQueue {
   /** Called when another request is added. */
   private readonly listeners = new Set<() => void>();
   /**
-   * Asynchronous context of the commits, so that they do not run in the context of the request that happened to arrive first.
+   * Asynchronous context of the commits. Otherwise a commit would run in the context of the request that arrived first.
    */
   private readonly scope = new AsyncResource('usage-write-queue');
 
@@ -84,7 +84,9 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Returns the outcome of the events once they are written, by this queue or, if it did not try them, by `onNotTried`. */
+  /**
+   * Returns the outcome once the events are written. Events that this queue does not try are written by `onNotTried`.
+   */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,

@@ -76,7 +76,6 @@ export interface PiecesSql {
   readonly requested: string;
   /** Condition on `event`. */
   readonly condition: string;
-  /** Properties that the meter groups by. */
   readonly groupBy: readonly string[];
 }
 

@@ -63,9 +63,9 @@ export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Computes the hourly totals of a new meter again, for a range of hours of streams that the caller has locked. The
-   * meter must have no registered windows. With the first range of a stream (`from` is null), also invalidates the
-   * cached state of the stream. The fast path then counts new events for the meter.
+   * Replaces the hourly totals of a new meter by totals computed from events, for a range of hours of streams that the
+   * caller has locked. The meter must have no registered windows. With the first range of a stream (`from` is null),
+   * also invalidates the cached state of the stream. The fast path then counts new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
