@@ -23,7 +23,6 @@ export interface ModelSubscription {
   readonly periodStart: number;
   readonly periodEnd: number;
   readonly plan: PlanAllowance;
-  /** Add-ons with their quantities. */
   readonly addons: readonly { readonly link: ModelLink | null; readonly quantity: number }[];
 }
 

@@ -13,8 +13,8 @@ export async function runSealing(engine: TestApp): Promise<void> {
 }
 
 /**
- * Seals all changes. A change is sealed once all transactions of the server that were older have ended, those of other tests
- * included.
+ * Seals all changes. A change is sealed once all older transactions of the server have ended, including those of other
+ * tests.
  */
 export async function sealAll(engine: TestApp): Promise<void> {
   await until('all changes are sealed', async () => {

@@ -1,7 +1,5 @@
 import type { TestApp } from './test-app';
 
-/** Creates objects that many tests need, through the API. */
-
 let metersMade = 0;
 
 async function post(engine: TestApp, path: string, body: object): Promise<{ id: string }> {

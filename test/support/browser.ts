@@ -18,7 +18,7 @@ const TIMEOUT_MS = 45_000;
 
 const KNOWN_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Returns the path of a Chromium. A missing browser fails the suite: it never skips. */
+/** Returns the path of a Chromium. A missing browser fails the suite instead of skipping it. */
 function chromiumPath(): string {
   const given = process.env['CHROMIUM_PATH'];
   const found = given ?? KNOWN_PATHS.find((path) => existsSync(path));

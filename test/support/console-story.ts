@@ -124,7 +124,7 @@ export class ConsoleStoryTeller {
     return { plan: plan.id, addon: addon.id, coupon: coupon.id, meter: meter.id };
   }
 
-  /** Advances a clock, and returns when it has arrived. */
+  /** Advances a test clock, and waits until it has reached the instant. */
   async advance(clock: string, to: string): Promise<void> {
     await this.post(`test-clocks/${clock}/advance`, { to });
     await until('The clock arrives', async () => {
@@ -133,7 +133,7 @@ export class ConsoleStoryTeller {
     });
   }
 
-  /** Returns when the delivery has left the state `pending`. */
+  /** Waits until the delivery has left the state `pending`. */
   async delivered(delivery: string): Promise<void> {
     await until('The delivery is sent', async () => {
       const path = `webhooks/deliveries/${delivery}`;
@@ -142,7 +142,7 @@ export class ConsoleStoryTeller {
     });
   }
 
-  /** A customer with usage, two invoices and their payments. */
+  /** Creates a customer with usage, two invoices and their payments. */
   async create(receiverUrl: string): Promise<ConsoleStory> {
     const catalogue = await this.catalogue();
     const endpoint = await this.post('webhooks/endpoints', {

@@ -146,7 +146,10 @@ function breakPair({ client, database }: Pair): void {
   database.resetAndDestroy();
 }
 
-/** Calls back with the text of each statement of a connection, before its last byte is passed on. */
+/**
+ * Returns a reader of bytes that calls `onStatement` with the text of each statement of a connection, before the last
+ * byte of the statement is passed on.
+ */
 function statementReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);

@@ -13,7 +13,7 @@ export function databaseNamed(serverUrl: string, database: string): string {
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
-  /** Lets new sessions connect, or refuses them. Those that are connected stay. */
+  /** Lets new sessions connect, or refuses them. Connected sessions stay. */
   accept(connections: boolean): Promise<void>;
 }
 

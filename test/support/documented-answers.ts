@@ -44,8 +44,8 @@ const isReference = (value: object): value is Reference => '$ref' in value;
 const isJson = (mediaType: string): boolean => /[/+]json$/.test(mediaType);
 
 /**
- * Returns the schema with references by component name, and closed: an object with declared properties has no others
- * unless it says so. Examples are data and stay unchanged.
+ * Returns the schema with references by component name, and closed: an object with declared properties must not have
+ * other properties, except where the schema says so. Examples are data and stay unchanged.
  */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);

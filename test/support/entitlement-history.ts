@@ -264,7 +264,7 @@ export class PairedHistory {
     await this.check();
   }
 
-  /** Changes a link, which takes effect from the next check on. */
+  /** Changes the link between an add-on and the entitlement. The change takes effect from the next check on. */
   private async link(by: number, mode: number, value: number): Promise<void> {
     const index = by % LINKS.length;
     const link = { mode: mode % 2 === 0 ? 'set' : 'increment', value: value % 60 } as const;
@@ -308,7 +308,10 @@ export class PairedHistory {
     await this.check();
   }
 
-  /** Includes the end of the window: a window that never resets can start at the same instant as one that has ended. */
+  /**
+   * Returns the notified thresholds. Each includes the end of its window, because a window that never resets can start
+   * at the same instant as one that has ended.
+   */
   private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
     const rows = await this.checked.story.engine.database.query<{ notified: string }>(
       `SELECT concat_ws(' ', type, object->>'percent', object->>'period_start', object->>'resets_at') AS notified

@@ -13,7 +13,7 @@ const { setFlagsFromString } = require('node:v8');
 const { createContext, runInNewContext } = require('node:vm');
 const { SharedModules } = require('./shared-modules.cjs');
 
-// The copies that Jest itself uses.
+// Resolves the copies of these packages that Jest itself uses.
 const core = createRequire(require.resolve('jest')).resolve('@jest/core');
 const config = createRequire(core).resolve('jest-config');
 const environment = createRequire(config).resolve('jest-environment-node');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STORY } from '../../src/openapi/story';
 
-/** Makes requests from the OpenAPI document: valid, nearly valid and hostile. The same seed gives the same requests. */
+/** A request made from the OpenAPI document: valid, nearly valid or hostile. The same seed gives the same requests. */
 
 export interface GeneratedRequest {
   readonly operationId: string;
@@ -209,7 +209,7 @@ export class RequestGenerator {
     if (operation === undefined) throw new Error('The document has no operations.');
     const kind = this.random();
     const request = this.valid(operation);
-    // Most requests must get past the credentials to be worth something.
+    // Most requests need a valid credential: otherwise they are refused before anything else is tested.
     const authorization = this.random() < 0.8 ? this.credentials[0] : this.pick(this.credentials);
     const headers: Readonly<Record<string, string>> =
       authorization === undefined ? {} : { Authorization: authorization };

@@ -31,7 +31,9 @@ export default async function globalSetup(): Promise<void> {
   await migrate(databaseNamed(serverUrl, template));
 }
 
-/** Sets the password again, hashed once instead of 4,096 times, which takes a client 3 ms for each connection. */
+/**
+ * Sets the password again with one hash iteration. The usual 4,096 iterations take a client 3 ms for each connection.
+ */
 async function hashPasswordOnce(serverUrl: string): Promise<void> {
   const client = new Client({ connectionString: serverUrl });
   await client.connect();

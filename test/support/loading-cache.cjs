@@ -37,7 +37,10 @@ function keep(name, content) {
   }
 }
 
-/** Keeps the paths to which the names of packages, and the paths within them, resolve until packages are installed again. */
+/**
+ * Keeps the file paths to which package names, and paths within packages, resolve. They are valid until packages are
+ * installed again.
+ */
 function keepPaths() {
   const { mtimeMs } = statSync(join(packages, '.package-lock.json'));
   const name = `paths-${hash('sha1', `${packages} ${mtimeMs}`)}.json`;
@@ -95,7 +98,7 @@ function keepScripts(compiler, maps) {
     try {
       script = scriptOf(filename, `${OPENING}${source.replace(/^#!.*/, '')}\n})`);
     } catch {
-      // Not CommonJS, or Node explains the error of syntax.
+      // Either the file is not CommonJS, or it has a syntax error, which Node explains.
       return compile.call(this, source, filename, format);
     }
     return run(this, filename, script);

@@ -7,7 +7,7 @@
 const { createRequire } = require('node:module');
 const { relative, sep } = require('node:path');
 
-// The copy that Jest itself uses.
+// Resolves the copy that Jest itself uses.
 const core = createRequire(require.resolve('jest')).resolve('@jest/core');
 const { default: Sequencer } = createRequire(core)('@jest/test-sequencer');
 

@@ -41,7 +41,7 @@ function wrap(prototype: object, module: string, calls: Set<string>): void {
   }
 }
 
-/** Returns the calls among these that go to a module of the same layer, or of a layer above. */
+/** Returns the calls that go to a module of the same layer or of a higher one. */
 export function callsNotDown(calls: ReadonlySet<string>): readonly string[] {
   const depthOf = (module: string): number =>
     LAYERS.findIndex((modules) => modules.includes(module));

@@ -27,7 +27,10 @@ export async function openTransaction(
   };
 }
 
-/** Returns a condition: after this call, another session has looked for transactions that write to a table. */
+/**
+ * Returns a condition that becomes true once another session has looked, after this call, for transactions that write
+ * to a table.
+ */
 export async function looksForWriters(database: Database): Promise<() => Promise<boolean>> {
   const since = await database.queryValue<string>('SELECT clock_timestamp()::text');
   return async () => (await database.query(LOOKS_FOR_WRITERS, [since])).length > 0;

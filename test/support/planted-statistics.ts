@@ -9,7 +9,10 @@ const TABLES = `
   SELECT c.oid::regclass::text AS name, relispartition AS is_partition FROM pg_class AS c
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migration'`;
 
-/** Deletes the statistics of all columns except ids and emails, of which the planner then expects one row of each value. */
+/**
+ * Deletes the statistics of all columns except ids and emails. The planner expects one row for each value of an id or
+ * email.
+ */
 const NOT_IDENTIFYING = `
   DELETE FROM pg_statistic USING pg_attribute
   WHERE attrelid = starelid AND attnum = staattnum AND attrelid IN (
@@ -17,9 +20,10 @@ const NOT_IDENTIFYING = `
     AND attname !~ '(^|_)(id|email)$'`;
 
 /**
- * Makes the planner believe that every table has a million rows. It multiplies the rows per page of the statistics with the
- * real number of pages, so each table gets a page. Columns that identify have a different value in each row; of any value
- * of other columns the planner expects half a percent of the rows. Run it on a database that is dropped afterwards.
+ * Makes the planner believe that every table has a million rows. The planner multiplies the rows per page in the
+ * statistics by the real number of pages, so each table gets one page. Columns that identify have a different value in
+ * each row; for each value of another column the planner expects half a percent of the rows. Run it on a database that
+ * is dropped afterwards.
  */
 export async function plantMillions(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });

@@ -1,6 +1,6 @@
 /**
- * Lets a process find only the packages that `npm ci --omit=dev` installs. Loaded with `node --require`. The compiler of
- * `run-ts.cjs` stays: an installation has the compiled code.
+ * Lets a process find only the packages that `npm ci --omit=dev` installs. Loaded with `node --require`. Also allows
+ * the compiler of `run-ts.cjs`, because an installation has compiled code instead.
  */
 const Module = require('node:module');
 const { relative, resolve, sep } = require('node:path');

@@ -97,14 +97,14 @@ export class RunningConsole {
     await page.locator('main h1').waitFor();
   }
 
-  /** Sends a test event to an endpoint, and makes its delivery one that has used up its attempts. */
+  /** Sends a test event to an endpoint, and marks its delivery as failed. */
   async failDelivery(endpoint: string): Promise<void> {
     const { id } = await this.teller.post(`webhooks/endpoints/${endpoint}/test`, {});
     await this.teller.delivered(id);
     await this.query(`UPDATE webhook_delivery SET status = 'failed' WHERE id = $1`, [id]);
   }
 
-  /** Adds customers without anything, named `Customer 0` and so on. */
+  /** Adds customers without any other objects, named `Customer 0` and so on. */
   addCustomers(count: number): Promise<void> {
     return this.query(ADD_CUSTOMERS, [count]);
   }

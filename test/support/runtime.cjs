@@ -128,7 +128,7 @@ function shareFiles(transformCache, files) {
 
 function shareScripts(executor, environment) {
   const compile = methodOf(executor, 'compile');
-  // On the first line of the source, with an offset that keeps the lines and columns of stack traces.
+  // The opening is on the first line of the source, with an offset that keeps the lines and columns of stack traces.
   const opening = `(function (${executor.injectedModuleParameters.join(', ')}) {`;
   executor.compile = (source, filename) => {
     const context = environment.getVmContext();

@@ -130,7 +130,7 @@ export class Story {
     return { id, event };
   }
 
-  /** Reports one event; fails the test unless it is accepted. Returns its key. */
+  /** Reports one event, which must be accepted. Returns its key. */
   async reportUsage(
     event: string,
     timestamp: string,
@@ -173,7 +173,7 @@ export class Story {
     })) as unknown as Subscription;
   }
 
-  /** Sends a command to a subscription; fails the test unless it is accepted. */
+  /** Sends a command to a subscription, which must accept it. */
   async command(subscriptionId: string, command: string, body: object = {}): Promise<Subscription> {
     return post(this.engine, `/v1/subscriptions/${subscriptionId}/${command}`, body);
   }

@@ -45,7 +45,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     PORT: '0',
     ROLE: 'api',
     LOG_LEVEL: 'error',
-    // The clock of tests stands still, so a minute never ends.
+    // No rate limits: the clock of tests stands still, so the minute of a limit would never end.
     RATE_LIMIT_PER_MINUTE: '0',
     RATE_LIMIT_USAGE_PER_MINUTE: '0',
     RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
@@ -54,7 +54,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.environment,
   });
   const clock = new ManualClock();
-  // Through the stream, so that a test can capture it; the service writes to the file descriptor.
+  // Logs through the stream, so that a test can capture the lines. The service itself writes to the file descriptor.
   const logger = createLogger(configuration.logLevel, process.stdout);
   const module = await Test.createTestingModule({
     imports: [AppModule.with(configuration, databaseUrl)],

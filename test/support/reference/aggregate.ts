@@ -110,7 +110,6 @@ function weightedSum(
   return add(carriedOver, multiply(sum(heldMs), rational(1n, periodMs)));
 }
 
-/** To the millisecond, as instants are kept. */
 function elapsedMs(startAt: Date, endAt: Date): bigint {
   return BigInt(endAt.getTime() - startAt.getTime());
 }

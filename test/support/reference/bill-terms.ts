@@ -11,7 +11,7 @@ export interface BillCoupon {
 
 /** Terms of the invoice of a bill. */
 export interface BillTerms {
-  /** The invoice; null: it had no line at all. */
+  /** Invoice of the bill; null if the bill had no line and so no invoice. */
   readonly invoice: object | null;
   /** Start of its billing period. */
   readonly period: number;
@@ -31,7 +31,7 @@ export interface Added {
     readonly base: bigint;
     /** Part of the added amount whose discount a coupon with duration `once` takes out of its rest; 0 for other coupons. */
     readonly again: bigint;
-    /** True if the bill has not used it, so that the correction uses it. */
+    /** True if the bill has not used the coupon, so that the correction uses it. */
     readonly begins: boolean;
   }[];
 }

@@ -308,11 +308,11 @@ export const TAX_RATES: readonly ModelTaxRate[] = [
   { percentage: '5.5', inclusive: true },
 ];
 
-/** Why a customer is billed no tax. */
+/** Tax treatments of a customer. Only `none` is billed tax. */
 export const EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type Exemption = (typeof EXEMPTIONS)[number];
 
-/** The rates that the customer has. */
+/** Choices of the customer's tax rates, as indexes of the rates of the model. */
 export const TAXES: readonly (readonly number[])[] = [
   [],
   [0],

@@ -77,7 +77,8 @@ export class Charges {
           const from = Math.max(line.from, now);
           // The day on which a subscription ends is billed, unless the billed part has not started.
           const dayOfEnd = isEnd && line.unit === 'day' && now >= line.from ? 1n : 0n;
-          // What begins later is unused as it was billed. A change counts what has begun in the unit of the new version.
+          // A line that begins later is counted in the unit in which it was billed. A line that has begun is counted in
+          // the unit of the new version, if there is one.
           const unit = now < line.from ? line.unit : (changeUnit ?? line.unit);
           const span = this.measure(unit, from, line.to) - dayOfEnd;
           const unused = fraction(

@@ -4,7 +4,7 @@ import { least } from './money';
 import type { PayCard, Payments, ReferencePayment } from './payments';
 import type { ReferenceSubscription } from './subscription';
 
-/** Charges customers of the reference, and updates the status of their subscriptions. */
+/** Default payment method, by its outcome: `slow` delays the outcome. */
 
 export type Card = 'good' | 'bad' | 'slow';
 
@@ -211,7 +211,7 @@ export class Collection {
       return;
     }
     if (!isOpen(invoice)) return;
-    // Another card that was added meanwhile is charged at once.
+    // Keeps an instant that is set already: another card that was added meanwhile is charged at once.
     const pause = this.pauseAfter(invoice);
     if (pause !== null) invoice.chargeAt ??= this.owed.now + pause;
     const isOver = invoice.chargeAt === null;

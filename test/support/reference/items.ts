@@ -3,7 +3,7 @@ import type { ModelPlan } from './catalog';
 import type { BilledLine } from './line';
 import { addonPrices, type SoldPrice, type Terms } from './offers';
 
-/** Items of subscriptions of the reference: prices with a quantity, for as long as they are sold. */
+/** Instant after all others: the end of items that continue. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 
 export interface Item {
@@ -17,9 +17,15 @@ export interface Item {
   isOver: boolean;
   /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
-  /** True if a plan by the day bills the day on which it ended: a pause did it, and no resume on that day. */
+  /**
+   * True if the day on which the item ended is billed by a plan with proration by day: a pause ended the item, and no
+   * resume followed on that day.
+   */
   billsLastDay: boolean;
-  /** Unit of the version of the change that ended it, by which the part before the change is counted too; null: its own. */
+  /**
+   * Unit of the new version in a change that ended the item: the part before the change is counted in it too. Null: the
+   * unit of the item itself.
+   */
   lastUnit: 'day' | 'second' | null;
   billed: BilledLine[];
 }

@@ -65,7 +65,7 @@ export interface BilledLine {
   taxWithin: bigint;
   /** Part of the amount that later invoices and credit notes credited. */
   credited: bigint;
-  /** The part of that by credit notes, and its tax. */
+  /** Part of `credited` that credit notes credited, and its tax. */
   creditedByNotes: {
     readonly net: bigint;
     readonly tax: bigint;
@@ -96,9 +96,9 @@ export interface BilledUsage {
   /** Cost of a whole period, for the limits of the price. */
   readonly part: Fraction;
   lines: BilledLine[];
-  /** True if the usage changed since. */
+  /** True if the usage changed since it was billed. */
   isLate: boolean;
-  /** Terms of its invoice, if it had no line on it. */
+  /** Terms of the invoice that billed the usage without a line. */
   terms: BillTerms | null;
 }
 

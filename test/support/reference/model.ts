@@ -381,7 +381,7 @@ export class Reference {
     this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);
   }
 
-  /** An invoice that starts where its billing period is cut off now does not belong to that period any more. */
+  /** Moves invoices that start now, where their billing period is cut off, to the next billing period. */
   private moveToNextPeriod({ index, redemptions }: ReferenceSubscription): void {
     const billed = this.invoices.filter((one) => one.subscription === index);
     moveToPeriod(billed, redemptions, this.now);

@@ -8,7 +8,7 @@ export function fraction(over: bigint, under = 1n): Fraction {
   return { over, under };
 }
 
-/** `"12.5"` as 125 / 10. */
+/** Converts a decimal string: `12.5` becomes 125 / 10. */
 export function fromDecimal(text: string): Fraction {
   const [whole = '0', decimals = ''] = text.split('.');
   return { over: BigInt(whole + decimals), under: 10n ** BigInt(decimals.length) };

@@ -58,7 +58,7 @@ export class Offers {
     { plan, number: 1, ...terms, prices: sold(plan, terms.prices) },
   ]);
 
-  /** Oldest first. */
+  /** Returns the versions of a plan, oldest first. */
   versionsOf(plan: number): readonly PlanVersion[] {
     return this.versions[plan] ?? [];
   }
@@ -83,7 +83,10 @@ export class Offers {
     return { version: this.activeVersion(plan), quantity, addons };
   }
 
-  /** Returns the terms after a change, or the code of the refusal. What the subscription has is found although archived. */
+  /**
+   * Returns the terms after a change, or the code of the refusal. Accepts archived plans and add-ons that the
+   * subscription already has.
+   */
   forChange(held: Terms, change: TermsChange): Terms | string {
     const plan = change.plan ?? held.version.plan;
     const choice = change.version ?? (change.plan === null ? 'current' : 'latest');

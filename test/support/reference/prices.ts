@@ -100,8 +100,8 @@ function feeOf(
 }
 
 /**
- * Returns the amount for a part of a period in which usage happened. Without any, the fee of the price is prorated; the fixed
- * amounts of a percentage are for events, and are not.
+ * Returns the amount for a part of a period in which usage happened. Without usage, the fee of the price is prorated.
+ * The fixed amounts of a percentage belong to events and are not prorated.
  */
 export function usageCost(price: ModelPrice, quantity: Quantity, part: Fraction): bigint {
   const cost = costOf(price, quantity);

@@ -22,9 +22,11 @@ export interface Redemption {
     readonly returned: bigint;
     /** Part of `taken` that came out of `left`. */
     readonly ofRest: bigint;
-    /** True if a percentage was taken off without a limit, by a correction if its bill had not used it. */
+    /**
+     * True if this use took a percentage off without a limit. A correction does so if its bill had not used the coupon.
+     */
     readonly wasFirst: boolean;
-    /** True if a correction used it although its bill had not. */
+    /** True if a correction used the coupon although its bill had not. */
     readonly begins: boolean;
   }[];
   /** True after its subscription ended. */

@@ -4,7 +4,7 @@ import { afterDays } from './calendar';
 import { FOREVER, type Item, itemsOf } from './items';
 import type { Terms } from './offers';
 
-/** A subscription as the reference knows it. */
+/** Current period of a subscription. */
 
 interface RunningPeriod {
   readonly from: number;

@@ -90,7 +90,7 @@ function shareOf({ percentage }: ModelTaxRate, rates: readonly number[]): Fracti
   return fraction(over * within.under, under * (100n * within.under + within.over));
 }
 
-/** Sums the inclusive ones of amounts in the order of the rates of a line. */
+/** Sums the amounts of inclusive rates. `amounts` are in the order of the rates of the line. */
 export function inclusiveTaxOf(taxes: readonly LineTax[], amounts: readonly bigint[]): bigint {
   return sum(
     taxes.map(({ rate }, place) => (rateOf(rate).inclusive ? (amounts[place] ?? 0n) : 0n)),

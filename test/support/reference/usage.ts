@@ -134,7 +134,10 @@ export class Usage {
     return within(rated, usage.price, usage.part) - sum(standing(usage.lines).map(listedOf));
   }
 
-  /** Returns the difference to what was billed, at list prices; a negative one is its share of what was paid. */
+  /**
+   * Returns the difference to what was billed, at list prices. A negative difference is converted to its share of what
+   * was paid.
+   */
   private owed(
     usage: BilledUsage,
     limits: CreditLimits | null,

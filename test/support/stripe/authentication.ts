@@ -77,7 +77,10 @@ const FAILED = {
     'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
 } as const;
 
-/** Ends 3-D Secure: the charge follows, or the intent needs another method. No request answers, only events. */
+/**
+ * Ends 3-D Secure: the charge follows, or the intent needs another method. No request waits for the outcome; only
+ * events report it.
+ */
 export function authenticatePayment(
   account: Account,
   intent: Stripe.PaymentIntent,

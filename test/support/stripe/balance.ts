@@ -7,7 +7,7 @@ interface Movement {
   readonly amount: number;
   readonly currency: string;
   readonly source: string;
-  /** Fee where it is not that of a charge. */
+  /** Fee, if it differs from the fee of a charge. */
   readonly fee?: number;
 }
 

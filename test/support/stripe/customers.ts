@@ -115,7 +115,7 @@ function apply(account: Account, customer: Stripe.Customer, changes: Update): vo
     customer.invoice_settings.default_payment_method = method === '' ? null : method;
   }
   for (const [name, value] of Object.entries(texts)) {
-    // An empty text unsets.
+    // An empty text clears the field.
     Object.assign(customer, { [name]: value === '' ? null : value });
   }
   if (locales) customer.preferred_locales = locales;

@@ -55,7 +55,7 @@ export function openDispute(
   return dispute;
 }
 
-/** An inquiry becomes a chargeback: the money is withdrawn. */
+/** Turns an inquiry into a chargeback: the money is withdrawn. */
 export function escalateInquiry(account: Account, dispute: Stripe.Dispute): void {
   const previous = { status: dispute.status };
   dispute.status = 'needs_response';

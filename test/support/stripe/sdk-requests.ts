@@ -10,7 +10,7 @@ export async function refused(request: Promise<unknown>): Promise<Stripe.errors.
   throw error;
 }
 
-/** A customer, and the method that a test token stands for, attached to them. */
+/** Creates a customer, and attaches the method that a test token stands for. */
 export async function customerWith(
   stripe: Stripe,
   token: string,
@@ -23,7 +23,7 @@ export async function customerWith(
   return { customer: customer.id, method: method.id };
 }
 
-/** An unconfirmed payment intent of a new customer. */
+/** Creates an unconfirmed payment intent of a new customer. */
 export async function prepared(
   stripe: Stripe,
   token: string,

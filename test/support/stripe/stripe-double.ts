@@ -114,7 +114,7 @@ export class StripeDouble {
     this.account.record('payment_method.automatically_updated', method, previous);
   }
 
-  /** The customer's bank withdraws a mandate: later debits need a new one. */
+  /** Withdraws a mandate, as the customer's bank can: later debits need a new one. */
   revokeMandate(id: string): void {
     const mandate = this.account.mandates.get(id);
     if (!mandate) throw new Error(`Stripe has no mandate ${id}.`);

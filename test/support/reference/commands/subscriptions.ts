@@ -56,7 +56,7 @@ abstract class OnSubscription implements BillingCommand {
   /** Applies the command to the reference; returns the code of the refusal, if any. */
   protected abstract expected(model: Reference, subscription: ReferenceSubscription): string | null;
 
-  /** Called after `expected`: must not depend on what that changed. */
+  /** Called after `expected`, and must not depend on what `expected` changed. */
   protected abstract request(
     model: Reference,
     subscription: ReferenceSubscription,
