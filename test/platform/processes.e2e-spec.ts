@@ -22,7 +22,7 @@ describe('work of a process', () => {
     database = await createTestDatabase();
     first = await startTestApp({ databaseUrl: database.url });
     second = await startTestApp({ databaseUrl: database.url });
-    second.app.get(Idempotency).longestWaitMs = 300;
+    second.app.get(Idempotency).maxWaitForFirstRequestMs = 300;
     customer = await createCustomer(first);
     answerFirst = null;
     jest

@@ -23,7 +23,7 @@ export class ConsumeService {
       const outcomes = await this.consumeShared.answerAll(requested);
       return outcomes.map((outcome) => outcome ?? { answer: null });
     },
-    { maxItems: MAX_SHARED_BATCH_SIZE, longestWaitMs: LONGEST_WAIT_MS },
+    { maxItems: MAX_SHARED_BATCH_SIZE, maxWaitForItemsMs: LONGEST_WAIT_MS },
   );
   /** Requests that {@link ConsumeSharedService} leaves out, by balance. */
   private readonly alone = new Batcher(

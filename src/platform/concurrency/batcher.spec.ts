@@ -40,7 +40,7 @@ describe('a batcher', () => {
   });
 
   it('waits shortly for about half of the callers that were just answered', async () => {
-    const batcher = new Batcher(answerAll, { maxItems: 9, longestWaitMs: 20 });
+    const batcher = new Batcher(answerAll, { maxItems: 9, maxWaitForItemsMs: 20 });
     const first = ['a', 'b', 'c', 'd'].map((item) => batcher.add(item));
     expect(await results(first)).toEqual(['a!', 'b!', 'c!', 'd!']);
     const second = ['e', 'f', 'g'].map((item) => batcher.add(item));

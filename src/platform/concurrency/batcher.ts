@@ -12,7 +12,7 @@ interface BatchOptions {
    * that were just answered usually ask again; without the wait, the first of them would get a batch of its own. A
    * single caller never waits.
    */
-  readonly longestWaitMs?: number;
+  readonly maxWaitForItemsMs?: number;
   /** Returns true if the items of a failed batch are retried one by one. Without this function, all of them fail. */
   readonly retriesEach?: (error: unknown) => boolean;
 }
@@ -74,15 +74,15 @@ export class Batcher<Item, Answer> {
   }
 
   private waitFor(queue: Queue<Item, Answer>, count: number): Promise<void> | undefined {
-    const { longestWaitMs } = this.options;
-    if (longestWaitMs === undefined || queue.items.length >= count) return undefined;
+    const { maxWaitForItemsMs } = this.options;
+    if (maxWaitForItemsMs === undefined || queue.items.length >= count) return undefined;
     return new Promise((resolve) => {
       const finish = (): void => {
         clearTimeout(timer);
         queue.onAdded = undefined;
         resolve();
       };
-      const timer = setTimeout(finish, longestWaitMs);
+      const timer = setTimeout(finish, maxWaitForItemsMs);
       queue.onAdded = () => {
         if (queue.items.length >= count) finish();
       };

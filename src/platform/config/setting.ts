@@ -83,12 +83,12 @@ export function httpUrl(text: string): URL | undefined {
 }
 
 const MAX_RETRIES = 10;
-const LONGEST_RETRY_DAYS = 60;
+const MAX_DAYS_BETWEEN_RETRIES = 60;
 
 /** Parses whole numbers of days, separated by commas. Empty text means none. */
 export function retryDays(text: string): readonly number[] | undefined {
   if (text.trim() === '') return [];
-  const parse = integerBetween(1, LONGEST_RETRY_DAYS);
+  const parse = integerBetween(1, MAX_DAYS_BETWEEN_RETRIES);
   const days = text.split(',').map((part) => parse(part.trim()));
   const valid = days.filter((day) => day !== undefined);
   return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;

@@ -15,17 +15,17 @@ export class SchemaError extends Error {}
  * lock
  * @throws {SchemaError} when a newer version has migrated the database, which this version could damage
  * @throws {PoolerError} when clients share sessions
- * @throws {MigrationLockError} when another session holds a lock for longer than `longestWaitMs`
+ * @throws {MigrationLockError} when another session holds a lock for longer than `maxWaitForLockMs`
  */
 export async function migrate(
   url: string,
   onWait: (holder: string, migration: string | null) => void = () => undefined,
-  longestWaitMs = 300_000,
+  maxWaitForLockMs = 300_000,
 ): Promise<readonly string[]> {
   const guard = await openConnection(url);
   try {
     await requireDedicatedSessions(url, guard);
-    await lockMigrations(guard, (holder) => onWait(holder, null), longestWaitMs);
+    await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
     const dataSource = new DataSource({ ...dataSourceOptions(url, 2), extra: {} });
     await dataSource.initialize();
     try {
@@ -33,7 +33,7 @@ export async function migrate(
       return await runMigrations(
         dataSource,
         (migration, holder) => onWait(holder, migration),
-        longestWaitMs,
+        maxWaitForLockMs,
       );
     } finally {
       await dataSource.destroy();

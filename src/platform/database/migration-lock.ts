@@ -26,13 +26,13 @@ export class MigrationLockError extends Error {}
 export async function lockMigrations(
   connection: Client,
   onWait: (holder: string) => void,
-  longestWaitMs: number,
+  maxWaitForLockMs: number,
 ): Promise<void> {
-  const givesUpAt = performance.now() + longestWaitMs;
+  const givesUpAt = performance.now() + maxWaitForLockMs;
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
     const holder = await holderOf(connection);
     if (holder !== null && looks === 0) onWait(describeSession(holder));
-    if (performance.now() >= givesUpAt) throw lockTakenError(holder, longestWaitMs);
+    if (performance.now() >= givesUpAt) throw lockTakenError(holder, maxWaitForLockMs);
     await pause(POLL_EVERY_MS);
   }
 }
@@ -61,11 +61,14 @@ async function holderOf(connection: Client): Promise<DatabaseSession | null> {
   return rows[0] ?? null;
 }
 
-function lockTakenError(holder: DatabaseSession | null, longestWaitMs: number): MigrationLockError {
+function lockTakenError(
+  holder: DatabaseSession | null,
+  maxWaitForLockMs: number,
+): MigrationLockError {
   const who = holder === null ? 'other sessions, one after the other' : describeSession(holder);
   const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(
-    `The migration lock was not free within ${Math.round(longestWaitMs / 1000)} s: it is held by ${who}. If that session ` +
+    `The migration lock was not free within ${Math.round(maxWaitForLockMs / 1000)} s: it is held by ${who}. If that session ` +
       `is migrating, wait for it, or set MIGRATION_WAIT_MS; if its process is gone, end it${end}.`,
   );
 }

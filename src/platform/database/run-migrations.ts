@@ -19,12 +19,12 @@ const WATCH_EVERY_MS = 250;
  * without a time limit. It must contain only statements that let others read and write, such as `CREATE INDEX
  * CONCURRENTLY`.
  * @param onBlocked called with the session that holds a lock, at most once per attempt
- * @throws {MigrationLockError} when a migration did not get its locks within `longestWaitMs`
+ * @throws {MigrationLockError} when a migration did not get its locks within `maxWaitForLockMs`
  */
 export async function runMigrations(
   dataSource: DataSource,
   onBlocked: (migration: string, holder: string) => void,
-  longestWaitMs: number,
+  maxWaitForLockMs: number,
 ): Promise<readonly string[]> {
   const queryRunner = dataSource.createQueryRunner();
   try {
@@ -32,7 +32,7 @@ export async function runMigrations(
     const pid = await pidOf(queryRunner);
     const ran: string[] = [];
     for (const migration of await executor.getPendingMigrations()) {
-      const givesUpAt = performance.now() + longestWaitMs;
+      const givesUpAt = performance.now() + maxWaitForLockMs;
       const blocked = new BlockedSession(dataSource, pid, (holder) => {
         onBlocked(migration.name, holder);
       });
@@ -40,7 +40,7 @@ export async function runMigrations(
         const failure = await blocked.during(() => attempt(executor, queryRunner, migration));
         if (failure === null) break;
         if (performance.now() >= givesUpAt) {
-          throw notLocked(migration.name, blocked.holder, longestWaitMs);
+          throw notLocked(migration.name, blocked.holder, maxWaitForLockMs);
         }
         await pause(
           Math.min(longestPauseMs, MAX_PAUSE_BETWEEN_ATTEMPTS_MS, givesUpAt - performance.now()),
@@ -131,12 +131,12 @@ class BlockedSession {
 function notLocked(
   migration: string,
   holder: DatabaseSession | null,
-  longestWaitMs: number,
+  maxWaitForLockMs: number,
 ): MigrationLockError {
   const who = holder === null ? 'other sessions' : describeSession(holder);
   const end = holder === null ? '' : `, or end it with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(
-    `The migration ${migration} did not get its locks within ${Math.round(longestWaitMs / 1000)} s: they are held by ` +
+    `The migration ${migration} did not get its locks within ${Math.round(maxWaitForLockMs / 1000)} s: they are held by ` +
       `${who}. Nothing of it was applied. Start again when that session has ended its transaction${end}.`,
   );
 }

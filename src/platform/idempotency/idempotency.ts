@@ -41,7 +41,7 @@ export interface KeyedWork {
 @Injectable()
 export class Idempotency {
   /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
-  longestWaitMs = 5_000;
+  maxWaitForFirstRequestMs = 5_000;
   private readonly answering = new CallScope<{ request: KeyedRequest; claimed: boolean }>();
 
   constructor(
@@ -139,7 +139,7 @@ export class Idempotency {
     { answerTo }: KeyedWork,
     run: () => Promise<Answer>,
   ): Promise<KeyedOutcome> {
-    const givesUpAt = performance.now() + this.longestWaitMs;
+    const givesUpAt = performance.now() + this.maxWaitForFirstRequestMs;
     let act = run;
     let known: KnownKey | null = null;
     for (
