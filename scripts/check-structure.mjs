@@ -73,7 +73,6 @@ for (const texts of blind) {
   console.error(`control: not one fault in ${JSON.stringify(texts).slice(0, 200)}`);
 }
 
-/** Returns the source texts of a folder by path. */
 function textsOf(folder) {
   const listed = execFileSync(
     'git',

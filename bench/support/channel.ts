@@ -16,7 +16,6 @@ export interface WorkerOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** If false, its standard output is discarded. */
   readonly showsOutput?: boolean;
-  /** Options of Node. */
   readonly nodeOptions?: readonly string[];
 }
 

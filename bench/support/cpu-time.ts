@@ -13,7 +13,6 @@ interface CpuTime {
   readonly ofDatabase: number;
 }
 
-/** Runs the work and returns the CPU time of each item. */
 export async function measureCpuTime(
   services: readonly Service[],
   database: TemporaryDatabase,

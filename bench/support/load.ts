@@ -3,7 +3,6 @@
 export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
-  /** Value of the header. */
   readonly authorization?: string;
   /** `{n}` is replaced by a different number in each request. */
   readonly body?: string;
@@ -14,7 +13,7 @@ export interface LoadJob {
   readonly connections: number;
   readonly requests: readonly RequestTemplate[];
   readonly durationMs: number;
-  /** Requests sent before the measurement. */
+  /** Time in which requests are sent before the measurement. */
   readonly warmUpMs: number;
   /** If omitted, as fast as responses arrive. */
   readonly perSecond?: number;

@@ -43,7 +43,6 @@ export function lineOf(shape: UsageShape, run: string, number: number): string {
   );
 }
 
-/** Job of the process that sends usage. */
 export interface SenderJob {
   readonly port: number;
   readonly shape: UsageShape;
@@ -55,7 +54,6 @@ export interface SenderJob {
   readonly connections: number;
 }
 
-/** Job of the process that writes rows. */
 export interface WriterJob {
   readonly kind: 'copy' | 'insert';
   readonly databaseUrl: string;

@@ -58,7 +58,6 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   },
 };
 
-/** Describes every path parameter, with an example. */
 export function describePathParameters({ paths }: OpenAPIObject): void {
   for (const { path, operation } of operationsOf(paths)) {
     for (const parameter of operation.parameters ?? []) {

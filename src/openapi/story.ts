@@ -14,7 +14,6 @@ interface Step {
   readonly body?: object;
 }
 
-/** Returns the example id of objects with this prefix. */
 export function exampleId(prefix: string): string {
   return `${prefix}_01h455vb4pex5vsknk084sn02q`;
 }

@@ -23,7 +23,6 @@ export interface ConsoleStory {
 
 const START = '2026-03-01T00:00:00Z';
 const EVENT_NAME = 'api_call';
-/** Longest name of a customer. */
 const MAX_NAME_LENGTH = 200;
 
 interface Created {

@@ -3,7 +3,6 @@ import type { TestApp } from './test-app';
 
 let made = 0;
 
-/** A coupon of a test. */
 export interface CreatedCoupon {
   readonly id: string;
   readonly code: string;

@@ -12,7 +12,6 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
-/** Creates an API key with these scopes. */
 export async function createKey(
   engine: TestApp,
   ...scopes: readonly string[]

@@ -7,7 +7,6 @@ export const CLIENT = { id: 'billing', secret: 'a-secret-of-the-client-012345678
 /** Another application of the same provider. */
 const OTHER_CLIENT = { id: 'other', secret: 'another-secret-of-a-client-012345' } as const;
 
-/** Claims about a person. */
 export interface Person {
   readonly email?: string | undefined;
   readonly email_verified?: boolean | string;
@@ -24,7 +23,6 @@ export class OpenIdServer {
   /** Replaces the claims of ID tokens, which are signed again with the key of the provider, or another one. */
   forged: ((claims: IdTokenClaims) => IdTokenClaims) | null = null;
   signsWithOtherKey = false;
-  /** Requests to the token endpoint. */
   tokenRequests = 0;
 
   private constructor(

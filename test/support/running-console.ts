@@ -109,7 +109,6 @@ export class RunningConsole {
     return this.query(ADD_CUSTOMERS, [count]);
   }
 
-  /** Runs a statement in the database of the service. */
   async query(sql: string, values: readonly unknown[] = []): Promise<void> {
     const client = new Client({ connectionString: this.database.url });
     await client.connect();

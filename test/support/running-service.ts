@@ -76,7 +76,6 @@ export class RunningService {
     return fetch(`${this.url}${path}`);
   }
 
-  /** Returns the lines of the log. */
   log(): readonly Readonly<Record<string, unknown>>[] {
     return this.output
       .filter((line) => line.startsWith('{'))

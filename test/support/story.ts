@@ -71,7 +71,6 @@ export class Story {
     readonly customerId: string,
   ) {}
 
-  /** Creates a customer on a test clock of its own. */
   static async begin(
     engine: TestApp,
     now: string,

@@ -12,7 +12,6 @@ export type VerifyCredential = (credential: string) => Principal | Promise<Princ
 
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
-/** Middleware that lets everyone in with every scope. */
 export const admitEveryone: Middleware = (request, _response, next) => {
   setPrincipal(request, OPEN);
   next();

@@ -23,7 +23,6 @@ interface QueuedItem<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Items that wait for their batch. */
 interface Queue<Item, Answer> {
   readonly items: QueuedItem<Item, Answer>[];
   onAdded?: (() => void) | undefined;
@@ -46,7 +45,6 @@ export class Batcher<Item, Answer> {
     private readonly options: BatchOptions,
   ) {}
 
-  /** Resolves with the answer to the item once its batch is done. */
   add(item: Item, key = ''): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const queued = { item, resolve, reject };

@@ -117,7 +117,6 @@ export class Texts extends ArrayElements<string> {
   }
 }
 
-/** Elements of type `timestamptz`. */
 export class Instants extends ArrayElements<Date> {
   constructor(expected: number) {
     super('timestamptz', expected * 12);

@@ -20,7 +20,6 @@ const IDLE_CONNECTION_MS = 600_000;
 export const ENTITIES = join(__dirname, '../../**/*.entity.{js,ts}');
 const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
 
-/** Options of all connection pools. */
 export function dataSourceOptions(
   url: string,
   poolSize: number,

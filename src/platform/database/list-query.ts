@@ -37,7 +37,6 @@ const NEWEST_FIRST: ListOrder = { column: 'id', isAscending: false };
 export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
-  /** Column that is filtered by several values. */
   private multipleValues: { readonly column: string; readonly values: readonly string[] } | null =
     null;
   private referring: ReferringColumn | null = null;

@@ -15,7 +15,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   /** Scope that the caller needs in addition to that of the list. */
   protected abstract readonly scope: Scope;
 
-  /** Returns the objects as the items show them, by id, without missing ones. */
+  /** Returns the objects by id, in the form that the items show. Missing objects are left out. */
   protected abstract read(ids: readonly string[]): Promise<ReadonlyMap<string, object>>;
 
   intercept(

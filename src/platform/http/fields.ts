@@ -38,7 +38,6 @@ import { METADATA_EXAMPLE } from './properties';
 /** Options of the decorators below, each of which validates and documents one kind of request field. */
 interface FieldOptions {
   readonly example?: unknown;
-  /** The field can be left out. */
   readonly optional?: true;
   /** `true`: the field can be null or left out. `required`: it can be null, but not left out. */
   readonly nullable?: true | 'required';
@@ -191,7 +190,6 @@ export function IdListFilter(
   );
 }
 
-/** Decimal number as text. */
 export function DecimalField(description: string, options?: FieldOptions): PropertyDecorator {
   return Field({ type: String }, [IsDecimal()], description, options);
 }

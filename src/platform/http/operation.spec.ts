@@ -5,7 +5,6 @@ import { IfMatch } from './versions';
 
 const texts = { summary: 'Write', description: 'Writes.', access: 'public' } as const;
 
-/** Returns the interceptors of each handler of a controller. */
 function interceptorsOf(controller: Type<unknown>): readonly unknown[] {
   return Object.values(Object.getOwnPropertyDescriptors(controller.prototype))
     .filter(({ value }) => value !== controller)

@@ -13,7 +13,6 @@ import {
 import { NOT_UTF8 } from './charset';
 import { UNBOUNDED_JSON } from './json-bounds';
 
-/** HTTP status of each kind of failure. */
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   malformed: 400,
   unauthenticated: 401,

@@ -11,7 +11,6 @@ interface Router {
   readonly stack: readonly Layer[];
   strict: boolean;
   caseSensitive: boolean;
-  /** Adds a layer for a path. */
   route(path: string | RegExp): unknown;
 }
 

@@ -59,7 +59,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     });
   }
 
-  /** All registered work. */
   get all(): readonly DueWork[] {
     return [...this.loops.values()].map(({ work }) => work);
   }
@@ -81,7 +80,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     for (const loop of this.loops.values()) loop.wake();
   }
 
-  /** Waits for work in flight. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.loops.values()].map(({ ended }) => ended));
   }

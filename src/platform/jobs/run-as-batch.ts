@@ -1,4 +1,3 @@
-/** Callbacks for failures of a batch. */
 export interface BatchFailureHandlers<Item> {
   /** Called when the batch has failed, before its items are processed one by one. */
   readonly onBatchFailure: (error: unknown) => void;

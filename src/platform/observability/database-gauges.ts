@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { Metrics } from './metrics';
 
-/** Longest time that a scrape waits for the database. */
 const MAX_SCRAPE_WAIT_MS = 2_000;
 
 interface GaugeDescription<Label extends string> {

@@ -14,7 +14,6 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal;
   }
 
-  /** Number of bodies that are being read. */
   get bodiesInFlight(): number {
     return this.reading.size;
   }

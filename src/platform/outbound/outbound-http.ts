@@ -15,7 +15,6 @@ export interface OutboundRequest {
   /** Sent in addition to `User-Agent`, `Content-Type` and `Content-Length`; can replace the first two. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Time limit for the whole call. */
   readonly deadlineMs: number;
   /** Number of bytes of the answer's body to return. */
   readonly keepBytes: number;

@@ -4,7 +4,6 @@ import { OutboundHttp } from './outbound-http';
 import { HostResolver, resolverFor } from './resolver';
 import type { OutboundPolicy } from './target';
 
-/** Returns the policy for webhooks. */
 export function webhookPolicy(configuration: Configuration): OutboundPolicy {
   return {
     allowPrivateNetworks: configuration.webhooksAllowPrivateNetworks,

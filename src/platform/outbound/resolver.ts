@@ -1,7 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import type { OutboundPolicy } from './target';
 
-/** Resolves host names. */
 export abstract class HostResolver {
   /**
    * Returns all addresses of a name, at least one.

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isAllowedAddress } from './addresses';
 
-/** Policy for the targets of calls. */
 export interface OutboundPolicy {
   /** Also allows loopback, RFC 1918, unique local and carrier-grade NAT addresses. */
   readonly allowPrivateNetworks: boolean;

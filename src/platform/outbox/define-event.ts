@@ -6,7 +6,6 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly type: string;
   /** States in one sentence when the event is sent. */
   readonly meaning: string;
-  /** DTO class of the resource. */
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
   /** Fields of the example that differ from the example of the resource. */

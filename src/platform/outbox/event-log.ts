@@ -14,7 +14,6 @@ import {
   isByTime,
 } from './event-page';
 
-/** An event as it was recorded. */
 export interface RecordedEvent {
   readonly id: string;
   readonly type: string;

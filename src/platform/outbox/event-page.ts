@@ -2,7 +2,6 @@ import { isHiddenType } from '../../core/access';
 import { idTime } from '../database';
 import { type EventsQuery, STORED_COLUMNS } from './event-data';
 
-/** Filters of a list of events. */
 export interface EventLogFilter {
   /** A type, or `resource.*`; null for all. */
   readonly type: string | null;
@@ -19,7 +18,6 @@ export interface EventLogFilter {
   readonly to: Date | null;
 }
 
-/** Query of a page of events, with its parameters. */
 export interface EventPageQuery extends EventsQuery {
   readonly parameters: readonly unknown[];
 }

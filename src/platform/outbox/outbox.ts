@@ -23,7 +23,6 @@ export interface ResourceChange<Resource> {
   readonly occurredAt: Date;
 }
 
-/** Content of an event to record. */
 export interface EventRecord {
   readonly type: string;
   readonly object: { readonly id: string };

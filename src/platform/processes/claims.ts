@@ -15,7 +15,6 @@ export interface ClaimedWork {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  /** Called with the ids of released rows. */
   readonly onReleased?: (ids: readonly string[], now: Date) => Promise<void>;
 }
 

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, untilWritersEnd } from '../database';
 import type { SealedColumn } from './sealed-columns';
 
-/** A sealed text and the key of its row. */
 export interface SealedText {
   readonly key: string;
   readonly sealed: string;

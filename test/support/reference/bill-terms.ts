@@ -1,7 +1,6 @@
 import type { Exemption } from './catalog';
 import type { Redemption } from './redemption';
 
-/** A coupon of a bill. */
 export interface BillCoupon {
   readonly redemption: Redemption;
   readonly isUsed: boolean;

@@ -30,7 +30,6 @@ interface Owed {
 }
 
 export class Collection {
-  /** The default payment method. */
   private card: Card | null = null;
 
   constructor(private readonly owed: Owed) {}

@@ -37,7 +37,6 @@ export class Corrections {
     return null;
   }
 
-  /** Writes an invoice off. */
   writeOff(place: number): string | null {
     const invoice = this.owner.invoice(place);
     if (invoice.status !== 'open') return 'invalid_transition';

@@ -40,7 +40,6 @@ interface CreditNotesOwner {
   readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
 }
 
-/** The credit notes of the reference. */
 export class CreditNotes {
   readonly all: ReferenceNote[] = [];
 

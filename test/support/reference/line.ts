@@ -93,7 +93,7 @@ export interface BilledUsage {
   readonly price: SoldPrice;
   readonly from: number;
   readonly to: number;
-  /** Cost of a whole period, for the limits of the price. */
+  /** Part of a whole period, by which the limits of the price are prorated. */
   readonly part: Fraction;
   lines: BilledLine[];
   /** True if the usage changed since it was billed. */
