@@ -11,13 +11,15 @@ export type TimeScope = string | null;
 
 const CLOSED = `"status" <> 'open'`;
 
-/** Returns the condition of a time scope, written as in the partial indexes, so that PostgreSQL can use these. */
+/**
+ * Returns the condition of a time scope, written as in the partial indexes, so that PostgreSQL can use these indexes.
+ */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
 /**
- * Invoices in real time whose automatic charge is planned. Includes those that are no longer open, because their subscriptions may
- * become active again.
+ * Invoices in real time whose automatic charge is planned. Includes invoices that are no longer open, because ending
+ * their collection may make their subscriptions active again.
  */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',
@@ -61,7 +63,7 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the rows, and so first waits for other transactions that change them, such as the end of a payment. */
+/** Locks the invoices. So it first waits for other transactions that change them, such as the end of a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
@@ -98,7 +100,10 @@ interface OpenRow {
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks, until the transaction ends, open invoices whose automatic charge is due. Skips those that others have locked. */
+  /**
+   * Locks open invoices whose automatic charge is due, until the transaction ends. Skips invoices that others have
+   * locked.
+   */
   lockCollectable(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
@@ -150,7 +155,6 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
   }
 
-  /** Returns true if an invoice of the subscription is open. */
   async hasOpen(subscriptionId: string): Promise<boolean> {
     return (
       (await this.database.queryValues<string>(OPEN_OF_SUBSCRIPTION, [subscriptionId])).length > 0

@@ -39,7 +39,10 @@ export class FinalizationService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Reads what subscriptions owe. Credit from these invoices lowers that first, see {@link LowerOpenInvoicesService}. */
+  /**
+   * Reads what subscriptions owe. Credit from negative invoices first lowers these amounts: {@link
+   * LowerOpenInvoicesService}.
+   */
   owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OwedBySubscription> {
@@ -55,7 +58,7 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes many drafts, in the given sequence.
+   * Finalizes many drafts, in the given order.
    * @param drafts each with `before`, the stored draft, if its amounts were calculated again
    * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
    */
@@ -100,8 +103,8 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes settled drafts with the next numbers, in the given sequence. Call it last, so that the series is locked for the
-   * shortest time: only the invoice rows and the events follow.
+   * Finalizes settled drafts with the next numbers, in the given order. Call it last, so that the series is locked for
+   * the shortest time: only the invoice rows and the events follow.
    */
   async number(
     drafts: readonly Invoice[],

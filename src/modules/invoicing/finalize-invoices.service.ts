@@ -84,8 +84,8 @@ export class FinalizeInvoicesService {
   }
 
   /**
-   * Finalizes locked drafts of different subscriptions, in the given sequence, in the caller's transaction, which has locked
-   * the subscriptions. Drafts without lines are deleted.
+   * Finalizes locked drafts of different subscriptions, in the given order, in the caller's transaction, which has
+   * locked the subscriptions. Drafts without lines are deleted.
    */
   async finalizeAll(
     drafts: readonly WaitingDraft[],

@@ -110,7 +110,7 @@ export class FirstBillsService {
     });
   }
 
-  /** Returns the lines for the usage of bills, and for all usage of their invoices, by {@link usagePeriodKey}. */
+  /** Returns the usage lines and true-ups of each bill and of all lines of its invoice, by {@link usagePeriodKey}. */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
       counted.request,
@@ -206,7 +206,10 @@ function periodOf(
   return found ?? { startAt: billedFrom, endAt: billedFrom };
 }
 
-/** Returns the terms of an invoice for the lines that billed this usage first; undefined if it has no such line. */
+/**
+ * Returns the terms of an invoice for the lines that billed this usage first; undefined if the invoice has no such
+ * line.
+ */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(
     ({ itemId, period, ...one }) =>

@@ -54,8 +54,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Stops automatic charges of locked invoices. A payment by request or another payment method can start them again. Records
-   * `invoice.updated` for open invoices that are overdue; the others become overdue, which has an event of its own.
+   * Stops automatic charges of locked invoices. A payment by request or another payment method can start them again.
+   * Records `invoice.updated` for open invoices that are already overdue. Other invoices become overdue later, which
+   * records an event of its own.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(
@@ -78,9 +79,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. If pending payments
-   * reserve all that is unpaid of an invoice, it is charged when they have ended, if an amount is still unpaid then. Records
-   * `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. If pending payments reserve the
+   * whole unpaid amount of an invoice, its charge waits until these payments have ended. Records `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
     const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));
@@ -118,7 +118,6 @@ export class InvoiceCollectionService {
     return this.due.lockBeingPaid(subscriptionIds);
   }
 
-  /** Returns true if an invoice of the subscription is open. */
   hasOpen(subscriptionId: string): Promise<boolean> {
     return this.due.hasOpen(subscriptionId);
   }

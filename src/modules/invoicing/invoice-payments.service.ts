@@ -36,7 +36,10 @@ export interface FailedPayment {
   readonly wasAttempt: boolean;
 }
 
-/** Reserves amounts of invoices for payments, pays invoices, and frees reserved amounts. Payments belong to a module above. */
+/**
+ * Reserves amounts of invoices for payments, pays invoices, and frees reserved amounts. Payments belong to a higher
+ * module.
+ */
 @Injectable()
 export class InvoicePaymentsService {
   constructor(

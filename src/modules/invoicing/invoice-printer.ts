@@ -32,7 +32,7 @@ const COLORS: Readonly<Record<Color, string>> = {
 /** Characters that need a search for a font. The built-in fonts have all of ASCII. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
-/** Printed in place of a character that no font has. The first font has this replacement. */
+/** Printed in place of a character that no font has. The first font has a glyph for it. */
 const REPLACEMENT = '\ufffd';
 
 interface PrintFont {

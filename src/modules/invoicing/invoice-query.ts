@@ -19,7 +19,6 @@ export function isInEffect(invoice: string): string {
   return `${invoice}.status IN ('open', 'paid', 'uncollectible')`;
 }
 
-/** Returns the query of a list of invoices. */
 export function invoiceQuery(filter: InvoiceFilter): ListQuery {
   return new ListQuery('invoice', 'time')
     .where('customer_id = $', filter.customerId)

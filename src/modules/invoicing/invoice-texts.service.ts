@@ -76,7 +76,10 @@ export class InvoiceTextsService {
   }
 }
 
-/** Returns the printed texts of an invoice that callers chose, such as names. The fonts have all characters of its other texts. */
+/**
+ * Returns the printed texts of an invoice that callers chose, such as names. The fonts have all characters of the other
+ * texts.
+ */
 function textsOf({ snapshots, lines, taxRates }: Invoice): readonly string[] {
   const { seller, buyer } = snapshots ?? {};
   const texts = [

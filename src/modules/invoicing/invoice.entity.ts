@@ -33,8 +33,8 @@ export const UNPAID = `
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 
 /**
- * Condition of invoices that can be charged: open, with an unpaid amount that pending payments do not reserve. An invoice that
- * they reserve wholly keeps `collect_at` until they end.
+ * Condition of invoices that can be charged: open, with an unpaid amount that pending payments do not reserve. If
+ * pending payments reserve the whole unpaid amount, the invoice keeps `collect_at` until they end.
  */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 
@@ -43,7 +43,7 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Unique('invoice_renewal_unique', ['subscriptionId', 'renewsAt'])
 @Unique('invoice_reissue_unique', ['reissueOfId'])
 @Index('invoice_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
-// Indexes on expressions, which entities cannot define. They end with the time of the id.
+// Indexes on expressions, which entities cannot define. Each ends with the time that the id contains.
 @Index('invoice_customer_time_index', { synchronize: false })
 @Index('invoice_status_time_index', { synchronize: false })
 @Index('invoice_reason_time_index', { synchronize: false })

@@ -26,10 +26,11 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases the revenue of lines billed in advance that end in the closed period and, if the items end with it, of lines that end
- * later. Lines that ended before were released with an earlier period, or when they were stored. Reads lines by item, because a
- * subscription may have hundreds of invoices. Looks up each line in `released_line`, because a join may read the whole table.
- * While `$6` is false, processes of the previous release may run, so `is_released`, which they read, is set instead.
+ * Releases the revenue of lines billed in advance that end in the closed period. If the items end with the period, also
+ * releases lines that end later. Lines that ended before the period were released with an earlier period, or when they
+ * were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up each line in
+ * `released_line`, because a join may read the whole table. While `$6` is false, sets `is_released` instead, because
+ * processes of the previous release may run, and they read only that column.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -144,7 +145,6 @@ export class InvoicesRepository {
     await this.invoices.delete([...ids]);
   }
 
-  /** Replaces the lines of drafts. */
   async replaceLines(drafts: readonly Invoice[]): Promise<void> {
     await this.deleteLines(drafts.map(({ id }) => id));
     await this.insertLines(drafts.flatMap(({ lines }) => lines));
@@ -162,7 +162,6 @@ export class InvoicesRepository {
     ]);
   }
 
-  /** Writes the credited amounts of a line. */
   async updateCredited({
     id,
     credited,

@@ -65,8 +65,8 @@ export class InvoicesService {
   }
 
   /**
-   * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that it used becomes available
-   * again, and lines that it credited count as not credited by it.
+   * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that the invoice used
+   * becomes available again, and the lines that it credited are no longer credited by it.
    * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -94,7 +94,10 @@ export class InvoicesService {
     return after;
   }
 
-  /** Returns true if usage corrections on other invoices gave back amounts of this one. To void it would give them back twice. */
+  /**
+   * Returns true if usage corrections on other invoices gave back amounts of this one. Voiding it would give them back
+   * twice.
+   */
   private async isGivenBack(id: string): Promise<boolean> {
     const elsewhere = await this.together.billedElsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);

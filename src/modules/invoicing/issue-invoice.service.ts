@@ -20,14 +20,20 @@ import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Invoices that are calculated but not numbered or stored yet. Those without a grace period are posted and have used credit. */
+/**
+ * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are posted and have used
+ * credit.
+ */
 export interface PreparedInvoices {
-  /** Drafts without numbers. Those with a grace period are finalized when it ends. */
+  /** Drafts without numbers. A draft with a grace period is finalized when the grace period ends. */
   readonly drafts: readonly Invoice[];
   readonly customers: ReadonlyMap<string, Customer>;
 }
 
-/** Makes invoices from billing requests. Those with a grace period stay drafts, all others are finalized in the same commit. */
+/**
+ * Makes invoices from billing requests. Invoices with a grace period stay drafts, all others are finalized in the same
+ * commit.
+ */
 @Injectable()
 export class IssueInvoiceService {
   constructor(
@@ -67,9 +73,10 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Prepares invoices in the caller's transaction, in the sequence of `requests`: does all work except taking their numbers and
-   * storing their rows. Invoices of one customer use the same credit, one after the other. A request that bills nothing makes an
-   * invoice only if it has a grace period. Do the rest of the transaction's work before storing the invoices.
+   * Prepares invoices in the caller's transaction, in the order of `requests`: does all work except taking their
+   * numbers and storing their rows. Invoices of one customer use the same credit, one after the other. A request that
+   * bills nothing makes an invoice only if it has a grace period. Do the rest of the transaction's work before storing
+   * the invoices.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -118,7 +125,7 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Numbers and stores prepared invoices, and records their events. Those with a grace period stay drafts.
+   * Numbers and stores prepared invoices, and records their events. Invoices with a grace period stay drafts.
    * @param others events to record after those of the invoices
    */
   async storeAll(

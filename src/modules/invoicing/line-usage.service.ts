@@ -52,9 +52,10 @@ export class LineUsageService {
   ) {}
 
   /**
-   * Returns the events that a line counted, as they were when it was made, in time order. Includes events before its period
-   * whose values carried over into it. A line for late usage returns all events of its period.
-   * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`, `invalid_cursor`
+   * Returns the events that a line counted, as they were when the line was made, in time order. Includes events before
+   * the period of the line whose values carried over into it. A line for late usage returns all events of its period.
+   * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`,
+   *   `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
     const invoice = await this.invoices.get(id);
@@ -82,7 +83,7 @@ export class LineUsageService {
   }
 
   /**
-   * Returns the calculation of an invoice: its totals, and a page of its lines in their sequence.
+   * Returns the calculation of an invoice: its totals, and a page of its lines in their order on the invoice.
    * @param page `after` is the id of the line before the page; null for the first page
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */

@@ -13,7 +13,6 @@ import { InvoiceTextsService } from './invoice-texts.service';
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
 
-/** Prints invoices as PDF. */
 @Injectable()
 export class PrintInvoiceService {
   private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);

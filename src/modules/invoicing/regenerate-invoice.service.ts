@@ -33,7 +33,6 @@ export interface RegenerationContext {
   readonly periods: BillingPeriods;
 }
 
-/** Regenerates void invoices. */
 @Injectable()
 export class RegenerateInvoiceService {
   constructor(

@@ -43,7 +43,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Returns those of the drafts that are not finalized yet, in the sequence of `ids`, locked until the transaction ends. */
+  /** Returns the drafts that are not finalized yet, in the order of `ids`, locked until the transaction ends. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);

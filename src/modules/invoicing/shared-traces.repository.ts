@@ -38,8 +38,8 @@ export class SharedTracesRepository {
   ) {}
 
   /**
-   * Stores the shared parts of traces. Returns the trace columns of each line. While processes of the previous release may run,
-   * these contain whole traces, because those processes cannot read shared parts.
+   * Stores the shared parts of traces. Returns the trace columns of each line. While processes of the previous release
+   * may run, the columns contain whole traces, because those processes cannot read shared parts.
    */
   async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
     this.database.requireTransaction();

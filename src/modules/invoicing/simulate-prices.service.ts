@@ -64,10 +64,10 @@ export class SimulatePricesService {
   ) {}
 
   /**
-   * Checks the command, then yields, customer by customer, the amount billed for the plan and the amount that the new prices would
-   * have billed for the same time and usage.
-   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`, `too_many_reports`. The
-   *   generator also throws `invoice_too_large`
+   * Checks the command. Then yields, customer by customer, the amount billed for the plan and the amount that the new
+   * prices would have billed for the same time and usage.
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
+   *   `too_many_reports`. The generator also throws `invoice_too_large`
    */
   async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     const setup = await this.setup(command);

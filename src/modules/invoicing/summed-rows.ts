@@ -12,7 +12,6 @@ export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
 
-/** Discounts of invoices. */
 export const DISCOUNT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
@@ -57,7 +56,7 @@ export const REFUNDED_CREDIT_ROWS = `
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Amounts to refund of credit notes that are not void, negative. */
+/** Amounts that issued credit notes leave to refund, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

@@ -160,7 +160,6 @@ export class UsageReadingsService {
     );
   }
 
-  /** Reads the usage of an item in its period. */
   async read(customerId: string, meter: Meter, request: UsageLineRequest): Promise<ItemUsage> {
     const { period, fullPeriod, heldSince, isByGroup } = request;
     const asked = { customerId, meter, period, heldSince };
@@ -193,8 +192,8 @@ function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPerio
 }
 
 /**
- * Returns, by request, the usage to read: that of its lines, and late usage of its subscription. Leaves out requests without lines,
- * unless they set `lateUsage`.
+ * Returns, by request, the usage to read: the usage of its lines, and late usage of its subscription. Omits requests
+ * that have no lines and do not set `lateUsage`.
  */
 function usageToReadByRequest(
   requests: readonly UsageOf[],

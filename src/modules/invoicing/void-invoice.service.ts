@@ -32,10 +32,11 @@ export class VoidInvoiceService {
   /**
    * Voids a locked invoice in the caller's transaction, and undoes its effects:
    * - Credit and coupons that the invoice used are given back.
-   * - Lines that it credited can be credited again, and discounts that these credits had returned to coupons are taken back.
-   * - Usage that it corrected is corrected again by the next invoice.
+   * - Lines that the invoice credited can be credited again. Discounts that these credits had returned to coupons are
+   *   taken back.
+   * - Usage that the invoice corrected is corrected again by the next invoice.
    *
-   * The caller has checked that none of its lines is credited, and has returned any payment of it as credit.
+   * The caller has checked that no line of the invoice is credited, and has returned its payments as credit.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {

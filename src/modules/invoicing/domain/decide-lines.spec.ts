@@ -34,7 +34,7 @@ const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeLine
   isInAdvance: true,
 });
 
-/** Lines that a request was billed with. */
+/** Returns the lines that bill a request. */
 function billed(request: ChargeLineRequest): readonly BilledLine[] {
   let made = 0;
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };

@@ -115,7 +115,7 @@ function invoiceOf(
 const shown = ({ lines }: Invoice) =>
   lines.map(({ kind, description, quantity, amount }) => [kind, description, quantity, amount]);
 
-/** Stored and read again. */
+/** Converts an invoice to its stored JSON and back. */
 const stored = (invoice: Invoice) =>
   fromJson(JSON.parse(JSON.stringify(toJson(invoice)))) as Invoice;
 

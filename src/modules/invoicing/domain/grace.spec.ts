@@ -8,12 +8,12 @@ describe('the grace of an invoice', () => {
   it.each([
     ['renewal', BOUNDARY, 72, BOUNDARY, '2026-04-04T00:00:00.000Z'],
     ['end', BOUNDARY, 1, BOUNDARY, '2026-04-01T01:00:00.000Z'],
-    // Made late, it waits no longer.
+    // An invoice that is made late does not wait longer.
     ['renewal', BOUNDARY, 72, at('2026-04-03T12:00:00.000Z'), '2026-04-04T00:00:00.000Z'],
     ['renewal', BOUNDARY, 72, at('2026-04-04T00:00:00.000Z'), null],
     ['renewal', BOUNDARY, 72, at('2026-08-01T00:00:00.000Z'), null],
     ['renewal', BOUNDARY, 0, BOUNDARY, null],
-    // Resumed or ended in the middle of a period: no boundary, no usage that could be late.
+    // Resumed or ended in the middle of a period: there is no boundary, and no usage that could be late.
     ['renewal', null, 72, BOUNDARY, null],
     ['end', null, 72, BOUNDARY, null],
     ['subscription_start', BOUNDARY, 72, BOUNDARY, null],

@@ -9,7 +9,7 @@ import {
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const LATER = new Date('2026-03-04T00:00:00.000Z');
 
-/** Three attempts. */
+/** Plans up to three attempts. */
 const retry: RetryPlan = (attemptCount, now) =>
   attemptCount === 0 ? now : attemptCount < 3 ? LATER : null;
 

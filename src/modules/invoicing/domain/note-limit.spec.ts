@@ -14,7 +14,9 @@ const paid = {
   lines: [],
 } as unknown as Invoice;
 
-/** Amounts given back of it; what it holds follows from the notes, less credits of later invoices. */
+/**
+ * Amounts given back of the invoice. Later invoices credited `laterMinor`; `held` follows from this and from the notes.
+ */
 function given(amounts: Partial<GivenBack> = {}, laterMinor = 0n): GivenBack {
   const parts = {
     toReceivableMinor: 0n,

@@ -48,7 +48,7 @@ const priceOf = (rating: Price, parts: Partial<SimulatedPrice> = {}): SimulatedP
   ...parts,
 });
 
-/** Three seats at 10.00. */
+/** Trace of three seats at 10.00 each. */
 const rated = (proration: typeof HALF | null = null): LineTrace => ({
   kind: 'rated',
   price: perUnit('1000'),
@@ -65,7 +65,7 @@ const usage = (corrects: UsageTrace['corrects'] = null): UsageTrace => ({
   corrects,
 });
 
-/** A seat at 333.5, and the credit of 15 of 31 days. */
+/** A seat at a price of 333.5 minor units, and a credit for 15 of its 31 days. */
 function creditedSeat(fullAmount: string): readonly InvoiceLine[] {
   const price = perUnit('333.5');
   const seat = { kind: 'rated', price, quantity: '1', steps: [], proration: null } as const;
@@ -140,7 +140,7 @@ describe('the lines of an item at another price', () => {
       priceOf(perUnit('2000')),
       3_000n,
     ],
-    // 334 are billed for 333.5, and 15 of 31 days are unused.
+    // The price 333.5 is billed as 334, and 15 of 31 days are unused.
     ['a credit of the line', creditedSeat('334'), priceOf(perUnit('333.5')), 172n],
     ['a credit of the line, at another price', creditedSeat('334'), priceOf(perUnit('1.49')), 1n],
     ['an older credit of the price', creditedSeat('333.5'), priceOf(perUnit('333.5')), 173n],

@@ -54,7 +54,7 @@ export interface UsagePart {
 /** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** Start of the counted events: before the period if values carry over into it. */
+  /** Instant from which events were counted. It is before the period if values carry over into the period. */
   readonly countedFrom: Date;
   /** Position in the customer's stream of events up to which events and voids were counted. */
   readonly upToPosition: bigint;
@@ -66,9 +66,9 @@ export interface BilledUsage {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
-  /** Total quantity of its lines in effect, as exact text. */
+  /** Total quantity of the lines in effect, as exact text. */
   readonly quantity: string;
-  /** Amounts left of its lines in effect; absent from lines at list prices. */
+  /** Amounts left of the lines in effect; absent from lines at list prices. */
   readonly held?: HeldTerms;
 }
 
@@ -82,7 +82,7 @@ export interface CorrectedUsage extends BilledUsage {
   readonly mostMinor?: bigint;
   /** Invoices that a negative correction takes back, each with its part of the amount; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
-  /** Terms of the first bill, which apply to added usage; absent if the terms of its own invoice apply. */
+  /** Terms of the first bill, which apply to added usage; absent if the terms of the correcting invoice apply. */
   readonly billedBy?: BilledBy;
 }
 
@@ -108,15 +108,15 @@ export interface UsageTrace {
   readonly isByGroup: boolean;
   /** Together with the meter, identifies the counted events. */
   readonly period: Period;
-  /** Start of the counted events: before the period if values carry over into it. */
+  /** Instant from which events were counted. It is before the period if values carry over into the period. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
   /** Minimum and maximum of the price. A true-up has a line of its own, except for late usage. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period that the fee at zero usage is charged for; null: all of it. Absent from older lines, which charged
-   * the whole fee.
+   * Share of the full period that the fee at zero usage is charged for; null: the full period. Absent from older lines,
+   * which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
   /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */
@@ -126,13 +126,14 @@ export interface UsageTrace {
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Share of the full period by which the limits are prorated; null: all of it. */
+  /** Share of the full period that the limits are prorated to; null: the full period. */
   readonly proration: Proration | null;
 }
 
 /**
- * Returns the share of the full period that the fee at zero usage is charged for; null: all of it. A percentage price has no
- * such fee. Its fixed amounts are charged for events, in full even if the amounts of the events add up to zero.
+ * Returns the share of the full period that the fee at zero usage is charged for; null: the full period. A percentage
+ * price has no such fee. Its fixed amounts are charged for events, in full even if the amounts of the events add up to
+ * zero.
  */
 export function zeroUsageShare(price: Price, proration: Proration | null): Proration | null {
   return price.model === 'percentage' ? null : proration;
@@ -224,7 +225,7 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
 
 /** A usage correction: the amounts of its line, and their calculation. */
 export interface Correction {
-  /** Amount of the line. If usage is taken back, only what is left of the billed lines. */
+  /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
   /** Amount of the correction at list prices. */
   readonly differenceMinor: bigint;

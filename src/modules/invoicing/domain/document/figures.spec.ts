@@ -1,6 +1,6 @@
 import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
 
-/** Separators as people type them, so that the tables below can be read. */
+/** Replaces separators by the characters that people type, so that the tables below are readable. */
 const plain = (text: string): string => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
 
 describe('figures on paper', () => {

@@ -23,7 +23,7 @@ const BUYER: Buyer = {
   addressLines: ['Rue de l’Échiquier 7', '75010 Paris'],
   timezone: 'Europe/Paris',
 };
-/** March in Paris: the clocks change in it. */
+/** March in Paris, in which the clocks change. */
 const MARCH = {
   startAt: new Date('2026-02-28T23:00:00.000Z'),
   endAt: new Date('2026-03-31T22:00:00.000Z'),
