@@ -33,7 +33,9 @@ const USAGE_LINES = `
     JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
-/** Lines for the usage of items in periods. The lines of a void invoice count as never billed (decision 145). */
+/**
+ * Lines of invoices in effect for the usage of items in periods. Void invoices count as never billed (decision 145).
+ */
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**

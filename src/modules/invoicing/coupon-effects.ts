@@ -2,7 +2,10 @@ import { groupBy } from '../../core/grouping';
 import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import type { InvoiceCoupon } from './domain/invoice';
 
-/** Returns the effect of an invoice on each of its coupons. */
+/**
+ * Returns for each coupon of an invoice: its discount, the returned discount, the unused amount, and the end of its
+ * months.
+ */
 export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,

@@ -26,7 +26,10 @@ export interface NewPaymentCredit {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Parts of `amount` that pending refunds reserve, refunds paid out (`refunded`), and lost disputes took (`lost`). */
+  /**
+   * Parts of `amount`: reserved by pending refunds, paid out by refunds (`refunded`), and taken by lost disputes
+   * (`lost`).
+   */
   readonly reserved: bigint;
   readonly refunded: bigint;
   readonly lost: bigint;

@@ -72,7 +72,6 @@ const RELEASE_RESERVED = `
     remaining = remaining + reserved - least(reserved, $2)
   WHERE source_id = $1`;
 
-/** Reads, by source, the credit that refunds took or reserved and the credit that lost disputes took. */
 const RETURNED = `
   SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
 
@@ -135,7 +134,7 @@ export class CreditGrantsRepository {
     ]);
   }
 
-  /** Returns the sources of credits, by credit id. */
+  /** Returns the source id of each credit, by credit id. */
   async sourcesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows = await this.database.query<{ id: string; source_id: string }>(SOURCES, [ids]);
@@ -204,7 +203,6 @@ export class CreditGrantsRepository {
     await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);
   }
 
-  /** Returns the credit balance of a customer, in minor units. */
   async balanceOf(
     customerId: string,
   ): Promise<{ readonly balanceMinor: bigint; readonly reservedMinor: bigint }> {

@@ -42,7 +42,7 @@ import {
 } from './invoicing.errors';
 import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
 
-/** A credit note, and the invoice after it. */
+/** A credit note, and its invoice as changed by the note. */
 export interface IssuedCreditNote {
   readonly note: CreditNote;
   readonly invoice: Invoice;
@@ -50,7 +50,7 @@ export interface IssuedCreditNote {
 
 /** An issued credit note, and the limits of further notes with the same `settle`, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount to refund that further notes could add. */
+  /** Largest amount of further notes that refunds could pay out. */
   readonly leftToRefund: bigint;
   /** Largest total of further notes. */
   readonly leftToGiveBack: bigint;
@@ -78,7 +78,6 @@ export class CreditNotesService {
     return this.notes.page(filter, request);
   }
 
-  /** Counts matching credit notes and sums their amounts by currency. */
   summarize(filter: CreditNoteFilter): Promise<readonly ListSummary[]> {
     return this.notes.summarize(filter);
   }

@@ -63,7 +63,7 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the invoices. So it first waits for other transactions that change them, such as the end of a payment. */
+/** Locks the invoices, and so waits for other transactions that change them, such as the end of a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
@@ -119,7 +119,10 @@ export class DueInvoicesRepository {
     ]);
   }
 
-  /** Locks, until the transaction ends, invoices that are due, not paid, and not yet reported as overdue. Skips locked ones. */
+  /**
+   * Locks invoices that are due, not paid and not yet reported as overdue, until the transaction ends. Skips locked
+   * invoices.
+   */
   lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
@@ -137,7 +140,6 @@ export class DueInvoicesRepository {
     );
   }
 
-  /** Removes the planned charges of these invoices. */
   async stopCollecting(ids: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
@@ -149,7 +151,10 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /** Locks, until the transaction ends, the open invoices of a customer that are charged automatically. Returns their ids. */
+  /**
+   * Locks the open invoices of a customer that are charged automatically, until the transaction ends. Returns their
+   * ids.
+   */
   lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
@@ -182,7 +187,10 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
-  /** Returns the amounts owed on open and uncollectible invoices, by subscription. Subscriptions without such ones are absent. */
+  /**
+   * Returns the amounts owed on open and uncollectible invoices, by subscription id. Omits subscriptions without such
+   * invoices.
+   */
   async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
       OWED_AMOUNTS,
@@ -197,7 +205,6 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
-  /** Returns the open invoices of a subscription that had an automatic charge. */
   async findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;

@@ -65,7 +65,7 @@ export class FinalizeInvoicesService {
     return invoice;
   }
 
-  /** Locks those of the given renewal drafts that are not finalized yet, and returns them. */
+  /** Locks and returns the given renewal drafts that are not finalized yet. */
   lockWaiting(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     return this.waiting.lock(ids);
   }

@@ -85,7 +85,6 @@ export class HeldByInvoiceRepository {
     );
   }
 
-  /** Returns what is left of the charges of an invoice, what its credit notes left to refund, and what was paid in money. */
   async heldByInvoice(invoiceId: string): Promise<HeldByInvoice> {
     const held = (await this.heldBy([invoiceId])).get(invoiceId);
     invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
@@ -109,7 +108,7 @@ export class HeldByInvoiceRepository {
     ]);
   }
 
-  /** Returns the ids of invoices in effect that billed an item in advance for time after its `unusedFrom`. */
+  /** Returns the ids of invoices in effect that billed an item in advance for time after `unusedFrom`. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { ListQuery, orderOf } from '../../platform/database';
 import type { InvoiceFilter } from './domain/invoice-filter';
 
-/** Condition of an index: reported as overdue and still open. */
+/** Condition of an index: invoices that were reported as overdue and are still open. */
 export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
 
 /** Condition of the index that finds customers who owe. */

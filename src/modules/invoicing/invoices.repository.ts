@@ -138,7 +138,7 @@ export class InvoicesRepository {
     return found?.id ?? null;
   }
 
-  /** Removes drafts with their lines. */
+  /** Deletes drafts with their lines. */
   async deleteAll(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.deleteLines(ids);

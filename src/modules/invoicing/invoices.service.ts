@@ -38,7 +38,6 @@ export class InvoicesService {
     return this.invoices.page(filter, request);
   }
 
-  /** Counts matching invoices and sums their amounts by currency. */
   summarize(filter: InvoiceFilter): Promise<readonly ListSummary[]> {
     return this.invoices.summarize(filter);
   }

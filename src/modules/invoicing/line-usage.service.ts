@@ -24,7 +24,7 @@ export interface LineEvents {
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** How a line was calculated. */
+/** The calculation of a line. */
 export interface ExplainedLine extends Explanation {
   /** Amount before rounding; null for credits and usage corrections. */
   readonly exact: Rational | null;
@@ -33,7 +33,7 @@ export interface ExplainedLine extends Explanation {
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** How an invoice was calculated, with a page of its lines. */
+/** The calculation of an invoice, with a page of its lines. */
 export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
   /** Ids of the invoice, credit note or payment that each used credit came from, by credit id. */
   readonly creditSources: ReadonlyMap<string, string>;

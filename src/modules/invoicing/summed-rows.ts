@@ -7,7 +7,7 @@ export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Amounts of uncollectible invoices that are written off. */
+/** Unpaid amounts of uncollectible invoices, which are written off. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;

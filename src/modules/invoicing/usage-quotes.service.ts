@@ -16,7 +16,7 @@ interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
 
-/** Calculates the cost of usage so far, with the functions that bill it. */
+/** Calculates the cost of usage so far, with the functions that calculate invoices. */
 @Injectable()
 export class UsageQuotesService {
   constructor(

@@ -82,7 +82,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns the usage of subscriptions, by item and period, that changed after it was billed. */
+  /** Returns the usage of subscriptions that changed after it was billed, by item and period. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
@@ -139,7 +139,7 @@ export class UsageReadingsService {
     await this.billing.requireOpen(usagePeriodsOf(invoice), otherwise);
   }
 
-  /** Reopens the usage of a void invoice, and returns it. It is late usage until an invoice bills it. */
+  /** Reopens the usage of a void invoice, and returns it. The usage counts as late until an invoice bills it. */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);

@@ -15,7 +15,7 @@ export interface BillCoupon {
   readonly isLimited: boolean;
 }
 
-/** Discounts and taxes of the bill of a period. They also apply to usage of that period that is billed later. */
+/** Discounts and taxes of the first bill of a period. They also apply to usage of that period that is billed later. */
 export interface BillTerms {
   /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;

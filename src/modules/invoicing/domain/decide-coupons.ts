@@ -24,7 +24,7 @@ export interface CouponContext {
   readonly remainingMinor: bigint | null;
   /** Discounts by other invoices of the billing period, less those that returned to the coupon. */
   readonly takenMinor: bigint;
-  /** True if it lasts `once` and an invoice has used it up. */
+  /** True if the coupon lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
   /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;

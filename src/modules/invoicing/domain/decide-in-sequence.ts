@@ -7,7 +7,6 @@ import type { BillingRequest } from './billing-request';
 /** Returns what a subscription still owes on open and uncollectible invoices, in minor units. */
 export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
-/** An invoice with decided amounts. */
 export interface DecidedInvoice {
   readonly invoice: Invoice;
   /** Credit from a negative total; null: the total is not negative. */

@@ -32,7 +32,7 @@ export interface DecidedLines {
   })[];
 }
 
-/** Input of lines, in addition to their requests. */
+/** Data that lines are calculated from, in addition to their requests. */
 export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
   /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
   readonly billed: readonly BilledLine[];

@@ -17,7 +17,7 @@ export interface BilledAmount {
 
 /** First bill of the usage of a period. */
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
-  /** Bills of the same invoice have the same id. */
+  /** Id of the invoice of the bill, or the {@link usagePeriodKey} if the bill has no line in effect. */
   readonly id: string;
   /** Coupons that ran when the bill was made. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];

@@ -14,7 +14,7 @@ export interface ReturnedMoney {
 
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
-/** Amounts left of an invoice to give back, in minor units. */
+/** Amounts that limit what can still be given back of an invoice, in minor units. */
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;

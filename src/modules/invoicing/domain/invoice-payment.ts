@@ -13,7 +13,7 @@ export function payableOf(invoice: Invoice): bigint {
 export type PaymentDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_payable' }
-  /** All that remains is reserved by pending payments. */
+  /** Pending payments reserve all that remains. */
   | { readonly kind: 'under_way' }
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 

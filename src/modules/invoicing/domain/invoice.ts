@@ -49,9 +49,9 @@ export interface InvoiceCoupon {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Amount that the coupon could take off, including `returnedMinor`. */
+  /** Amount that the coupon could take off, including `returnedMinor`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
-  /** Discount by the coupon. */
+  /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
   /** Discount that credits on this invoice returned to the coupon; absent from older invoices. */
   readonly returnedMinor?: bigint;
@@ -120,7 +120,6 @@ export interface InvoiceLine {
   readonly trace: LineTrace;
 }
 
-/** Amounts a customer owes, and their reasons. */
 export interface Invoice {
   readonly id: string;
   readonly version: number;
@@ -187,7 +186,6 @@ export interface Invoice {
   readonly lines: readonly InvoiceLine[];
 }
 
-/** Returns the amount that is still to be paid. */
 export function amountRemaining(
   invoice: Pick<Invoice, 'amountDue' | 'amountPaid' | 'amountCredited'>,
 ): bigint {

@@ -79,6 +79,5 @@ export interface FixedLineRequest {
   readonly amountMinor: bigint;
 }
 
-/** Line item request: what a line of an invoice is made from. */
 export type LineItemRequest =
   ChargeLineRequest | UsageLineRequest | CreditLineRequest | FixedLineRequest;

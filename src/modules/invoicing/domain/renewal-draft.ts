@@ -44,7 +44,6 @@ export function recalculateDraft(
 /** Instant up to which charges in advance are earned, by subscription id. */
 export type EarnedUntil = ReadonlyMap<string, Date>;
 
-/** Returns the instant up to which charges in advance of the draft's subscription are earned. */
 export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: EarnedUntil): Date {
   const until = earned.get(subscriptionId ?? '');
   invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);
@@ -80,7 +79,7 @@ function withKeptIds(
   return lines.map((line) => ({ ...line, id: ids.get(lineKey(line)) ?? line.id }));
 }
 
-/** Returns a key for the subject of a line. No two lines of an invoice share it. */
+/** Returns a key of the kind, item, period and usage group of a line. No two lines of an invoice have the same key. */
 function lineKey({ kind, itemId, period, trace }: InvoiceLine): string {
   const usage = trace.kind === 'usage' ? trace : null;
   return JSON.stringify([

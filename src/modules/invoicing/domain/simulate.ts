@@ -189,7 +189,7 @@ function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean 
     line.period?.endAt.getTime() === period?.endAt.getTime();
 }
 
-/** Returns the part of a full period that the limits of a bill are for. */
+/** Returns the part of the full period that the limits of a bill apply to. */
 function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':

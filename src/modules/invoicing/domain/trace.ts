@@ -30,7 +30,7 @@ export interface CreditTrace {
   readonly billedProration: Proration | null;
   readonly billedMinor: bigint;
   readonly discountMinor: bigint;
-  /** Amount of the credited line that was credited before. */
+  /** Part of the credited line that earlier credits took back. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
   /** Amounts of the credited line that were not yet credited; absent from credits at list prices. */

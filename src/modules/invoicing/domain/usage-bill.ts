@@ -13,7 +13,7 @@ export interface KeptUsage {
   readonly period: Period;
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
-  /** The request, as JSON. */
+  /** The usage line request, as JSON. */
   readonly terms: object;
   readonly groups: readonly {
     readonly group: UsageGroup;

@@ -3,14 +3,14 @@ import type { Invoice } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
-/** Usage charge of an invoice made now, before discounts and tax. */
+/** Charge that an invoice made now would have for usage, before discounts and tax. */
 export interface UsageQuote {
   readonly request: UsageLineRequest;
   /** True if the period is already billed, so that the quote is for its late usage. */
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;
-    /** As an invoice line would show it. */
+    /** Decimal string, as an invoice line shows it. */
     readonly quantity: string;
     readonly events: bigint;
     readonly amountMinor: bigint;

@@ -54,7 +54,6 @@ export function toProblemLine({ definition, occurrence }: ProblemError): object 
   return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }
 
-/** Returns a line of the streamed answer. */
 export function toSimulationLine(step: SimulationStep): object {
   if (step.kind === 'progress') {
     return { type: 'progress', customers: step.customers, of: step.of };
