@@ -5,7 +5,7 @@ import { paymentActionNotRequired } from './payments.errors';
 import { PaymentsService } from './payments.service';
 import { ProviderGateway } from './providers/provider-gateway';
 
-/** Confirmation that a payment needs from its customer before it can continue. */
+/** Confirmation that a payment needs from its customer, e.g. by 3-D Secure. */
 export interface RequiredAction {
   readonly paymentId: string;
   readonly provider: ProviderName;
@@ -13,7 +13,7 @@ export interface RequiredAction {
   readonly expiresAt: Date;
 }
 
-/** Reads the confirmations that payments require of their customers. Client secrets are read from the provider and not stored. */
+/** Client secrets are read from the provider at each request, and never stored. */
 @Injectable()
 export class ClientActionsService {
   constructor(

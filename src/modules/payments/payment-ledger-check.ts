@@ -20,7 +20,7 @@ import {
   IN_FLIGHT_ROWS,
 } from './summed-rows';
 
-/** Registers the checks that the ledger, invoices and payments agree about the money that moved. */
+/** Registers ledger checks that compare payments, refunds, credit and disputes with the ledger and with invoices. */
 @Injectable()
 export class PaymentLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

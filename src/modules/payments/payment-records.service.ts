@@ -14,7 +14,7 @@ import type { ProviderOutcome } from './domain/payment-provider';
 import { PAYMENT_EVENTS, paymentAnswer, paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Writes payments with their events, postings and answers, in the caller's transaction. */
+/** Stores outcomes of payments, with events, ledger postings and idempotent answers, in the caller's transaction. */
 @Injectable()
 export class PaymentRecordsService {
   constructor(
@@ -32,14 +32,14 @@ export class PaymentRecordsService {
     return this.payments.find(id);
   }
 
-  /** Locks a payment. Lock it after its invoice and before its refunds. */
+  /** Locks a payment. A payment is locked after its invoice and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
     invariant(payment !== null, `The payment ${id} exists.`);
     return payment;
   }
 
-  /** Writes an outcome, and records the event of a new status. */
+  /** Stores an outcome. Records an event if the status changed. */
   async write(before: Payment, after: Payment, now: Date): Promise<void> {
     await this.payments.updateOutcome(after);
     if (after.status === before.status || after.status === 'pending') return;
@@ -47,9 +47,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. For a written-off
-   * invoice, posts the recovery of the write-off first.
-   * @param invoice as it was before the payment
+   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. If the
+   * invoice was written off, posts the recovery first.
+   * @param invoice the invoice before the payment; null: none
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
@@ -65,12 +65,11 @@ export class PaymentRecordsService {
     await this.ledger.post(postPayment(posted), source);
   }
 
-  /** Stores the answer to the request that created a payment. */
   async storeAnswer(payment: Payment): Promise<void> {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
-  /** Records a discrepancy if the outcome contradicts the final status of a payment. */
+  /** Does nothing if the outcome does not contradict a final status of the payment. */
   async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
     const { id: paymentId, status, providerReference } = before;
     const reported = { paymentId, refundId: null, status, providerReference };
@@ -78,7 +77,7 @@ export class PaymentRecordsService {
     if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
-  /** Writes `isDisputed` and `amountLost` of a locked payment, and records the event. A no-op if neither changed. */
+  /** Stores `isDisputed` and `amountLost` of a locked payment, and records the event. A no-op if both are unchanged. */
   async recordDisputes(
     before: Payment,
     { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,

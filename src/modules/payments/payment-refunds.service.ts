@@ -30,7 +30,9 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Reserves and books refunds on payments. The refunds themselves belong to the refunds module. */
+/**
+ * Changes payments when refunds are reserved, succeed, fail or are returned. The `refunds` module stores the refunds.
+ */
 @Injectable()
 export class PaymentRefundsService {
   constructor(
@@ -45,10 +47,12 @@ export class PaymentRefundsService {
   ) {}
 
   /**
-   * Reserves an amount of a payment for a refund, in the caller's transaction. Takes first the credit that the payment became,
-   * then what paid its invoice and was not credited, then credit of the customer from credit notes and negative invoices.
-   * Records no event: the first event of the refund shows the amount.
-   * @param requested minor units; null for all that can be refunded without credit from credit notes and negative invoices
+   * Reserves an amount of a payment for a refund, in the caller's transaction. Records no event, because the first
+   * event of the refund shows the amount. Reserves in this order:
+   * 1. the part of the payment that became credit of the customer
+   * 2. the part that paid the invoice and was not credited
+   * 3. credit of the customer from credit notes and negative invoices
+   * @param requested minor units; null: all of the parts 1 and 2
    * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
@@ -63,8 +67,8 @@ export class PaymentRefundsService {
     const before =
       (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
-    // Must precede `usedOf`, because credits are locked oldest first: `usedOf` locks the credit of the payment, which may be
-    // newer than the others.
+    // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the
+    // credit of the payment may be newer than the others.
     const others = await this.credit.lockAvailable(before);
     const used = await this.usedOf(before);
     const free = refundableOf(before, used);
@@ -85,9 +89,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
-   * moved, so disputes and used credit are ignored. Returns null if the payment has not succeeded, or refunds leave less than
-   * the amount.
+   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. Ignores
+   * disputes and used credit, because the money has moved. Returns null if the payment has not succeeded, or if other
+   * refunds leave less than the amount.
    */
   async reserveForProviderRefund(
     paymentId: string,
@@ -100,8 +104,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment for a refund that was reported as succeeded after its failure, in the caller's
-   * transaction. Ignores what disputes took meanwhile.
+   * Reserves an amount of a locked payment for a refund that was reported as succeeded after it had failed or was
+   * canceled, in the caller's transaction. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -110,7 +114,7 @@ export class PaymentRefundsService {
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
-  /** Locks a payment. Lock it before its refunds. */
+  /** Locks a payment. Payments are locked before their refunds. */
   async lock(paymentId: string): Promise<Payment> {
     const payment = await this.payments.lock(paymentId);
     invariant(payment !== null, `The payment ${paymentId} is gone.`);
@@ -118,8 +122,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Turns a reserved amount of a locked payment into a refunded one and records the event, in the caller's transaction.
-   * @returns the part that was credit of the customer
+   * Turns a reserved amount of a locked payment into a refunded amount and records the event, in the caller's
+   * transaction.
+   * @returns the part of the amount that was credit of the customer
    */
   async markRefunded(
     refundId: string,
@@ -132,8 +137,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. A loss from a dispute is
-   * recovered from the credit that becomes available.
+   * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. Credit that
+   * becomes available covers the loss of a dispute about the payment.
    */
   async releaseReserve(
     refundId: string,
@@ -148,10 +153,11 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the caller's
-   * transaction. A loss from a dispute is recovered from the credit that becomes available.
-   * @returns the part that became credit of the customer again, and the credit that recovered a loss. The caller posts both in one
-   *   transaction: an earlier failure of the refund may have posted a recovery, and a source posts each kind once.
+   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
+   * caller's transaction. Credit that becomes available covers the loss of a dispute about the payment.
+   * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
+   *   both in one ledger transaction: an earlier failure of the refund may have posted a recovery, and a source posts
+   *   each kind of transaction once.
    */
   async markReturned(
     refundId: string,
@@ -168,25 +174,26 @@ export class PaymentRefundsService {
     return { toCreditMinor, recoveredMinor };
   }
 
-  /** Asks the payment's provider to give money back. */
   send(payment: Payment, refund: RequestedRefund): Promise<ProviderOutcome> {
     return this.gateway.refund(payment, refund);
   }
 
-  /** Sends the request of a refund again. Call it only if the provider certainly did not execute the earlier request. */
+  /** Sends a refund again. Must be called only if the provider certainly did not execute the earlier request. */
   async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
     return this.gateway.refund(await this.get(paymentId), refund);
   }
 
   /**
-   * Asks the provider about a refund, or repeats the request if that cannot refund twice. Returns `absent` if the provider does
-   * not list the refund.
+   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
+   * `absent` if the provider does not list the refund.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.get(paymentId), refund);
   }
 
-  /** Decides a refund that the sandbox left pending, and returns its outcome; null if the refund is not pending. */
+  /**
+   * Sets and returns the outcome of a refund that is pending in the sandbox; null if the refund is not pending there.
+   */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
@@ -202,13 +209,14 @@ export class PaymentRefundsService {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const beyond = applied + (await this.refundedBeyondNotes(payment));
-    // Less `paidOut`, the refunds that paid out credit from other sources: `returnedOf` counts them as refunded already.
+    // Refunds that paid out credit from other sources (`paidOut`) are subtracted: `returnedOf` counts them as refunded.
     return used + (beyond > 0n ? beyond : 0n) - paidOut;
   }
 
   /**
-   * Returns the amount by which the refunds of an invoice exceed what credit notes and later invoices left to refund. Negative:
-   * the amount that can still be refunded. The caller has locked the payments of the invoice.
+   * Returns the amount by which the refunds of an invoice exceed its refundable amount after credit notes and later
+   * invoices. A negative result is an amount that can still be refunded. The caller must have locked the payments of
+   * the invoice.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const maxRefundable =

@@ -10,9 +10,7 @@ import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-m
 import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
-/**
- * Plans automatic charges of invoices with the configured pauses, and marks payment methods as unusable after a final decline.
- */
+/** Plans automatic charges by `PAYMENT_RETRY_DAYS`, and marks payment methods as unusable after a final decline. */
 @Injectable()
 export class PaymentRetries {
   constructor(
@@ -31,9 +29,11 @@ export class PaymentRetries {
   }
 
   /**
-   * Locks and returns the payment method that an outcome makes unusable. Call it before the subscription of the payment is
-   * locked. Returns null if the outcome is no final decline, the payment is missing, has ended or has no stored method, or the
-   * method is deleted or already unusable.
+   * Locks and returns the payment method that an outcome makes unusable. Must be called before the subscription of the
+   * payment is locked. Returns null in these cases:
+   * - the outcome is not a final decline
+   * - the payment is null, has ended or has no stored method
+   * - the method is deleted or already unusable
    */
   async lockDeclined(
     payment: Payment | null,
@@ -46,7 +46,7 @@ export class PaymentRetries {
     return method?.unusableSince === null ? method : null;
   }
 
-  /** Marks a locked method as unusable and records the event, if the outcome is a final decline. A no-op if `before` is null. */
+  /** Marks the method that {@link lockDeclined} returned as unusable, and records the event. Null: a no-op. */
   async markUnusable(
     before: PaymentMethod | null,
     outcome: ProviderOutcome,

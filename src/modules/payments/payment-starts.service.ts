@@ -11,7 +11,7 @@ import { type Lease, pollLease, type StartedLease } from './domain/poll-lease';
 import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Writes payments before their provider is asked, in the caller's transaction. */
+/** Stores payments before the provider is called, in the caller's transaction. */
 @Injectable()
 export class PaymentStartsService {
   constructor(
@@ -23,8 +23,8 @@ export class PaymentStartsService {
   ) {}
 
   /**
-   * Returns a lease of this process for payments that are about to be written. Must not be called in a transaction, because it
-   * may wait for a session.
+   * Returns a lease of this process for new payments. Must not be called in a transaction, because this method may wait
+   * for a session on the database.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async lease(): Promise<StartedLease> {
@@ -34,22 +34,22 @@ export class PaymentStartsService {
   }
 
   /**
-   * Returns the id and the lease of a new payment, without writing it. Must not be called in a transaction.
+   * Returns the id and the lease of a new payment, and stores nothing. Must not be called in a transaction.
    * @throws {ProblemError} `service_unavailable` while this process has no session on the database
    */
   async start(): Promise<StartedPayment> {
     return { id: newId('pay'), ...(await this.lease()) };
   }
 
-  /** Claims the idempotency key of the request for a started payment. Call it first in the transaction. */
+  /** Claims the idempotency key of the request for a started payment. Must be the first call in the transaction. */
   async claimKey({ id, lease }: StartedPayment): Promise<void> {
     await this.idempotency.claimFor(id, lease);
   }
 
   /**
-   * Writes a payment for a charge that already exists at its provider, and records `payment.created`.
-   * @param lease of this process
-   * @param now on the customer's clock
+   * Stores a payment for a charge that already exists at the provider, and records `payment.created`.
+   * @param lease lease of this process
+   * @param now time on the customer's clock
    */
   async adopt(
     { paymentId: id, reference, createdAt: startedAt }: UnrecordedCharge,
@@ -62,8 +62,8 @@ export class PaymentStartsService {
   }
 
   /**
-   * Writes a started payment and records `payment.created`.
-   * @param now on the customer's clock
+   * Stores a started payment and records `payment.created`.
+   * @param now time on the customer's clock
    */
   async insert(
     started: StartedPayment,

@@ -19,7 +19,6 @@ export const paymentUpdated = paymentEvent(
   { amount_refunded: 2_500 },
 );
 
-/** Event of each status of a payment. */
 export const PAYMENT_EVENTS = {
   processing: paymentEvent(
     'payment.processing',
@@ -45,7 +44,7 @@ export const PAYMENT_EVENTS = {
   }),
 } as const satisfies Record<Exclude<PaymentStatus, 'pending'>, unknown>;
 
-/** Returns the answer to the request that created the payment, and to its repetitions. */
+/** Returns the HTTP response to the request that creates a payment, and to repetitions of the request. */
 export function paymentAnswer(payment: Payment): Answer {
   return createdAnswer(toPaymentDto(payment), payment.version);
 }

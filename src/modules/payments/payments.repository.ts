@@ -16,15 +16,15 @@ const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
 /**
- * Reserves a part of a payment for a refund. This condition and a check constraint limit what is refunded, pending and lost to the
- * amount of the payment, whatever the caller read before.
+ * Reserves a part of a payment for a refund. The condition on the amounts holds even if the payment has changed since
+ * the caller read it.
  */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
-/** The money of a refund made at the provider has moved, so lost and disputed amounts do not limit it. */
+/** Lost and disputed amounts do not limit a refund that was made at the provider, because its money has moved. */
 const RESERVE_MADE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'
@@ -88,8 +88,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payment, locked until the transaction ends together with the payments that paid parts of its invoice: all by
-   * ascending id, so that two refunds of one invoice do not deadlock.
+   * Returns the payment. Locks the payment and all payments that paid parts of its invoice, until the transaction ends.
+   * Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
   async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {
     this.database.requireTransaction();
@@ -97,7 +97,7 @@ export class PaymentsRepository {
     return locked.find((payment) => payment.id === id) ?? null;
   }
 
-  /** Returns the payments for these invoices and the payments with these ids, locked until the transaction ends. */
+  /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${OF_INVOICES_OR_IDS} ORDER BY id FOR UPDATE`, [
@@ -117,7 +117,7 @@ export class PaymentsRepository {
     });
   }
 
-  /** Returns the payments that paid parts of invoices, locked until the transaction ends. */
+  /** Returns the payments that paid parts of the invoices, locked until the transaction ends. */
   lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR UPDATE`, [
@@ -125,7 +125,7 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** Returns the payments that paid parts of invoices. */
+  /** Returns the payments that paid parts of the invoices. */
   findAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
   }
@@ -152,32 +152,33 @@ export class PaymentsRepository {
   }
 
   /**
-   * Commits the reference of a prepared charge. Returns the committed reference, which another process may have written; null if
-   * the payment is final.
+   * Stores the reference of a prepared charge. Returns the stored reference, which is that of another process if it was
+   * first. Returns null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {
     return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);
   }
 
   /**
-   * Increments `providerAttempt`, so that the next requests have another key. Call it only once the outcome of the last request
-   * is known. Returns the payment; null if it is final, or another process was first.
+   * Increments `providerAttempt`, so that the next requests have another idempotency key. Must be called only once the
+   * outcome of the last request is known. Returns the payment, or null if its outcome is final or another process was
+   * first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
   }
 
   /**
-   * Reserves an amount for a refund. Returns the payment; null if it does not exist, has not succeeded or is disputed, or if
-   * less than the amount is left of it.
+   * Reserves an amount for a refund. Returns the payment. Returns null if the payment does not exist, has not
+   * succeeded, is disputed, or has less than the amount left.
    */
   reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
   /**
-   * Reserves an amount for a refund that was already made. Returns the payment; null if it does not exist or has not succeeded,
-   * or if its refunds leave less than the amount.
+   * Reserves an amount for a refund that was made at the provider. Returns the payment. Returns null if the payment
+   * does not exist or has not succeeded, or if its refunds leave less than the amount.
    */
   reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
@@ -188,9 +189,9 @@ export class PaymentsRepository {
   }
 
   /**
-   * Subtracts from the amount reserved for refunds, and adds to the refunded amount. Returns the payment; null if it does not
-   * exist.
-   * @param refunded 0 frees the reserved amount; negative after a bank returned a refund
+   * Returns the payment, or null if it does not exist.
+   * @param reserved subtracted from the amount reserved for refunds
+   * @param refunded added to the refunded amount: 0 if the refund failed, negative if a bank returned the refund
    */
   settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, SETTLE_REFUND, [
@@ -207,12 +208,12 @@ export class PaymentsRepository {
     await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
   }
 
-  /** Returns the payments with these ids, or with these ids at their provider. */
+  /** @param references ids of charges at their provider */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, REPORTED, [ids, references]);
   }
 
-  /** Returns succeeded payments that were sent to a provider in a period, the oldest first. */
+  /** Returns succeeded payments that were sent to the provider in a period, oldest first. */
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Payment[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(PaymentEntity, SENT, [provider, from, to, at, id, limit]);

@@ -6,7 +6,6 @@ import type { PaymentFilter } from './domain/payment-filter';
 import { paymentNotFound } from './payments.errors';
 import { PaymentsRepository } from './payments.repository';
 
-/** Reads payments. */
 @Injectable()
 export class PaymentsService {
   constructor(private readonly payments: PaymentsRepository) {}

@@ -3,7 +3,7 @@ const MAX_CONCURRENT = 5;
 
 /** Callbacks with which a module polls its own objects, such as payments or refunds. */
 export interface DuePolls<Claimed> {
-  /** Returns up to `limit` objects, leased to the caller. */
+  /** Leases up to `limit` due objects to this process, and returns them. */
   readonly claim: (limit: number) => Promise<readonly Claimed[]>;
   /** Asks the provider about one object and stores the result. Never throws. */
   readonly poll: (claimed: Claimed) => Promise<void>;
@@ -12,8 +12,8 @@ export interface DuePolls<Claimed> {
 }
 
 /**
- * Polls providers about due objects, a few at once. Claims no more objects than it polls at once, so that the lease of each
- * starts with its own call. A call that hangs does not delay the others.
+ * Polls providers about due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its call
+ * can start, so that the lease covers only this call. A call that hangs does not delay the others.
  */
 export class PollingLimiter<Claimed> {
   /** Number of objects being polled, plus those that a claim in flight may return. */

@@ -24,9 +24,9 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Claims up to `limit` due objects for the lease, plans their next attempt, and returns their ids. A failed attempt keeps its
-   * lease, because the next one is planned. Without this method, `ReturnedLeases` claims due rows, and plans the next attempt of
-   * one that failed.
+   * Claims up to `limit` due objects, plans the attempt that follows if this one throws, and returns the ids. A
+   * repository without this method leaves both to {@link ReturnedLeases}, which plans the next attempt only after one
+   * has thrown.
    */
   readonly claimAndPlanRetry?: (
     now: Date,
@@ -35,15 +35,15 @@ export interface PolledRepository {
   ) => Promise<readonly string[]>;
 }
 
-/** Id of an object, with the end of its lease. */
+/** Id of a claimed object, and end of the lease. */
 type Claimed = Omit<HeldLease, 'table'>;
 
-/** Service that asks the provider about one object and stores the answer. */
 export interface PolledService {
+  /** Asks the provider about one object and stores the answer. */
   readonly resume: (id: string) => Promise<unknown>;
 }
 
-/** Background work that asks providers about objects without a final outcome, a few at once. */
+/** Background work that asks providers about objects without a final outcome, a few objects at once. */
 export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
@@ -88,7 +88,7 @@ export abstract class ProviderPoller
     await this.idle();
   }
 
-  /** Claims as many objects as may be polled now. Runs again as soon as one of them is done. */
+  /** Starts polling as many objects as may be polled now. The job runs again when one of these polls has ended. */
   async runDue(): Promise<boolean> {
     await this.limiter.fill();
     return false;

@@ -16,13 +16,13 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and was refunded, is reserved for refunds, or was lost in disputes, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Other money of these payments, which cannot be refunded while a dispute is open. */
+  /** Money of the payments that is not returned, but cannot be refunded while a dispute is open. */
   readonly disputed: DisputedMoney;
 }
 
 /**
- * Computes how much of the money that paid invoices was returned, and detaches payments from voided invoices. The money of a
- * detached payment becomes credit of the customer, like that of a late payment.
+ * Computes how much of the money that paid invoices was returned, and detaches payments from voided invoices. The money
+ * of a detached payment becomes credit of the customer.
  */
 @Injectable()
 export class ReturnPaymentsService {
@@ -34,24 +34,24 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes. Invoices
-   * without such money are absent. Locks the payments until the caller's transaction ends. Does not lock credit, because
-   * refunds change credit only under the same locks.
+   * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes.
+   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Need not lock
+   * credit, because refunds change credit only while they hold the same locks.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     return this.refundedOf(await this.payments.lockAppliedTo(invoiceIds));
   }
 
-  /** Returns what {@link lockRefunded} returns, without locks. */
+  /** Like {@link lockRefunded}, but without locks. */
   async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
   }
 
   /**
-   * Returns how much of the money that paid an invoice was refunded or is reserved for refunds, was lost in disputes, or cannot
-   * be refunded while a dispute is open. Locks the payments as {@link lockRefunded} does.
+   * Returns the money that paid an invoice and was returned, or cannot be refunded while a dispute is open. Locks the
+   * payments as {@link lockRefunded} does.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -84,8 +84,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns the refunded amounts of payments, pending refunds included, and the amounts lost in disputes. Leaves out what was
-   * taken from the credit of these payments.
+   * Returns the amounts of payments that were refunded, are reserved for refunds, or were lost in disputes. Excludes
+   * amounts that were taken from credit of the customer.
    */
   private async returnedOfApplied(
     payments: readonly Payment[],
@@ -103,7 +103,7 @@ export class ReturnPaymentsService {
     });
   }
 
-  /** Detaches the payments of an invoice from it, in the caller's transaction. Their money becomes credit of the customer. */
+  /** Detaches payments from their invoice, in the caller's transaction. The money becomes credit of the customer. */
   async returnAsCredit(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo([invoiceId])) {
       const after = withoutInvoice(before, now);
@@ -114,7 +114,7 @@ export class ReturnPaymentsService {
       const refundedMinor = lesser(before.amountRefunded - credit.refunded, appliedMinor);
       const unrefundedMinor = appliedMinor - refundedMinor;
       const reserved = lesser(before.amountRefundPending - credit.reserved, unrefundedMinor);
-      // Limited to the rest, because a refund and a dispute can both take the same money.
+      // Limited to the money that refunds left, because a refund and a dispute can both take the same money.
       const lostMinor = lesser(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,

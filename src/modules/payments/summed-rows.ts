@@ -1,4 +1,4 @@
-/** Rows that the checks of the ledger add up. Each statement returns `(key, customer_id, currency, amount)`. */
+/** SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. */
 
 /** Succeeded payments less refunds, by provider. */
 export const HELD_ROWS = `

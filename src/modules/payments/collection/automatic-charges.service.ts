@@ -9,25 +9,23 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/**
- * Pause before a waiting charge checks again whether the events of the provider were read in the present session of this
- * process.
- */
+/** Time that a charge waits if the events of the provider were not read yet in the current session of this process. */
 const FIRST_READ_MS = 10_000;
-/** Longest time that renewals wait for a provider that does not return its list of events. */
+/** Longest time that renewals wait for the events of the provider. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
-/** Sends automatic charges to providers, and decides how long charges and renewals must wait for the events of the provider. */
+/**
+ * Sends automatic charges to providers, and decides how long charges and renewals wait for the events of the provider.
+ */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /**
-   * Session of this process at the last check: its number, the time of the first check in it, and true if events were read
-   * since then. Null before the first check.
-   */
+  /** Session of this process on the database at the last check. Null before the first check. */
   private session: {
     readonly number: number | null;
+    /** Time of the first check in this session. */
     readonly since: Date;
+    /** True if the events of the provider were read since then. */
     hasRead: boolean;
   } | null = null;
 
@@ -40,13 +38,14 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0 if they need not wait. They wait a day if the provider is
-   * not enabled, and a minute while its events are not read.
+   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day if the
+   * provider is not enabled, 10 s until its events were first read in a session of this process, and later a minute
+   * while its events are not read.
    *
-   * After downtime, or after a backup was restored, charges would repeat payments that only the provider knows of. So each new
-   * session of this process first reads the provider's events. A new session is a sufficient sign, because a database is
-   * restored only while no process is connected.
-   * @param isRealTime false for customers on a test clock, who do not wait for events because their money is not real
+   * The events show payments that only the provider knows, after downtime or after a backup was restored. Charges that
+   * do not wait would repeat such payments. A restore always leads to a new session, because a database is restored
+   * only while no process is connected.
+   * @param isRealTime false: customers on a test clock, whose charges do not wait for events because they move no money
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -68,9 +67,9 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for Stripe's events to be read, for at most 15 minutes in each session of this
-   * process. After a backup was restored, these events may report payments of invoices that the backup does not have. Such a
-   * payment becomes credit, and the repeated renewal must use this credit.
+   * Returns true while renewals must wait for Stripe's events: until they were read, but at most 15 minutes in each
+   * session of this process. After a backup was restored, these events may report payments of invoices that the backup
+   * lacks. Such a payment becomes credit of the customer, and the repeated renewal must use this credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -79,8 +78,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true once events were read and processed in the present session of this process, or if the provider's events were
-   * never read.
+   * Returns true once events were read and processed in the current session of this process. Also true if the
+   * provider's events were never listed. In a new session, makes the next listing due at once.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
@@ -94,7 +93,7 @@ export class AutomaticChargesService {
     return session.hasRead;
   }
 
-  /** Charges a payment that was not sent to its provider yet. */
+  /** The payment must not have been sent to the provider before. */
   charge(payment: Payment): Promise<ProviderOutcome> {
     return this.gateway.charge(payment);
   }

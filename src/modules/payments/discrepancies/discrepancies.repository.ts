@@ -16,8 +16,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a discrepancy unless the same contradiction is already recorded. Returns true if written. The caller has locked the
-   * payment, so that concurrent reports do not write twice.
+   * Stores a discrepancy, and returns true. Returns false if the same contradiction is already recorded. The caller
+   * must have locked the payment, so that concurrent reports are not stored twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();
@@ -33,7 +33,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the discrepancy, locked until the transaction ends. Lock it before its payment and refund. */
+  /** Locks until the transaction ends. A discrepancy is locked before its payment and its refund. */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -42,7 +42,6 @@ export class DiscrepanciesRepository {
     await this.database.update(DiscrepancyEntity, id, { status, version, updatedAt });
   }
 
-  /** Counts open discrepancies of payments and of refunds. */
   async countOpen(): Promise<{ readonly payment: number; readonly refund: number }> {
     const [counts] = await this.database.query<{ payment: number; refund: number }>(COUNT_OPEN);
     return counts ?? { payment: 0, refund: 0 };

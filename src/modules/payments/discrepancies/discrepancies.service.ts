@@ -20,7 +20,7 @@ type ResolvedStatus = Exclude<DiscrepancyStatus, 'open'>;
 
 const RESOLVED_EVENTS = { applied: discrepancyApplied, dismissed: discrepancyDismissed } as const;
 
-/** Records reports of providers that contradict a final outcome, until an operator applies or dismisses them. */
+/** Records reports of providers that contradict a final outcome. An operator applies or dismisses each discrepancy. */
 @Injectable()
 export class DiscrepanciesService {
   private readonly logger = new Logger('payment-provider');
@@ -57,8 +57,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Records a contradiction in the caller's transaction. After the commit, logs an error and increments the metric. Further
-   * reports of the same contradiction are no-ops.
+   * Records a discrepancy in the caller's transaction. After the commit, logs an error and increments the metric. Does
+   * nothing if the same discrepancy is already recorded.
    */
   async record(reported: ReportedDiscrepancy): Promise<void> {
     const now = this.clock.now();
@@ -87,7 +87,7 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Closes a discrepancy that was resolved elsewhere. A no-op if it is dismissed already.
+   * Closes a discrepancy that was resolved elsewhere. A no-op if the discrepancy is already dismissed.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   dismiss(id: string): Promise<Discrepancy> {
@@ -98,8 +98,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks a discrepancy, so that only one of two concurrent calls resolves it. Call it before any other lock. Returns a
-   * discrepancy that is open, or already resolved with this status.
+   * Locks and returns a discrepancy that is open, or already resolved with this status. Only one of two concurrent
+   * calls can then resolve it. Must be called before any other lock is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -12,7 +12,7 @@ import type {
   ReportedStatus,
 } from './domain/discrepancy';
 
-/** One row for each contradiction, however often it is reported. */
+/** Repeated reports of the same contradiction make only one row. */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)
 @Check(

@@ -9,9 +9,9 @@ const TOTALS = `
     coalesce(sum(amount_lost), 0)::text AS amount_lost
   FROM dispute WHERE payment_id = $1`;
 
-/** Sums of the disputes about a payment. */
+/** Totals over all disputes about a payment. */
 export interface DisputeTotals {
-  /** True if an undecided dispute forbids refunds. */
+  /** True if a dispute that is not decided forbids refunds. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }
@@ -24,7 +24,7 @@ export class DisputesRepository {
     return this.database.selectOne(DisputeEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the dispute with this id at its provider. */
+  /** @param reference the provider's id of the dispute */
   findByReference(provider: ProviderName, reference: string): Promise<Dispute | null> {
     return this.database.selectOne(
       DisputeEntity,

@@ -23,7 +23,6 @@ import { disputeNotFound } from './disputes.errors';
 import { disputeClosed, disputeCreated, disputeUpdated } from './disputes.events';
 import { DisputesRepository } from './disputes.repository';
 
-/** Records the disputes that providers report, with the money that they move. */
 @Injectable()
 export class DisputesService {
   constructor(
@@ -44,16 +43,17 @@ export class DisputesService {
     return this.disputes.page(filter, request);
   }
 
-  /** Returns the version of the dispute with this id at its provider; 0 if it is not recorded. */
+  /** Returns the version of the dispute with this id at the provider; 0 if the dispute is not recorded. */
   async versionOf(provider: ProviderName, reference: string): Promise<number> {
     return (await this.disputes.findByReference(provider, reference))?.version ?? 0;
   }
 
   /**
-   * Records a dispute as its provider reports it: the dispute, its event, its postings, and the refundable amount of the
-   * payment. A repeated or outdated report changes nothing.
-   * @param knownVersion of the dispute before the provider was asked
-   * @returns false if another report was recorded since. This one may be older, so that the provider has to be asked again
+   * Applies a report of the provider: stores the dispute, posts its money, records its event, and updates the payment.
+   * A repeated or outdated report changes nothing.
+   * @param knownVersion version of the dispute before the provider was asked
+   * @returns false if another report was applied since the provider was asked. The provider must then be asked again,
+   *   because this report may be the older one.
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -88,7 +88,7 @@ export class DisputesService {
     }
   }
 
-  /** @param amountLost by all disputes of the payment after this report */
+  /** @param amountLost amount lost in all disputes of the payment, after this report */
   private async post(dispute: Dispute, money: DisputeMoney, amountLost: bigint): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
@@ -109,8 +109,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit of a payment available again after lost money came back, up to that amount. Credit that covers what is still lost
-   * stays taken. Returns the amount.
+   * Makes credit of a payment available again after lost money was recovered, at most `recoveredMinor`. Credit that
+   * covers the remaining loss stays taken. Returns the amount of available credit.
    */
   private async returnCredit(
     paymentId: string,

@@ -6,26 +6,23 @@ import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
 import { lesser } from '../../../core/money';
 
-/** Fields of a payment that may have lost money in disputes. */
 type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
 
-/**
- * Money that open disputes may take back, in minor units, and the id of a payment with an open dispute; the id is null if there
- * is none.
- */
 export interface DisputedMoney {
+  /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
+  /** Id of a payment with an open dispute; null: none. */
   readonly disputedId: string | null;
 }
 
-/** Object that made credit available, and the time at which it did. Both go into the ledger transaction. */
+/** Source and time of the ledger transaction for credit that became available. */
 interface CreditOrigin {
   readonly sourceId: string;
   readonly occurredAt: Date;
 }
 
 /**
- * Recovers money that was lost in disputes from unused credit of the disputed payments, also from credit that becomes available
+ * Covers losses from disputes with unused credit of the disputed payments, also with credit that becomes available
  * after the loss.
  */
 @Injectable()
@@ -37,8 +34,9 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of these invoices, and the payments whose credit these invoices used, until the caller's transaction
-   * ends. Call it before locking credit. Returns the payments of the used credit that lost money in disputes.
+   * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
+   * ends. Must be called before credit is locked. Returns the payments that lost money in disputes, of those whose
+   * credit was used.
    */
   async lockLost(
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
@@ -48,8 +46,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks payments as {@link lockLost} does, for one invoice. Returns also how much credit of payments with open disputes the
-   * invoice used.
+   * Locks and returns payments as {@link lockLost} does, for one invoice. Also returns the amount of credit that the
+   * invoice used from payments with open disputes.
    */
   async lockDisputed(
     invoice: Pick<Invoice, 'id' | 'credits'>,
@@ -64,8 +62,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes available credit of locked payments of one customer, up to the losses that no credit has covered yet, and posts it to
-   * the ledger.
+   * Covers losses of locked payments of one customer with the available credit of these payments, and posts the amount
+   * to the ledger. Takes at most the losses that are not covered yet.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let amountMinor = 0n;
@@ -74,7 +72,7 @@ export class LostCreditService {
     if (payment !== undefined) await this.post(payment, amountMinor, origin);
   }
 
-  /** Takes credit of a locked payment as {@link coverLosses} does, without posting it. Returns the amount. */
+  /** Like {@link coverLosses} for one locked payment, but posts nothing. Returns the amount of credit taken. */
   async coverLossUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
     if (amountLost === 0n) return 0n;
     const { lost } = await this.credit.lockOf(id);
@@ -82,8 +80,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes credit that a credit note gave for an invoice, which had used credit of the locked payments, and posts it to the
-   * ledger. Takes at most the losses of these payments that no credit has covered yet.
+   * Covers losses of locked payments with credit that a credit note gave, and posts the amount to the ledger. The
+   * credited invoice had used credit of these payments. Takes at most the losses that are not covered yet.
    */
   async coverLossesFromNote(
     payments: readonly LostPayment[],
@@ -99,7 +97,7 @@ export class LostCreditService {
       const usedHere = invoice.credits
         .filter((one) => one.creditId === creditId)
         .reduce((sum, one) => sum + one.amountMinor, 0n);
-      // Earlier credit notes of the invoice took credit of the payments in the same sequence.
+      // Earlier credit notes of the invoice covered losses of the payments in the same order.
       const takenHere = lesser(taken, usedHere);
       taken -= takenHere;
       const maxMinor = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
@@ -109,8 +107,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks the payments as {@link lockLost} does. Returns the payments whose credit was used, and the source id of each used
-   * credit, by credit id.
+   * Locks the payments as {@link lockLost} does. Returns the payments whose credit was used. `sources` has the id of
+   * the object that each used credit came from, by credit id.
    */
   private async lockSources(invoices: readonly Pick<Invoice, 'id' | 'credits'>[]) {
     const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));

@@ -6,7 +6,7 @@ import type { PaymentStatus } from './payment';
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
-  /** True to leave out customers on test clocks. */
+  /** True: only customers that are not on a test clock. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly PaymentStatus[] | null;
   readonly failureCode: string | null;

@@ -1,16 +1,15 @@
 import type { ReportedDispute } from './reported-dispute';
 
-/** Providers that are built in. */
 export const PROVIDER_NAMES = ['sandbox', 'manual', 'stripe'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 /**
- * Effect of a failure on later charges of the same payment method. `soft`: may succeed later. `hard`: does not succeed until the
- * method or the amount changes. `customer`: the customer has to authenticate the charge.
+ * Effect of a failure on later charges of the same payment method. `soft`: a later charge may succeed. `hard`: no
+ * charge succeeds until the method or the amount changes. `customer`: the customer has to authenticate the charge.
  */
 export type FailureRetry = 'soft' | 'hard' | 'customer';
 
-/** A charge or refund that did not move money and will not. */
+/** A charge or refund that has not moved money and will not move any. */
 export interface FailedOutcome {
   readonly kind: 'failed';
   readonly failureCode: string;
@@ -27,7 +26,9 @@ export const METHOD_UNUSABLE: FailedOutcome = {
   retry: 'hard',
 };
 
-/** The provider certainly did not execute the request. `misconfigured` needs an operator. */
+/**
+ * The provider certainly did not execute the request. After `misconfigured`, an operator has to change the settings.
+ */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
   readonly cause: 'busy' | 'unreachable' | 'misconfigured';
@@ -38,7 +39,7 @@ export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
 
-/** Outcome of a charge or a refund, as the provider reports it. */
+/** Outcome of a charge or a refund. */
 export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
@@ -53,21 +54,21 @@ export type ProviderOutcome =
   | UnknownOutcome;
 
 /**
- * Returns the failure code if the outcome makes the payment method unusable, otherwise null. A `hard` failure does so, unless
- * only the amount could not be charged.
+ * Returns the failure code if the outcome makes the payment method unusable, otherwise null. Every `hard` failure makes
+ * the method unusable, except one that is caused by the amount or currency.
  */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
   return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
 }
 
-/** Returns false if the request was not sent, or its outcome is unknown. */
+/** Returns false if the request was not executed, or its outcome is unknown. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
   return kind !== 'unknown' && kind !== 'not_sent';
 }
 
 export interface ChargeRequest {
-  /** The same for every repetition of the same request. */
+  /** Repetitions of a request have the same key. */
   readonly idempotencyKey: string;
   readonly paymentId: string;
   readonly customerId: string;
@@ -82,7 +83,7 @@ export interface ChargeRequest {
 }
 
 export interface ProviderRefundRequest {
-  /** The same for every repetition of the same request. */
+  /** Repetitions of a request have the same key. */
   readonly idempotencyKey: string;
   readonly refundId: string;
   /** The provider's id of the charge. */
@@ -93,27 +94,26 @@ export interface ProviderRefundRequest {
 
 interface ProviderBase {
   readonly name: ProviderName;
-  /** Returns true if a request may name this token without keeping it as a payment method first. */
+  /** Returns true if a payment can be made with this token although it is not stored as a payment method. */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
 }
 
 /**
- * A provider that charges with one request and stores idempotency keys for ever: repeating a request returns its outcome. The
- * same key must never move money twice.
+ * A provider that charges with one request and never forgets idempotency keys. Requests with the same key must move
+ * money at most once, and return the same outcome.
  */
 export interface DirectProvider extends ProviderBase {
   readonly flow: 'direct';
   charge(request: ChargeRequest): Promise<ProviderOutcome>;
 }
 
-/** A charge that was prepared. Its money cannot move before the charge is confirmed. */
+/** A prepared charge moves no money before it is confirmed. */
 export interface PreparedCharge {
   readonly kind: 'prepared';
   readonly reference: string;
 }
 
-/** Payment method as the provider describes it. */
 export interface MethodDetails {
   readonly brand: string | null;
   readonly last4: string | null;
@@ -121,7 +121,6 @@ export interface MethodDetails {
   readonly expiryYear: number | null;
 }
 
-/** Result of attaching a payment method at a provider. */
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
@@ -134,10 +133,9 @@ export type AttachOutcome =
   | NotSentOutcome
   | { readonly kind: 'unknown' };
 
-/** Result of detaching a payment method at a provider. */
 export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
 
-/** Request to start the setup of a payment method at a provider. */
+/** Request to a provider to begin the setup of a payment method. */
 export interface SetupRequest {
   readonly setupId: string;
   readonly customerId: string;
@@ -145,18 +143,17 @@ export interface SetupRequest {
   readonly customerReference: string;
 }
 
-/** State of a setup at its provider. */
 export type ProviderSetupState =
-  /** The customer set up a payment method, which is attached to the customer. */
+  /** The customer set up a payment method, and the provider has attached the method to the customer. */
   | { readonly kind: 'set_up'; readonly token: string; readonly details: MethodDetails }
-  /** Waits for the customer. */
+  /** The customer has not finished the setup. */
   | {
       readonly kind: 'waiting';
-      /** Failure code of the last attempt; null: none failed. */
+      /** Failure code of the customer's last attempt; null: none has failed. */
       readonly failureCode: string | null;
     }
   | { readonly kind: 'canceled' }
-  /** The customer set up a payment method that cannot be kept. */
+  /** The customer set up a payment method that cannot be stored for later charges. */
   | { readonly kind: 'refused'; readonly failureCode: string }
   | UnknownOutcome;
 
@@ -176,7 +173,6 @@ export interface ListedRefund {
   readonly refundId: string | null;
 }
 
-/** A dispute as its provider shows it. */
 export type ProviderDisputeState =
   | {
       readonly kind: 'dispute';
@@ -189,11 +185,11 @@ export type ProviderDisputeState =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A charge whose payment is missing in this database, as the provider and the metadata of the charge describe it. */
+/** A charge at the provider whose payment is missing in this database. The metadata of the charge contains our ids. */
 export interface UnrecordedCharge {
   /** The provider's id of the charge. */
   readonly reference: string;
-  /** Our ids of the payment, its customer and its invoice. */
+  /** Our ids of the payment, the customer and the invoice. */
   readonly paymentId: string;
   readonly customerId: string;
   readonly invoiceId: string | null;
@@ -213,11 +209,11 @@ export type UnrecordedChargeState =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A refund unknown to this database: made at the provider, or missing in a restored backup. */
+/** A refund that is missing in this database: it was made at the provider, or a restored backup lacks it. */
 export interface UnrecordedRefund {
   /** The provider's id of the refund. */
   readonly reference: string;
-  /** Our id; null for a refund that was made at the provider. */
+  /** Our id of the refund; null if the refund was made at the provider. */
   readonly refundId: string | null;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
@@ -225,7 +221,6 @@ export interface UnrecordedRefund {
   readonly outcome: ProviderOutcome;
 }
 
-/** A refund unknown to this database, as its provider shows it. */
 export type UnrecordedRefundState =
   | {
       readonly kind: 'refund';
@@ -242,45 +237,48 @@ export interface ChargeQuery {
   readonly paymentId: string;
   /** The provider's id of the customer. */
   readonly customerReference: string;
-  /** Real time of the first request with the payment's present `providerAttempt`. */
+  /** Real time of the first request with the current `providerAttempt` of the payment. */
   readonly sentAt: Date;
 }
 
 /**
- * A provider that charges in two steps: the charge is prepared and its reference committed, then the charge is confirmed. A
- * prepared charge succeeds at most once, so the committed reference prevents a second charge even after the idempotency key has
- * expired. If a method throws, its outcome counts as `unknown`.
+ * A provider that charges in two steps. First the charge is prepared, and its reference is committed to the database;
+ * then the charge is confirmed. A prepared charge succeeds at most once, so the committed reference prevents a second
+ * charge even after the idempotency key has expired. If a method throws, the outcome counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
   /** Time in milliseconds for which a repeated key returns the first answer. */
   readonly replayMs: number;
-  /** True if the provider may charge customers on test clocks; false where money is real. */
+  /** True if customers on test clocks may be charged; false if the provider moves real money. */
   readonly chargesTestClocks: boolean;
-  /** Returns true for text that has the form of a payment method's token. */
+  /** Returns true if the text has the form of a token of a payment method. */
   isMethodToken(token: string): boolean;
-  /** Returns the provider's id of a new customer, or null if it did not answer. */
+  /** Returns the provider's id of the new customer, or null if the provider did not answer. */
   createCustomer(customerId: string): Promise<string | null>;
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
-  /** Detaches a method from its customer for good. Repeating it has no further effect. */
+  /** Detaches a method from its customer permanently. A repeated call has no further effect. */
   detach(token: string): Promise<DetachOutcome>;
   /** Begins a setup. Returns the provider's id of the setup, or null if the provider did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
-  /** Cancels a setup. Returns its state, which may be a success. */
+  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer was faster. */
   cancelSetup(reference: string): Promise<ProviderSetupState>;
-  /** Returns null if the setup does not wait for the customer. Throws if the provider does not answer. */
+  /** Returns null if the setup does not need the customer any more. Throws if the provider does not answer. */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
     customerReference: string,
   ): Promise<PreparedCharge | ProviderOutcome>;
   confirm(reference: string, request: ChargeRequest): Promise<ProviderOutcome>;
-  /** Cancels a charge. Returns its outcome, which may be a success. */
+  /** Cancels a charge. Returns the resulting outcome, which is `succeeded` if the money had already moved. */
   cancel(reference: string): Promise<ProviderOutcome>;
-  /** Returns the state of a charge; `prepared` if it was not confirmed. */
+  /** Returns the state of a charge; `prepared` if the charge was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
-  /** Finds the charge of a payment whose reference was not stored. Returns the reference, or null if there is no such charge. */
+  /**
+   * Returns the reference of the charge of a payment, or null if there is none. For payments without a stored
+   * reference.
+   */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
@@ -288,9 +286,8 @@ export interface PreparingProvider extends ProviderBase {
   retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState>;
   retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState>;
   retrieveDispute(reference: string): Promise<ProviderDisputeState>;
-  /** Returns null if the customer need not act. Throws if the provider does not answer. */
+  /** Returns null if the customer has nothing to confirm. Throws if the provider does not answer. */
   clientAction(reference: string): Promise<ClientAction | null>;
 }
 
-/** Payment gateway that charges and refunds. */
 export type PaymentProvider = DirectProvider | PreparingProvider;

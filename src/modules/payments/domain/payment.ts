@@ -16,14 +16,13 @@ export const PAYMENT_STATUSES = [
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Money that a customer pays through a provider. */
 export interface Payment {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
   /** The invoice to pay; null if the money becomes the customer's credit. */
   readonly invoiceId: string | null;
-  /** Number of the automatic attempt at the invoice, from 1; null if a caller asked for the payment. */
+  /** Number of the automatic attempt to charge for the invoice, from 1; null if a caller requested the payment. */
   readonly collectionAttempt: number | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
@@ -35,43 +34,43 @@ export interface Payment {
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
-  /**
-   * Amount lost in disputes. Together with refunds it may exceed the payment, if a refund and a dispute took the same money.
-   */
+  /** Amount lost in disputes. Losses plus refunds exceed the payment if a refund and a dispute took the same money. */
   readonly amountLost: bigint;
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
-  /** Id of the charged payment method, or the sandbox token that the caller sent; null: neither. */
+  /** Id of the charged payment method, or the sandbox token that the caller sent; null: none. */
   readonly paymentMethodId: string | null;
-  /** The provider's id of the payment method; null: none. A copy, because the method may change or be deleted. */
+  /**
+   * The provider's id of the charged payment method; null: none. Copied, because the method may change or be deleted.
+   */
   readonly providerToken: string | null;
   /** The provider's id of the charge. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency keys of requests to the provider. Incremented only once the outcome of the last request is known.
+   * Number in the idempotency keys that are sent to the provider, from 1. Incremented only once the outcome of the last
+   * request is known.
    */
   readonly providerAttempt: number;
   /**
-   * Real time of the first request with the present `providerAttempt`; null for payments stored by earlier versions of the
-   * service.
+   * Real time of the first request with the current `providerAttempt`; null for payments that an earlier version of the
+   * service stored.
    */
   readonly sentAt: Date | null;
   readonly failureCode: string | null;
-  /** Principal that created it; null if it was not recorded. */
+  /** Principal that created the payment; null for payments that an earlier version of the service stored. */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that is polling; null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
-  /** Number of times that the provider gave no final answer. */
+  /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Fields that the creator of a payment chooses. */
 export type NewPayment = Pick<
   Payment,
   | 'customerId'
@@ -86,13 +85,12 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method that a caller asks for. The service chooses the fields that are null. */
+/** Payment method of a request. The service chooses the fields that are null. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;
 }
 
-/** Payment that a caller asks for. */
 export interface PaymentRequest extends MethodChoice {
   readonly customerId: string;
   readonly invoiceId: string | null;
@@ -101,7 +99,7 @@ export interface PaymentRequest extends MethodChoice {
   readonly metadata: Metadata;
 }
 
-/** `succeeded` is final for the charge; refunds are counted separately. */
+/** Refunds do not change the status of a succeeded payment. */
 export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   pending: ['processing', 'requires_action', 'succeeded', 'failed', 'canceled'],
   processing: ['requires_action', 'succeeded', 'failed', 'canceled'],
@@ -111,12 +109,11 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   canceled: [],
 };
 
-/** Returns true if the outcome of the charge is final. */
 export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
   return isTerminal(PAYMENT_TRANSITIONS, status);
 }
 
-/** Id, lease and start time of a payment that is not written yet. */
+/** A payment that is not stored yet. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
   /** The provider's id of the charge, if it was already made. */
@@ -124,8 +121,8 @@ export interface StartedPayment extends StartedLease {
 }
 
 /**
- * Returns a pending payment, before the request to its provider.
- * @param now on the customer's clock
+ * Returns a pending payment, before the request to the provider.
+ * @param now time on the customer's clock
  */
 export function newPayment(
   { id, lease, startedAt: sentAt, reference }: StartedPayment,
@@ -165,10 +162,10 @@ export function newPayment(
   };
 }
 
-/** Time that the customer has to confirm a payment. */
+/** Time in which the customer must confirm a payment. */
 const ACTION_MS = 24 * 3_600_000;
 
-/** Returns the instant at which a payment that waits for its customer is canceled. */
+/** Returns the instant at which a payment is canceled if the customer has not confirmed it. */
 export function actionExpiresAt({
   sentAt,
   createdAt,
@@ -176,22 +173,18 @@ export function actionExpiresAt({
   return new Date((sentAt ?? createdAt).getTime() + ACTION_MS);
 }
 
-/** A provider's answer, with the lease under which it was asked. */
+/** A provider's answer, and the lease under which the provider was called. */
 export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
-  /** Time of the machine, because providers do not know test clocks. */
+  /** Real time of the call, because providers do not know test clocks. */
   readonly askedAt: Date;
-  /**
-   * Lease of the payment when the provider was asked. An answer that is not final plans the next poll only under the same
-   * lease.
-   */
   readonly lease: PolledLease;
 }
 
 /**
- * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. An answer that is not
- * final plans the next poll, unless the payment is under another lease by now.
- * @param now on the customer's clock
+ * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. An answer that is
+ * not final plans the next poll if the payment still has the same lease.
+ * @param now time on the customer's clock
  */
 export function withOutcome(
   payment: Payment,
@@ -221,7 +214,7 @@ export function withOutcome(
     case 'unknown':
       return {
         ...next,
-        // A poll without an answer does not show whether the customer still has to act.
+        // Without an answer it is unknown whether the customer has acted, so the status stays.
         status:
           outcome.kind === 'unknown' && payment.status === 'requires_action'
             ? 'requires_action'
@@ -233,7 +226,7 @@ export function withOutcome(
   }
 }
 
-/** Returns the plan of the next poll, moved to the limit if it is later. */
+/** Returns the plan with a `dueAt` that is at most `limit`. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,
@@ -243,8 +236,8 @@ function notAfter(
 }
 
 /**
- * Returns a failed or canceled payment as succeeded, because its provider later reported a success.
- * @param now on the customer's clock
+ * Returns a failed or canceled payment as succeeded, because the provider reported the success later.
+ * @param now time on the customer's clock
  */
 export function correctedToSucceeded(payment: Payment, reference: string, now: Date): Payment {
   invariant(
@@ -258,7 +251,7 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
   });
 }
 
-/** Returns the part of a payment that was refunded, is reserved by pending refunds, or was lost in disputes. */
+/** Returns the amount of a payment that was refunded, is reserved by pending refunds, or was lost in disputes. */
 export function returnedOf({
   amountRefunded,
   amountRefundPending,
@@ -268,10 +261,11 @@ export function returnedOf({
 }
 
 /**
- * Returns the refundable part of a payment: the part that is not refunded, reserved by a pending refund, lost in a dispute or
- * used. Zero unless the payment succeeded.
+ * Returns the refundable part of a succeeded payment: the part that is not refunded, reserved by a pending refund, lost
+ * in a dispute or used. Returns zero if the payment has another status.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
- * @param creditMinor other credit of the customer, which a refund may pay out as well
+ * @param creditMinor credit from credit notes and negative invoices, which a refund may pay out instead of the used
+ *   part
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
@@ -288,7 +282,7 @@ export function isAllApplied({
   return amountApplied === amount;
 }
 
-/** Returns a payment that no longer pays its invoice. Its whole amount is then the customer's credit. */
+/** Returns a payment that no longer pays its invoice. The whole amount then counts as the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }
@@ -300,11 +294,9 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides on a refund. The payment must have succeeded, and no dispute may forbid refunds. The amount must be at least 1 and at
- * most what {@link refundableOf} returns.
- * @param requested minor units; null for all that can be refunded without other credit
- * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
- * @param creditMinor other credit of the customer, which the refund may pay out too
+ * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
+ * refunds. The amount must be at least 1 and at most the result of {@link refundableOf}, whose parameters are the same.
+ * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(
   payment: Payment,

@@ -1,6 +1,6 @@
 /**
- * Duration of a lease: the time before another process may ask the provider. Longer than two calls (a query and a charge, each
- * with a time limit of 30 s) and the writing of the result.
+ * Duration of a lease, after which another process may ask the provider. Longer than two calls (a query and a charge,
+ * each with a time limit of 30 s) and storing the result.
  */
 const POLL_LEASE_MS = 150_000;
 
@@ -16,23 +16,22 @@ export function pollLease(realNow: Date, owner: number): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
-/** Lease and start time of a payment that is not written yet. */
+/** Lease of payments that are not stored yet. */
 export interface StartedLease {
-  /** Lease that this process holds while it asks the provider. */
   readonly lease: Lease;
-  /** Real time at which the payment was started. */
+  /** Real time at which the payments were started. */
   readonly startedAt: Date;
 }
 
-/** Lease of a polled object at the time of the call to its provider. */
+/** Lease of a polled object when the provider was called. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
 }
 
 /**
- * Returns true if both are the same lease, with the same owner and end. The end is compared too, because a process may have got
- * a later lease of the same object.
+ * Returns true if both are the same lease, with the same owner and end. The end is compared too, because the same
+ * process may have a later lease of the object.
  */
 export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
@@ -42,16 +41,13 @@ const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
-/**
- * Returns the time of the next poll: 5 s after the first poll, then twice as long after each further poll, but at most an hour.
- */
+/** The pause is 5 s after the first poll, doubles after each further poll, and is at most an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }
 
 /**
- * Returns the column values that end the lease of an object, count the attempt, and plan the next poll, which any process may
- * do.
+ * Returns the column values that end the lease of an object, count the attempt, and plan the next poll by any process.
  */
 export function pollAgainLater(
   { attempts }: { readonly attempts: number },

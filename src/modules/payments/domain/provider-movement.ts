@@ -1,11 +1,11 @@
-/** Providers that list what they charged and refunded. */
+/** Providers that list their charges and refunds. */
 export const LISTING_PROVIDERS = ['stripe'] as const;
 export type ListingProvider = (typeof LISTING_PROVIDERS)[number];
 
 export const MOVEMENT_KINDS = ['charge', 'refund'] as const;
 export type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
-/** State of a charge or refund: the money has moved, may still move, or will not. */
+/** `succeeded`: the money has moved. `open`: the money may still move. `ended`: the money will not move. */
 export const MOVEMENT_STATES = ['succeeded', 'open', 'ended'] as const;
 export type MovementState = (typeof MOVEMENT_STATES)[number];
 
@@ -24,7 +24,7 @@ export interface ProviderMovement {
   readonly state: MovementState;
 }
 
-/** Page of a provider's list. Leaves out objects of other services that use the same account. */
+/** Page of a provider's list. Objects of other services that use the same account are left out. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Position of the next page; null after the last one. */
@@ -40,9 +40,9 @@ export interface MovementQuery {
   readonly after: string | null;
 }
 
-/** Lists of a provider. Each method returns null if the provider did not answer. */
+/** Charges and refunds of a provider. Each method returns null if the provider did not answer. */
 export interface ProviderMovements {
   list(query: MovementQuery): Promise<MovementPage | null>;
-  /** Returns the present state of a charge or refund; `absent` if the provider does not know it. */
+  /** Returns the current state of a charge or refund; `absent` if the provider does not know it. */
   read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null>;
 }

@@ -1,7 +1,7 @@
 export const DISPUTE_STATUSES = ['inquiry', 'open', 'won', 'lost', 'closed'] as const;
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
-/** A dispute as its provider reports it. Amounts are minor units of the payment's currency. */
+/** A dispute as the provider reports it. Amounts are minor units of the payment's currency. */
 export interface ReportedDispute {
   /** The provider's id of the dispute. */
   readonly providerReference: string;
@@ -10,12 +10,12 @@ export interface ReportedDispute {
   readonly reason: string | null;
   /** Amount in dispute, at least 1. */
   readonly amount: bigint;
-  /** Funds that the provider withdrew. */
+  /** Funds that the provider took from the seller for the dispute. */
   readonly amountWithdrawn: bigint;
-  /** Funds that the provider paid back. */
+  /** Part of the withdrawn funds that the provider paid back. */
   readonly amountReinstated: bigint;
   /** True if the payment can be refunded although it is disputed. */
   readonly isRefundable: boolean;
-  /** Last instant at which evidence can be sent to the provider; null if the provider names none. */
+  /** Last instant at which evidence can be sent to the provider; null: none is known. */
   readonly evidenceDueAt: Date | null;
 }

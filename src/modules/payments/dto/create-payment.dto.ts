@@ -9,7 +9,6 @@ import {
 import type { MethodChoice, PaymentRequest } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
-/** Payment method with which an invoice is paid. The service chooses the fields that are left out. */
 export class PayInvoiceDto {
   @EnumField(
     PROVIDER_NAMES,

@@ -18,7 +18,6 @@ import { ExpandCustomerField } from '../../customers';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
 import type { PaymentFilter } from '../domain/payment-filter';
 
-/** Filter of a list of payments and of its summary. */
 export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;

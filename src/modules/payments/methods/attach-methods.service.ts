@@ -14,7 +14,7 @@ import type { AttachedPaymentMethod, NewPaymentMethod } from './domain/payment-m
 
 const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: null } as const;
 
-/** Attaches payment methods to customers at providers that keep them. */
+/** Attaches payment methods to customers at providers that keep payment methods. */
 @Injectable()
 export class AttachMethodsService {
   constructor(
@@ -26,8 +26,8 @@ export class AttachMethodsService {
   ) {}
 
   /**
-   * Attaches a payment method at its provider, if the provider keeps methods. Returns the method with the provider's id and
-   * details. A repeated call has no further effect.
+   * Attaches a payment method at the provider, if the provider keeps methods. Returns the method with the provider's id
+   * and details. A repeated call has no further effect.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`,
    *   `test_clock_not_chargeable`, `payment_provider_unavailable`
    */
@@ -71,7 +71,6 @@ export class AttachMethodsService {
     return id;
   }
 
-  /** Returns the provider's id of a customer. Creates the customer at the provider if needed. */
   private async customerReference(
     provider: PreparingProvider,
     customerId: string,

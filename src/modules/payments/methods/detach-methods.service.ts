@@ -6,7 +6,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodsRepository } from './payment-methods.repository';
 
-/** Detaches deleted payment methods at their provider, outside any transaction. A repeated call has no further effect. */
+/** Detaches deleted payment methods at the provider, outside any transaction. A repeated call has no further effect. */
 @Injectable()
 export class DetachMethodsService {
   private readonly logger = new Logger('detach-methods');
@@ -17,7 +17,7 @@ export class DetachMethodsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Detaches a deleted method at its provider. If that fails, logs a warning and plans another attempt. */
+  /** Detaches a deleted method at the provider. If detaching fails, logs a warning and plans another attempt. */
   async resume(id: string): Promise<void> {
     const method = await this.methods.findToDetach(id);
     if (method === null) return;
@@ -34,8 +34,8 @@ export class DetachMethodsService {
   }
 
   /**
-   * Detaches the token, unless a payment is charging it. A token that the customer added again stays attached, and counts as
-   * detached here.
+   * Detaches the token at the provider, except in two cases. A token that the customer added again stays attached, and
+   * the result is `detached`. While a payment charges the token, the result is `being_charged`.
    */
   private async detach(
     method: PaymentMethod,

@@ -3,7 +3,7 @@ import { ProviderPoller } from '../provider-poller';
 import { DetachMethodsService } from './detach-methods.service';
 import { PaymentMethodsRepository } from './payment-methods.repository';
 
-/** Detaches deleted payment methods at their providers, until each is detached. */
+/** Attempts to detach each deleted payment method at the provider, until the method is detached. */
 @Injectable()
 export class DueDetachments extends ProviderPoller {
   constructor(repository: PaymentMethodsRepository, detachMethods: DetachMethodsService) {

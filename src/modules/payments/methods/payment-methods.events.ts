@@ -21,7 +21,7 @@ export const paymentMethodDeleted = paymentMethodEvent(
   'A payment method was deleted. The event shows it as it was.',
 );
 
-/** Returns the answer to the request that created the payment method, and to its repetitions. */
+/** Returns the HTTP response to the request that creates a payment method, and to repetitions of the request. */
 export function paymentMethodAnswer(method: PaymentMethod): Answer {
   return createdAnswer(toPaymentMethodDto(method), method.version);
 }

@@ -5,7 +5,7 @@ import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
 
-/** The condition on `due_at` is the fencing token: another process may have taken over. */
+/** The condition on `due_at` is the fencing token: it fails if another process has claimed the method meanwhile. */
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 
@@ -21,7 +21,7 @@ const DELETED = `
 const CHARGED = `
   SELECT FROM payment WHERE due_at IS NOT NULL AND provider = $1 AND provider_token = $2 LIMIT 1`;
 
-/** Stores payment methods. Only the queries about detachment return deleted methods. */
+/** Only the queries about detachment return deleted methods. */
 @Injectable()
 export class PaymentMethodsRepository {
   readonly table = 'payment_method';
@@ -37,7 +37,10 @@ export class PaymentMethodsRepository {
     return this.database.selectOne(PaymentMethodEntity, tail, [id, customerId]);
   }
 
-  /** Locks a method that is not deleted, until the transaction ends. Lock it after its customer and before its subscriptions. */
+  /**
+   * Locks a method that is not deleted, until the transaction ends. A method is locked after its customer and before
+   * the subscriptions of the customer.
+   */
   lock(id: string): Promise<PaymentMethod | null> {
     return this.database.selectOne(
       PaymentMethodEntity,
@@ -46,7 +49,6 @@ export class PaymentMethodsRepository {
     );
   }
 
-  /** Returns true if a final decline made the method unusable. */
   async isUnusable(id: string): Promise<boolean> {
     const rows = await this.database.query(UNUSABLE, [id]);
     return rows.length > 0;
@@ -74,7 +76,7 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /** Writes the fields of a method that a change of the default, a final decline or a deletion can change. */
+  /** Writes the columns that change with the default, by a final decline, or by deletion. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;
@@ -89,13 +91,13 @@ export class PaymentMethodsRepository {
     });
   }
 
-  /** Returns the method if it is deleted and not detached yet, otherwise null. */
+  /** Returns a deleted method that is not detached yet, otherwise null. */
   findToDetach(id: string): Promise<PaymentMethod | null> {
     const tail = 'WHERE id = $1 AND due_at IS NOT NULL';
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);
   }
 
-  /** Writes the result of a detachment, unless another process has taken it over. */
+  /** Writes the result of an attempt to detach. Writes nothing if another process has claimed the method meanwhile. */
   async recordDetachment(
     { id, dueAt }: PaymentMethod,
     next: Pick<PaymentMethod, 'dueAt' | 'attempts'>,
@@ -107,7 +109,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached. */
+  /** Returns true if methods of the customer had this token, and all of them are deleted. */
   async isTokenDeleted({
     customerId,
     provider,
@@ -116,7 +118,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(DELETED, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true while a payment that charges the method has not ended. */
+  /** Returns true while a payment that charges the method has no final outcome. */
   async isBeingCharged({ provider, token }: PaymentMethod): Promise<boolean> {
     return (await this.database.query(CHARGED, [provider, token])).length > 0;
   }

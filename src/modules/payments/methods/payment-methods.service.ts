@@ -32,7 +32,6 @@ import { PaymentMethodsRepository } from './payment-methods.repository';
 
 const METHOD_POINTER = '/payment_method_id';
 
-/** Manages payment methods of customers, and chooses the one to charge. */
 @Injectable()
 export class PaymentMethodsService {
   constructor(
@@ -46,8 +45,8 @@ export class PaymentMethodsService {
   ) {}
 
   /**
-   * Stores a payment method, claims the idempotency key of the request, and stores its answer. If `isDefault` is null, the
-   * method becomes the default if the customer has no usable default.
+   * Stores a payment method, claims the idempotency key of the request, and stores the answer. If `isDefault` is null,
+   * the method becomes the default only if the customer has no usable default.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
@@ -91,8 +90,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns true if the customer had methods with this token and deleted all of them, so that the token must be detached at the
-   * provider.
+   * Returns true if methods of the customer had this token, and all of them are deleted. The token must then be
+   * detached at the provider.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -113,8 +112,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Makes a method the default or not the default. A no-op writes nothing and records no event.
-   * @param isDefault undefined: unchanged
+   * Sets or clears the default method of a customer. A no-op writes nothing and records no event.
+   * @param isDefault undefined: a no-op
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   update(
@@ -138,7 +137,7 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method. It is not charged any more, and is detached later if its provider keeps methods. After the default is
+   * Deletes a method. If the provider keeps methods, background work detaches the method there. After the default is
    * deleted, the customer has no default.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
@@ -159,9 +158,10 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns the method that a payment charges. A request names a method of the customer or a token of the provider. If it names
-   * neither a method nor a provider, the customer's default is charged.
-   * @param fallback provider to charge if the customer has no default; null, or not enabled: the request is refused
+   * Returns the method that a payment charges. A request names a method of the customer, or a token of the provider. A
+   * request without a method and a provider charges the customer's default.
+   * @param fallback provider to charge if the customer has no default. If it is null or not enabled, the request is
+   *   refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -175,7 +175,7 @@ export class PaymentMethodsService {
     return method;
   }
 
-  /** Returns the default methods by customer id. Customers without a default method are absent. */
+  /** Returns default methods by customer id. Customers without a default method are absent. */
   async findDefaultMethods(
     customerIds: readonly string[],
   ): Promise<ReadonlyMap<string, ChosenMethod>> {
@@ -213,7 +213,7 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** Locks a method of a locked customer. The method needs its own lock, because a concurrent payment may make it unusable. */
+  /** Locks a method, because a concurrent payment may make it unusable without locking the customer. */
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));

@@ -4,7 +4,7 @@ import { ProviderEventsService } from './provider-events.service';
 
 const EVERY_MS = 5_000;
 
-/** Lists the events of providers in the background, and stores those whose notification did not arrive. */
+/** Lists the events of providers in the background, and stores the events that no notification delivered. */
 @Injectable()
 export class MissedProviderEvents implements OnModuleInit {
   constructor(

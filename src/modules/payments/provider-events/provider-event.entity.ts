@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** A notification of a provider, stored once. */
+/** Repeated notifications of one event make only one row. */
 @Entity('provider_event')
 @Index('provider_event_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
@@ -12,13 +12,16 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** Our id of the payment, refund or setup. The provider's id of a dispute, or of a refund made at the provider. */
+  /** As in {@link ProviderEvent}. */
   @ReferenceColumn() readonly subjectId!: string;
-  /** The provider's id of the object; null if it is too long, or an earlier version of the service stored the event. */
+  /**
+   * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the
+   * event.
+   */
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
-  /** Time at which the event is processed, or end of the lease of the process that is processing it; null once done. */
+  /** Time of the next attempt, or end of the lease of the process that processes the event. Null once processed. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;

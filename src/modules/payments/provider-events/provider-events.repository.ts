@@ -10,8 +10,8 @@ const INSERT_IF_NEW = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * Number of failed attempts, within about 50 minutes, after which an event is tried once an hour and no longer delays automatic
- * charges.
+ * Number of attempts to process an event, over about 50 minutes. After these attempts, the event is tried once an hour
+ * and no longer delays automatic charges.
  */
 const FREQUENT_ATTEMPTS = 20;
 
@@ -38,7 +38,7 @@ const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
   ON CONFLICT (provider) DO NOTHING`;
 
-/** Begins a listing, or continues one that has not ended. */
+/** Starts a listing, or continues the listing that has not ended. */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
   WHERE provider = $1 AND due_at <= $2
@@ -60,8 +60,9 @@ const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if the events up to `$2` were read, and those received up to the last listing are processed. Ignores events that failed
- * `FREQUENT_ATTEMPTS` times. Also true without a cursor, which exists once the events of the provider were listed.
+ * True if all events up to `$2` are stored, and the events received up to the last listing are processed. Ignores
+ * events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor: the events were never
+ * listed.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -74,8 +75,8 @@ const HAS_READ = `
     AS has_read`;
 
 /**
- * True if the events were last read before `$2`, or if an event that arrived more than `$3` ms late is not processed yet.
- * Ignores events that failed `FREQUENT_ATTEMPTS` times.
+ * True if events are stored only up to a time before `$2`, or if an event that arrived more than `$3` ms late is not
+ * processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
  */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
@@ -85,34 +86,37 @@ const IS_BEHIND = `
         AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
-/** Object that a stored event is about. */
+/** A stored event. */
 export interface KnownEvent {
   readonly provider: ProviderName;
   readonly type: string;
-  /** Our id of the payment, refund or setup. The provider's id of a dispute, or of a refund made at the provider. */
+  /** As in {@link ProviderEvent}. */
   readonly subjectId: string;
-  /** The provider's id of the object; null if it is too long, or an earlier version of the service stored the event. */
+  /**
+   * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the
+   * event.
+   */
   readonly objectId: string | null;
 }
 
-/** A listing of a provider's events that is being read page by page. */
+/** A listing of a provider's events, which is read page by page. */
 export interface EventListing {
   /** All events up to this time are stored. */
   readonly readUntil: Date;
-  /** When the listing began. */
+  /** Time at which the listing began. */
   readonly listingAt: Date;
   /** Id after which the next page begins; null for the first page. */
   readonly pageAfter: string | null;
 }
 
-/** Stores notifications of providers, and how far their lists of events were read. */
+/** Stores notifications of providers, and the cursor: the position in the provider's list of events. */
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
 
   constructor(private readonly database: Database) {}
 
-  /** Stores an event about one of our objects, unless it is stored already. */
+  /** Stores an event. A no-op if the event is already stored, or is not about an object of this service. */
   async insertIfNew(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
     const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
@@ -120,13 +124,12 @@ export class ProviderEventsRepository {
     await this.database.query(INSERT_IF_NEW, parameters);
   }
 
-  /** Claims due events and plans their next attempt. Returns their ids, leased to the caller. */
+  /** Claims up to `limit` due events and plans the next attempt of each. Returns the ids. */
   claimAndPlanRetry(now: Date, lease: Lease, limit: number): Promise<readonly string[]> {
     const parameters = [now, lease.endsAt, limit, lease.owner];
     return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
-  /** Returns a stored event, or null. */
   async find(id: string): Promise<KnownEvent | null> {
     const [row] = await this.database.query<KnownEvent>(SUBJECT, [id]);
     return row ?? null;
@@ -137,8 +140,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider: they were last read more than `maxAgeMs` ago, or an
-   * event that arrived more than `maxAgeMs` late is not processed yet. Ignores events that failed `FREQUENT_ATTEMPTS` times.
+   * Returns true if automatic charges must wait for events of a provider: the events were last read more than
+   * `maxAgeMs` ago, or an event that arrived more than `maxAgeMs` late is not processed yet. Ignores events with {@link
+   * FREQUENT_ATTEMPTS} or more attempts.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
@@ -151,8 +155,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Claims the cursor if it is due, and creates it at the first call. Returns the listing to read; null if the cursor is not
-   * due.
+   * Claims the cursor of a provider if the cursor is due. Creates the cursor in the first call. Returns the listing to
+   * read; null if the cursor is not due.
+   * @param nextAt time at which the cursor is due again
    */
   async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<EventListing | null> {
     await this.database.query(BEGIN_CURSOR, [provider, now]);
@@ -160,7 +165,9 @@ export class ProviderEventsRepository {
     return row ?? null;
   }
 
-  /** Records that a page of a listing is stored. If reading fails, the listing continues with the next page at `dueAt`. */
+  /**
+   * Records that a page of a listing is stored. If the next page cannot be read now, the listing continues at `dueAt`.
+   */
   async recordPage(
     provider: ProviderName,
     { listingAt }: EventListing,
@@ -175,7 +182,7 @@ export class ProviderEventsRepository {
     await this.database.query(END_LISTING, [provider, listingAt]);
   }
 
-  /** Drops the listing and makes the cursor due, so that the next listing starts at its first page. */
+  /** Ends the listing without progress and makes the cursor due, so that a new listing starts at the first page. */
   async restartListing(
     provider: ProviderName,
     { listingAt }: EventListing,
@@ -189,8 +196,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true once a listing that began at or after `since` was read and its events were processed. Ignores events that
-   * failed `FREQUENT_ATTEMPTS` times. Also true if the events of the provider were never listed.
+   * Returns true once a listing that began at `since` or later was read, and its events were processed. Ignores events
+   * with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

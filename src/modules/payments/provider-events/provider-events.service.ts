@@ -11,13 +11,15 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Added to the listed period: the provider may list events late, and its clock may differ from ours. */
+/**
+ * The listed period begins this much earlier: the provider may list events late, and its clock may differ from ours.
+ */
 const OVERLAP_MS = 5 * MINUTE_MS;
-/** How long events are stored: longer than the provider lists them, so that no listed event is stored a second time. */
+/** Events are stored longer than the provider lists them (30 days), so that no listed event is stored a second time. */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
 
-/** Stores notifications of Stripe: those sent to the webhook, and those missed there. */
+/** Stores events of Stripe: from notifications, and from Stripe's list of events if a notification was missed. */
 @Injectable()
 export class ProviderEventsService {
   private readonly logger = new Logger('provider-events');
@@ -31,7 +33,7 @@ export class ProviderEventsService {
   ) {}
 
   /**
-   * Stores a notification, once.
+   * Stores a notification. A repeated notification is not stored again.
    * @throws {ProblemError} `payment_provider_not_enabled`, `webhook_signature_invalid`
    */
   async receive(raw: Buffer, signature: string): Promise<void> {
@@ -44,8 +46,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the events since the last listing, once a minute in all processes together, and stores the missed ones page by page.
-   * A failed listing continues after its last page.
+   * Lists the events since the last listing, and stores those that are missing. Runs once a minute in all processes
+   * together. A listing that fails continues after the last stored page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;
@@ -59,7 +61,7 @@ export class ProviderEventsService {
     await this.events.removeOld(new Date(now.getTime() - RETENTION_MS), DELETE_BATCH_SIZE);
   }
 
-  /** Stores the events of a listing, the newest first. Returns true once all are stored. */
+  /** Stores the events of a listing, newest first. Returns false if the listing must continue or start again later. */
   private async readPages(listing: EventListing): Promise<boolean> {
     const since = new Date(listing.readUntil.getTime() - OVERLAP_MS);
     let after = listing.pageAfter;

@@ -6,7 +6,7 @@ import { paymentProviderNotEnabled, webhookSignatureInvalid } from '../payments.
 import { ProviderEventsService } from './provider-events.service';
 import { PROVIDER_WEBHOOKS_PATH } from './webhook-route';
 
-/** Receives notifications of providers. A public operation, because the signature is the credential. */
+/** A public operation, because the signature of the body is the credential. */
 @ApiTags('Payments')
 @Controller(PROVIDER_WEBHOOKS_PATH)
 export class ProviderWebhooksController {

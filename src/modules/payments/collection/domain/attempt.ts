@@ -1,8 +1,10 @@
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the instant of the next automatic charge of an invoice: `now` before the first attempt, then `retryDays[n - 1]` days
- * after attempt n. Returns null if no attempt is left, or the next one would not be before `end`.
+ * Returns the instant of the next automatic charge of an invoice: `now` for the first attempt, and `retryDays[n - 1]`
+ * days after `now` if n attempts were made. Returns null if no attempt is left, or if the next attempt would be at
+ * `end` or later.
+ * @param attemptCount attempts made so far
  * @param retryDays pause after each failed attempt, in days
  * @param end no charge is attempted from this instant on; null: no end
  */
@@ -18,9 +20,8 @@ export function nextAttemptAt(
   return end !== null && at >= end ? null : at;
 }
 
-/** Input of the decision whether a due invoice is charged automatically. */
 export interface AttemptContext<Method> {
-  /** Default method of the customer; null if there is none, or it was deleted. */
+  /** Default method of the customer; null: none. */
   readonly method: Method | null;
   /** Part of the invoice that is neither paid nor reserved by a pending payment, in minor units. */
   readonly payableMinor: bigint;
@@ -29,8 +30,8 @@ export interface AttemptContext<Method> {
 }
 
 /**
- * Returns the method to charge. Returns null if the invoice stays open without an attempt: the customer has no default method,
- * pending payments reserve the whole amount, or `isNotChargedAutomatically` is true.
+ * Returns the method to charge for a due invoice. Returns null, so that no charge is attempted, if the customer has no
+ * default method, if pending payments reserve the whole amount, or if `isNotChargedAutomatically` is true.
  */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;

@@ -3,7 +3,6 @@ import type { ProviderOutcome } from '../../domain/payment-provider';
 export const DISCREPANCY_STATUSES = ['open', 'applied', 'dismissed'] as const;
 export type DiscrepancyStatus = (typeof DISCREPANCY_STATUSES)[number];
 
-/** Final states that a provider reports. */
 export const REPORTED_STATUSES = ['succeeded', 'failed'] as const;
 export type ReportedStatus = (typeof REPORTED_STATUSES)[number];
 
@@ -19,7 +18,7 @@ export interface Discrepancy {
   readonly refundId: string | null;
   readonly recordedStatus: FinalStatus;
   readonly reportedStatus: ReportedStatus;
-  /** The provider's id of the charge or refund that it reports as succeeded; null for a reported failure. */
+  /** The provider's id of the charge or refund that was reported as succeeded; null for a reported failure. */
   readonly providerReference: string | null;
   /** Failure code of a reported failure; null for a reported success. */
   readonly failureCode: string | null;
@@ -38,19 +37,20 @@ export type ReportedDiscrepancy = Pick<
   | 'failureCode'
 >;
 
-/** The payment or refund that a report is about. */
+/** The recorded payment or refund that a report is about. */
 interface Reported {
   readonly paymentId: string;
   readonly refundId: string | null;
   readonly status: string;
-  /** The provider's id of the charge or refund that is recorded; null: none is recorded. */
+  /** The recorded id of the charge or refund at the provider; null: none. */
   readonly providerReference: string | null;
 }
 
 /**
- * Returns the discrepancy if an outcome contradicts the recorded final status, otherwise null. A success after a failure or
- * cancellation: money moved unrecorded. A failure after a success: recorded money did not move. A success under another
- * reference: money moved twice.
+ * Returns the discrepancy if an outcome contradicts the recorded final status, otherwise null. There are three cases:
+ * - a success after a failure or cancellation: money moved that is not recorded
+ * - a failure after a success: recorded money did not move
+ * - a success under another reference: money moved twice
  */
 export function discrepancyOf(
   { paymentId, refundId, status, providerReference }: Reported,
@@ -77,7 +77,7 @@ export function discrepancyOf(
   };
 }
 
-/** Returns true for a success after a failure or cancellation, the only discrepancy that can be applied. */
+/** Only a success after a failure or cancellation can be applied. */
 export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
   return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
 }

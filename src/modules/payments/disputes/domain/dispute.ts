@@ -2,7 +2,7 @@ import type { ProviderName } from '../../domain/payment-provider';
 import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
 import { lesser } from '../../../../core/money';
 
-/** Claim of a customer's bank that a payment is not owed. */
+/** A claim of the customer's bank that a payment was not owed. */
 export interface Dispute extends ReportedDispute {
   readonly id: string;
   readonly version: number;
@@ -23,22 +23,21 @@ export interface DisputeFilter {
   readonly status: DisputeStatus | null;
 }
 
-/** Amounts to post for a change of a dispute, in this order; 0 if there is nothing to post. */
+/** Amounts to post for a change of a dispute, in the order of the fields. */
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
-  /** Part of the reinstated funds that was booked as lost. */
+  /** Part of `reinstatedMinor` that had been posted as lost. */
   readonly recoveredMinor: bigint;
   readonly lostMinor: bigint;
 }
 
-/** A dispute after a report, and the amounts to post. */
 export interface AppliedReport {
   readonly after: Dispute;
   readonly money: DisputeMoney;
 }
 
-/** Returns a dispute without funds, to which its first report is then applied. */
+/** Returns a dispute without withdrawn funds, to which {@link withReport} applies the first report. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,
@@ -62,10 +61,12 @@ export function newDispute(
 }
 
 /**
- * Applies a report of the provider. Returns the same dispute if nothing changed. Funds are withdrawn once and reinstated once:
- * recorded amounts do not change. Funds that are not paid back are lost once the dispute is lost or closed, or once it is won and
- * a part is paid back. Funds that come back after a loss lower the loss.
- * @param now on the customer's clock
+ * Applies a report of the provider. Returns the same dispute if nothing changed.
+ * - Funds are withdrawn at most once and reinstated at most once, so recorded amounts do not change.
+ * - Funds that are not paid back are lost when the dispute is lost or closed, or when it is won and a part is paid
+ *   back.
+ * - Funds that are paid back after a loss lower the loss.
+ * @param now time on the customer's clock
  */
 export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {
   const amountWithdrawn = before.amountWithdrawn || reported.amountWithdrawn;
@@ -92,9 +93,10 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 }
 
 /**
- * Returns true for a report that is older than what is recorded: an undecided report about a dispute that was won or lost, or the
- * report of an inquiry that has since become a dispute or was closed. If two notifications are applied at the same time, the older
- * answer of the provider can arrive last.
+ * Returns true for a report that is older than the recorded dispute. When two notifications are processed at the same
+ * time, the older answer of the provider can arrive last. There are two cases:
+ * - the report is not decided, but the recorded dispute is won or lost
+ * - the report is an inquiry, but the recorded dispute is no longer one
  */
 export function isOutdated(
   reported: Pick<Dispute, 'status'>,
@@ -104,7 +106,7 @@ export function isOutdated(
   return (status === 'won' || status === 'lost') && !isDecided(reported);
 }
 
-/** Returns true once the dispute is decided or closed. A closed inquiry may still become a dispute. */
+/** A closed inquiry counts as decided, although it may still become a dispute. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
 }

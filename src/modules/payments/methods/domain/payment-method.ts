@@ -1,6 +1,6 @@
 import type { MethodDetails, ProviderName } from '../../domain/payment-provider';
 
-/** A way in which a customer can be charged, kept for later payments. */
+/** Stored for later payments, such as a card or a bank account. */
 export interface PaymentMethod extends MethodDetails {
   readonly id: string;
   readonly version: number;
@@ -8,22 +8,22 @@ export interface PaymentMethod extends MethodDetails {
   readonly provider: ProviderName;
   /** The provider's id of the method. */
   readonly token: string;
-  /** Charged unless a caller names another method. At most one per customer. */
+  /** True: charged if a payment names no method. A customer has at most one default. */
   readonly isDefault: boolean;
   /** Time of a final decline, after which the method is not charged automatically. Null: usable. */
   readonly unusableSince: Date | null;
-  /** Failure code of that decline. */
+  /** Failure code of the final decline; null: usable. */
   readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
   /**
-   * Time of the next request to detach a deleted method, or end of the lease of the process that is sending it. Null: nothing
-   * is due.
+   * Time of the next attempt to detach a deleted method, or end of the lease of the process that detaches it. Null: no
+   * attempt is due.
    */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
-  /** Number of failed attempts to detach it. */
+  /** Number of failed attempts to detach the method. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -32,14 +32,15 @@ export interface PaymentMethod extends MethodDetails {
 export interface NewPaymentMethod {
   readonly provider: ProviderName;
   readonly token: string;
-  /** Null: becomes the default if the customer has no usable default. */
+  /** Null: the method becomes the default only if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 
-/** A payment method with the provider's id and details, after it was attached at a provider that keeps methods. */
+/**
+ * A payment method after it was attached at a provider that keeps methods, or if the provider does not keep methods.
+ */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
-/** Returns the method, marked as unusable by a final decline. */
 export function withFinalDecline(
   method: PaymentMethod,
   failureCode: string,
@@ -50,8 +51,8 @@ export function withFinalDecline(
 }
 
 /**
- * Method that a payment charges: a stored one, or a token of the sandbox, which is in both fields. Both are null for a provider
- * without methods.
+ * Method that a payment charges: a stored method with its token, or a token of the sandbox, which is in both fields.
+ * Both fields are null if the payment charges no method.
  */
 export interface ChosenMethod {
   readonly provider: ProviderName;

@@ -16,7 +16,6 @@ export const setupUpdated = setupEvent(
   { failure_code: 'declined' },
 );
 
-/** Events of the end of a setup, by its status. */
 export const SETUP_EVENTS = {
   succeeded: setupEvent(
     'payment_method_setup.succeeded',
@@ -35,7 +34,7 @@ export const SETUP_EVENTS = {
   ),
 } as const;
 
-/** Returns the answer to the request that created the setup, and to its repetitions. */
+/** Returns the HTTP response to the request that creates a setup, and to repetitions of the request. */
 export function setupAnswer(setup: PaymentMethodSetup): Answer {
   return createdAnswer(toPaymentMethodSetupDto(setup), setup.version);
 }

@@ -17,7 +17,7 @@ export class PaymentMethodSetupsRepository {
     return this.database.selectOne(PaymentMethodSetupEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks a setup until the transaction ends. Lock it after its customer. */
+  /** Locks a setup until the transaction ends. A setup is locked after its customer. */
   lock(id: string): Promise<PaymentMethodSetup | null> {
     return this.database.selectOne(PaymentMethodSetupEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -33,14 +33,12 @@ import {
 } from './payment-method-setups.events';
 import { PaymentMethodSetupsRepository } from './payment-method-setups.repository';
 
-/** Setup that a caller asks for. */
 export interface NewSetup {
   readonly provider: SetupProvider;
-  /** True if the method becomes the default; null: only if the customer has no usable default. */
+  /** True: the method becomes the default. Null: it does so only if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 
-/** Lets customers enter payment methods at a provider, without a charge. */
 @Injectable()
 export class PaymentMethodSetupsService {
   constructor(
@@ -55,8 +53,8 @@ export class PaymentMethodSetupsService {
   ) {}
 
   /**
-   * Begins a setup at its provider, outside any transaction, then writes it. If the write fails, the setup at the provider is
-   * harmless: it moves no money, and its secret was not returned.
+   * Begins a setup at the provider, outside any transaction, and then stores it. If storing fails, the setup that
+   * remains at the provider is harmless: it moves no money, and its secret was not returned.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_provider_unavailable`,
    *   `test_clock_not_chargeable`
    */
@@ -102,7 +100,7 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Reads the secret of a pending setup from its provider.
+   * Reads the secret of a pending setup from the provider.
    * @throws {ProblemError} `customer_not_found`, `payment_method_setup_not_found`, `payment_method_setup_ended`,
    *   `payment_provider_unavailable`
    */
@@ -115,11 +113,12 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Asks the provider about a setup, outside any transaction. Cancels the setup if it waits for the customer after its expiry.
+   * Reads the state of a setup from the provider, outside any transaction. Cancels a setup that has expired and still
+   * waits for the customer.
    */
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);
-    // A setup that the provider does not know, e.g. after the API key changed, would stay `unknown` for ever.
+    // The state stays `unknown` if the provider does not know the setup, e.g. after the API key was changed.
     if (state.kind === 'unknown' && isAbandoned(setup, this.clock.now()))
       return { kind: 'canceled' };
     const hasExpired = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
@@ -127,8 +126,8 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Locks a setup in the caller's transaction, which has locked the customer. Returns null if the setup has ended or does not
-   * exist.
+   * Locks and returns a pending setup. Returns null if the setup has ended or does not exist. The caller must have
+   * locked the customer in the same transaction.
    */
   async lockPending(id: string): Promise<PaymentMethodSetup | null> {
     const setup = await this.setups.lock(id);
@@ -136,8 +135,8 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Writes the state that the provider reported for a locked setup, and records an event if the setup changed.
-   * @param paymentMethodId stored method, if the setup succeeded
+   * Stores the state that the provider reported for a locked setup, and records an event if the setup changed.
+   * @param paymentMethodId id of the stored method if the setup succeeded; otherwise null
    */
   async recordState(
     before: PaymentMethodSetup,

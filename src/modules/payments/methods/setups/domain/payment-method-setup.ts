@@ -9,7 +9,7 @@ export type SetupStatus = (typeof SETUP_STATUSES)[number];
 export const SETUP_PROVIDERS = ['stripe'] as const;
 export type SetupProvider = (typeof SETUP_PROVIDERS)[number];
 
-/** A payment method that a customer enters in the browser, at the provider, without a charge. */
+/** Request to a customer to enter a payment method in the browser, at the provider, without a charge. */
 export interface PaymentMethodSetup {
   readonly id: string;
   readonly version: number;
@@ -18,25 +18,27 @@ export interface PaymentMethodSetup {
   /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True if the method becomes the default; null: only if the customer has no usable default. */
+  /** True: the method becomes the default. Null: it does so only if the customer has no usable default. */
   readonly isDefault: boolean | null;
-  /** The payment method, once the setup succeeded. */
+  /** Id of the payment method once the setup has succeeded, otherwise null. */
   readonly paymentMethodId: string | null;
-  /** Failure code of the customer's last failed attempt; null: none failed. The customer may try again until the setup ends. */
+  /**
+   * Failure code of the customer's last failed attempt; null: none. The customer may try again until the setup ends.
+   */
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** Time of the next poll, or end of the lease of the process that is polling; null once the setup has ended. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null once the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
-  /** Number of times that the provider gave no final answer. */
+  /** Number of polls in which the setup had not ended. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Secret for the customer's browser to set up a payment method. */
+/** Secret with which the customer's browser sets up a payment method at the provider. */
 export interface SetupSecret {
   readonly setupId: string;
   readonly provider: SetupProvider;
@@ -51,16 +53,15 @@ export const SETUP_TRANSITIONS: Transitions<SetupStatus> = {
   expired: [],
 };
 
-/** Returns true once the setup has ended. */
 export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): boolean {
   return isTerminal(SETUP_TRANSITIONS, status);
 }
 
-/** Time that the customer has to finish a setup, the same as for confirming a payment. */
+/** Time in which the customer must finish a setup. Payments give the same time for confirmation. */
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
-/** Returns a pending setup that its provider has begun. */
+/** Returns a pending setup that the provider has begun. */
 export function newSetup(
   begun: Pick<
     PaymentMethodSetup,
@@ -83,19 +84,21 @@ export function newSetup(
   };
 }
 
-/** Returns true if a pending setup has expired, so that it must be canceled. */
 export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return expiresAt <= now;
 }
 
-/** Returns true if the setup expired at least a day ago. If its state is still unknown then, it counts as canceled. */
+/**
+ * Returns true if the setup expired at least 24 hours ago. A setup whose state is still unknown then counts as
+ * canceled.
+ */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
 /**
- * Returns a pending setup after its provider reported a state. If the setup goes on, the next poll is planned.
- * @param paymentMethodId stored method, if the setup succeeded
+ * Returns a pending setup after the provider reported a state. Plans the next poll if the setup has not ended.
+ * @param paymentMethodId id of the stored method if the setup succeeded; otherwise null
  */
 export function applyProviderState(
   setup: PaymentMethodSetup,
@@ -124,7 +127,7 @@ export function applyProviderState(
   }
 }
 
-/** Returns the plan of the next poll. A setup that has not expired is polled again no later than at its expiry. */
+/** Returns the plan of the next poll. Before the setup expires, the next poll is at the latest at the expiry. */
 function planned(
   setup: PaymentMethodSetup,
   now: Date,
