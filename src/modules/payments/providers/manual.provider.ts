@@ -6,7 +6,7 @@ import type {
   ProviderRefundRequest,
 } from '../domain/payment-provider';
 
-/** Records money that moved elsewhere, by bank transfer or in cash, as the caller reports it. */
+/** Records payments and refunds that were made elsewhere, by bank transfer or in cash. Each succeeds at once. */
 @Injectable()
 export class ManualProvider implements DirectProvider {
   readonly name = 'manual';

@@ -13,7 +13,7 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
 /**
- * Number of polls without an answer up to which the request is repeated. Later polls search for the lost reference at the
+ * The request is repeated up to this number of calls without a final outcome. Later polls search for the charge at the
  * provider.
  */
 const MAX_REPLAYS = 2;
@@ -21,8 +21,9 @@ const MAX_REPLAYS = 2;
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 
 /**
- * Charges at providers with two steps: prepares the charge, commits its reference, confirms it. A payment never succeeds twice,
- * because only the committed reference is confirmed, and a prepared charge succeeds at most once.
+ * Charges at a {@link PreparingProvider}: prepares the charge, commits the reference, and confirms the charge. A
+ * payment never succeeds twice, because only the committed reference is confirmed, and a prepared charge succeeds at
+ * most once.
  */
 @Injectable()
 export class PreparedCharges {
@@ -33,13 +34,13 @@ export class PreparedCharges {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns true for an automatic charge of a payment method that a final decline made unusable. */
+  /** Returns true if the charge is automatic and a final decline made the payment method unusable. */
   async isMethodUnusable({ collectionAttempt, paymentMethodId }: Payment): Promise<boolean> {
     if (collectionAttempt === null || paymentMethodId === null) return false;
     return this.methods.isUnusable(paymentMethodId);
   }
 
-  /** Prepares the charge if needed, and confirms it. */
+  /** Prepares the charge if the payment has no reference yet, and confirms the charge. */
   async charge(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference !== null) {
       return this.confirm(provider, payment, payment.providerReference);
@@ -54,8 +55,9 @@ export class PreparedCharges {
   }
 
   /**
-   * Reads the state of a charge from its provider and continues from there. Confirms a charge that is only prepared, or cancels
-   * it if its payment method became unusable. Cancels a charge that its customer did not confirm in time.
+   * Reads the state of a charge from the provider and continues from there. A charge that is only prepared is
+   * confirmed, or canceled if the payment method became unusable. A charge that the customer did not confirm in time is
+   * canceled.
    */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
@@ -71,9 +73,9 @@ export class PreparedCharges {
   }
 
   /**
-   * Continues a payment without a committed reference. Repeats the request while the provider replays its key. After that,
-   * looks for the charge at the provider, and prepares a charge only if there is none. If two charges were prepared, only one
-   * is confirmed.
+   * Continues a payment without a committed reference. The first polls repeat the request, as long as the provider
+   * still knows the idempotency key. Later polls search for the charge at the provider, and prepare a new charge only
+   * if none is found. If two charges were prepared, only the one whose reference is committed is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -113,15 +115,15 @@ export class PreparedCharges {
 }
 
 /**
- * Cancels a charge whose payment method became unusable, and returns {@link METHOD_UNUSABLE}. Returns the outcome of the
- * cancellation if the charge is not canceled.
+ * Cancels a charge whose payment method became unusable. Returns {@link METHOD_UNUSABLE}, or the outcome of the attempt
+ * to cancel if the charge is not canceled.
  */
 async function giveUp(provider: PreparingProvider, reference: string): Promise<ProviderOutcome> {
   const outcome = await provider.cancel(reference);
   return outcome.kind === 'canceled' ? METHOD_UNUSABLE : outcome;
 }
 
-/** Returns `unknown` for a charge that is only prepared, because the next poll confirms it. */
+/** Returns `unknown` for a charge that is only prepared. The next poll confirms the charge. */
 function unknownIfPrepared(
   seen: Awaited<ReturnType<PreparingProvider['retrieve']>>,
 ): ProviderOutcome {
@@ -131,7 +133,7 @@ function unknownIfPrepared(
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
   `${id}:${step}:${providerAttempt}`;
 
-/** Returns the request of a payment. It depends on the row alone, so that a repeated key has the same parameters. */
+/** Uses only stored fields of the payment, so that a request with a repeated key has the same parameters. */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;
   const session = payment.collectionAttempt === null ? 'on' : 'off';

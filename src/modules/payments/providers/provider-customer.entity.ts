@@ -2,11 +2,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { IdColumn, InstantColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** The provider's id of a customer. */
 @Entity('provider_customer')
 export class ProviderCustomerEntity {
   @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
+  /** The provider's id of the customer. */
   @Column({ type: 'varchar', length: 255 }) readonly reference!: string;
   @InstantColumn() readonly createdAt!: Date;
 }

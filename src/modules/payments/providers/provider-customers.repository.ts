@@ -4,14 +4,13 @@ import type { ProviderName } from '../domain/payment-provider';
 
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
-/** Keeps the first reference, so that two concurrent requests use the same customer of the provider. */
+/** Keeps the reference that was stored first, so that concurrent requests use the same customer at the provider. */
 const INSERT_IF_NONE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
   VALUES ($1, $2, $3, $4)
   ON CONFLICT (customer_id, provider) DO UPDATE SET reference = provider_customer.reference
   RETURNING reference`;
 
-/** Stores the providers' ids of our customers. */
 @Injectable()
 export class ProviderCustomersRepository {
   constructor(private readonly database: Database) {}
@@ -20,7 +19,7 @@ export class ProviderCustomersRepository {
     return this.database.queryValue<string>(FIND, [customerId, provider]);
   }
 
-  /** Stores a reference unless the customer already has one at the provider. Returns the stored reference. */
+  /** Stores the reference if the customer has none at the provider. Returns the stored reference, old or new. */
   async insertIfNone(
     customerId: string,
     provider: ProviderName,

@@ -33,20 +33,21 @@ import { StripeProvider } from './stripe/stripe.provider';
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
 
-/** Setup of a payment method that was begun at a provider. */
 interface BegunSetup {
   readonly provider: ProviderName;
   readonly providerReference: string;
 }
 
-/** Time limit of a call. Two consecutive calls end well within the lease of the polling process (`pollLease`). */
+/**
+ * Time limit of a call. Two consecutive calls end well within the lease of the process that polls ({@link pollLease}).
+ */
 const CALL_DEADLINE_MS = 30_000;
 
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id. If a call
- * throws, its outcome is unknown, not failed.
+ * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id. If
+ * a call throws or exceeds the time limit, the outcome is `unknown`, not `failed`.
  */
 @Injectable()
 export class ProviderGateway {
@@ -78,13 +79,16 @@ export class ProviderGateway {
     return this.providers[provider].accepts(token);
   }
 
-  /** Returns the provider if it is a {@link PreparingProvider}, else null. */
+  /** Returns null if the provider is not a {@link PreparingProvider}. */
   preparingProvider(name: ProviderName): PreparingProvider | null {
     const provider = this.providers[name];
     return provider.flow === 'prepared' ? provider : null;
   }
 
-  /** Charges a payment whose provider was not asked yet. An automatic charge of an unusable method fails without a request. */
+  /**
+   * Charges a payment that was not sent to the provider before. An automatic charge of an unusable method fails without
+   * a request.
+   */
   async charge(payment: Payment): Promise<ProviderOutcome> {
     if (await this.preparedCharges.isMethodUnusable(payment)) return METHOD_UNUSABLE;
     return this.call(payment.provider, (provider) =>
@@ -94,7 +98,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks the provider about a charge, and sends it if it never arrived. */
+  /** Asks the provider for the state of a charge, and sends the charge if it never arrived. */
   resumeCharge(payment: Payment): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -115,7 +119,7 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns the data with which the customer completes a setup, or null if the setup does not wait for the customer.
+   * Returns the data with which the customer completes a setup; null if the setup does not need the customer any more.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
@@ -147,8 +151,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Asks the provider about a refund, or repeats the request if that cannot refund twice. Returns `absent` if the provider does
-   * not list the refund.
+   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
+   * `absent` if the provider does not list the refund.
    */
   resumeRefund(payment: Payment, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
@@ -158,7 +162,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a charge whose payment is not in this database. */
+  /** Reads a charge whose payment is missing in this database. */
   readUnrecordedCharge(name: ProviderName, reference: string): Promise<UnrecordedChargeState> {
     return this.call<UnrecordedChargeState>(name, async (provider) =>
       provider.flow === 'direct'
@@ -167,7 +171,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a refund that is not in this database. */
+  /** Reads a refund that is missing in this database. */
   readUnrecordedRefund(name: ProviderName, reference: string): Promise<UnrecordedRefundState> {
     return this.call<UnrecordedRefundState>(name, async (provider) =>
       provider.flow === 'direct'
@@ -183,28 +187,28 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a setup of a payment method from its provider. */
   readSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
     return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.retrieveSetup(providerReference),
     );
   }
 
-  /** Cancels a setup at its provider. Returns its state, which may be a success. */
+  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer was faster. */
   cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
     return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),
     );
   }
 
-  /** Reads a dispute from its provider. */
   readDispute(name: ProviderName, reference: string): Promise<ProviderDisputeState> {
     return this.call<ProviderDisputeState>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveDispute(reference),
     );
   }
 
-  /** Decides a charge that the sandbox left pending, and returns its outcome; null if the charge is not pending. */
+  /**
+   * Sets and returns the outcome of a charge that is pending in the sandbox; null if the charge is not pending there.
+   */
   settleSandboxCharge(
     paymentId: string,
     failureCode: string | null,
@@ -212,7 +216,9 @@ export class ProviderGateway {
     return this.sandbox.settle(directKey(paymentId), failureCode);
   }
 
-  /** Decides a refund that the sandbox left pending, and returns its outcome; null if the refund is not pending. */
+  /**
+   * Sets and returns the outcome of a refund that is pending in the sandbox; null if the refund is not pending there.
+   */
   settleSandboxRefund(
     refundId: string,
     failureCode: string | null,

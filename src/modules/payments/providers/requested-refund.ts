@@ -7,39 +7,45 @@ import type {
   ProviderRefundRequest,
 } from '../domain/payment-provider';
 
-/** Data of a refund that the provider needs. */
+/** Fields of a refund that calls to the provider need. */
 export interface RequestedRefund {
   readonly id: string;
   /** Minor units of the payment's currency. */
   readonly amount: bigint;
-  /** The provider's id of the refund. */
+  /** The provider's id of the refund; null: not known yet. */
   readonly providerReference: string | null;
-  /** Number in the idempotency key of the request. Incremented only after the provider has not listed the refund for an hour. */
+  /**
+   * Number in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
+   * listed the refund for an hour.
+   */
   readonly providerAttempt: number;
-  /** Real time of the request with the present `providerAttempt`; null: sent when the refund was created. */
+  /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
   readonly sentAt: Date | null;
   readonly createdAt: Date;
   /** Time of the next poll; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of times that the provider gave no final answer. */
+  /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
 }
 
-/** A refund whose provider is asked again. */
+/** A refund about which the provider is asked again. */
 export interface ResumedRefund extends RequestedRefund {
-  /** The provider's ids of the other refunds of the payment, as far as they are recorded here. */
+  /** The stored provider's ids of the other refunds of the payment. */
   readonly otherReferences: ReadonlySet<string>;
 }
 
-/** State of a refund at its provider; `absent` if the provider does not list it. */
+/** `absent`: the provider does not list the refund. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** Number of polls without an answer up to which the request is repeated. Later polls list the refunds of the charge. */
+/**
+ * The request is repeated up to this number of calls without a final outcome. Later polls list the refunds of the
+ * charge.
+ */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 
-/** Returns the request of a refund. It depends on the row alone, so that a repeated key has the same parameters. */
+/** Uses only stored fields of the refund, so that a request with a repeated key has the same parameters. */
 export function refundRequest(
   { id: paymentId, currency, providerReference }: Payment,
   { id: refundId, amount, providerAttempt }: RequestedRefund,
@@ -57,10 +63,13 @@ export function refundRequest(
 }
 
 /**
- * Returns the state of a refund at its provider. A refund without a reference is requested again while the provider replays its
- * key. After that, the refund is searched for in the list of the charge's refunds. A listed refund of the same amount without our
- * id may be this one, or one made at the provider. Then the result stays `unknown` until that refund is recorded here, unless the
- * payment is too small for both: then the provider refuses to make this one again.
+ * Returns the state of a refund at the provider. For a refund without a reference, the first polls repeat the request,
+ * as long as the provider still knows the idempotency key. Later polls search for the refund in the list of the
+ * charge's refunds.
+ *
+ * A listed refund of the same amount without our id may be this refund, or a refund that was made at the provider. The
+ * result is then `unknown` until the listed refund is recorded here. It is `absent` if the payment is too small for
+ * both refunds, because the provider then refuses to refund twice.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

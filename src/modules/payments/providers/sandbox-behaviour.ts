@@ -1,10 +1,9 @@
 import { METHOD_UNUSABLE } from '../domain/payment-provider';
 
-/** Answer of the sandbox: at once, later, or none although the money moved. */
 export interface SandboxBehaviour {
   readonly outcome: 'succeeded' | 'failed' | 'pending';
   readonly failureCode: string | null;
-  /** The call ends without an answer, although the outcome is decided. */
+  /** True: the call gets no answer, although the outcome is stored. The next call gets the outcome. */
   readonly timesOut: boolean;
 }
 
@@ -17,7 +16,7 @@ const failsWith = (failureCode: string): SandboxBehaviour => ({
   timesOut: false,
 });
 
-/** Outcomes of charges, and of refunds of these charges, by the token of the payment method. */
+/** Behaviour of charges, and of refunds of these charges, by the token of the payment method. */
 export const SANDBOX_TOKENS = {
   pm_sandbox_ok: { charge: SUCCEEDS, refund: SUCCEEDS },
   pm_sandbox_declined: { charge: failsWith('card_declined'), refund: SUCCEEDS },

@@ -36,8 +36,8 @@ const SETTLE = `
   WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
- * Simulated gateway for development and tests. Like a real gateway, it stores its state in its own table, in its own commits. The
- * state survives a crash of the engine between two commits, and repeated keys are recognized.
+ * Simulated gateway for development and tests. Like a real gateway, it commits its state in a table of its own, and
+ * recognizes repeated keys. Its state survives a crash of the engine between the two commits of a payment.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {
@@ -65,8 +65,8 @@ export class SandboxProvider implements DirectProvider {
   }
 
   /**
-   * Decides a pending charge or refund of the sandbox. May run in the transaction that stores the outcome, because it simulates
-   * the gateway and is not a call to it.
+   * Sets the outcome of a pending charge or refund. May be called in the transaction that stores the outcome, because
+   * this simulates an event at the gateway, not a call to the gateway.
    * @returns the outcome; null if nothing with this key is pending
    */
   async settle(
@@ -101,7 +101,7 @@ export class SandboxProvider implements DirectProvider {
   }
 }
 
-/** Returns a reference that contains the token, because the token of a charge also determines the outcome of its refunds. */
+/** The reference contains the token, because the token of a charge also determines the outcome of refunds. */
 function referenceOf(token: SandboxToken, key: string): string {
   return `${token}/${key}`;
 }

@@ -2,17 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const SECOND_MS = 1_000;
 
-/** Spaces the requests of this process to each endpoint of a provider evenly. Refuses a request that would wait too long. */
+/**
+ * Sends the requests of this process to each endpoint at even intervals. Refuses a request that would wait too long.
+ */
 export class RequestPacer {
   private readonly nextAt = new Map<string, number>();
 
-  /** @param perSecond requests to one endpoint in a second */
+  /** @param perSecond requests per second to one endpoint */
   constructor(
     private readonly perSecond: number,
     private readonly longestWaitMs: number,
   ) {}
 
-  /** Waits until a request may be sent. Returns false if that would take too long. */
+  /** Waits until a request may be sent. Returns false at once if the wait would be longer than `longestWaitMs`. */
   async waitForTurn(endpoint: string): Promise<boolean> {
     const now = performance.now();
     const at = Math.max(now, this.nextAt.get(endpoint) ?? 0);

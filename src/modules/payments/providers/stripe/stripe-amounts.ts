@@ -6,20 +6,21 @@ const ZERO_DECIMALS: ReadonlySet<string> = new Set([
   ...['PYG', 'RWF', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'],
 ]);
 
-/** Currencies whose last of three decimals must be zero: card networks round to two. */
+/** Currencies with three decimals. The last decimal must be zero, because card networks round to two decimals. */
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND']);
 
-/** Stripe refuses amounts of more than eight digits, in most currencies. */
+/** In most currencies, Stripe refuses amounts of more than eight digits. */
 const MAX_AMOUNT = 99_999_999n;
 
-/** Returns how many decimals Stripe expects in a currency. */
+/** Returns the number of decimals that Stripe expects in a currency. */
 function stripeDigits(currency: string): number {
   return ZERO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
 }
 
 /**
- * Returns the amount that Stripe expects, or null if it cannot charge this amount. Most currencies have the minor unit of ISO
- * 4217. ISK and UGX, which have none, have two decimals at Stripe. Source: docs.stripe.com/currencies.
+ * Returns the amount in the unit that Stripe expects, or null if Stripe cannot charge the amount. The unit is the minor
+ * unit of ISO 4217 for most currencies. ISK and UGX have no decimals in ISO 4217, but two at Stripe. Source:
+ * docs.stripe.com/currencies.
  * @param amountMinor minor units of ISO 4217
  */
 export function toStripeAmount(amountMinor: bigint, currency: string): number | null {

@@ -8,20 +8,19 @@ import type { StripeFailure } from './stripe-errors';
 import { failureOf } from './stripe-outcomes';
 
 /**
- * Timeout of one HTTP request. The SDK repeats a request once after a reset connection, and both end within the time limit of a
- * call.
+ * Timeout of one HTTP request. The SDK repeats a request once after a closed connection. Both requests end within the
+ * time limit of a call (30 s).
  */
 const TIMEOUT_MS = 12_000;
-/** Limit for each endpoint. Stripe allows 25. */
+/** Limit for each endpoint. Stripe allows 25 requests per second. */
 const REQUESTS_PER_SECOND = 20;
 const LONGEST_WAIT_MS = 5_000;
 
-/** Result of a request: the answer, or why there is none. */
 export type StripeResult<Answer> =
   | { readonly answer: Answer; readonly failure: null }
   | { readonly answer: null; readonly failure: StripeFailure };
 
-/** Failure of a request that was not sent, because too many requests wait. */
+/** Failure of a request that was not sent, because too many requests are waiting. */
 const TOO_MANY_REQUESTS: StripeFailure = {
   status: 429,
   type: null,
@@ -32,15 +31,15 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   notConnected: null,
 };
 
-/** Sends requests to Stripe at a limited rate. Does not repeat failed requests; pollers do. */
+/** Sends requests to Stripe at a limited rate. Failed requests are not repeated here, but by pollers. */
 @Injectable()
 export class StripeClient {
   private readonly logger = new Logger('stripe');
   private readonly sdk: Stripe | null;
   private readonly pacer = new RequestPacer(REQUESTS_PER_SECOND, LONGEST_WAIT_MS);
-  /** True if money is real. */
+  /** True if Stripe moves real money; false with a test key, or without a key. */
   readonly isLive: boolean;
-  /** Environment in the metadata of each object, to tell apart services that share an account. */
+  /** Written to the metadata of each object, to distinguish services that share a Stripe account. */
   readonly environment: string;
   private readonly webhookSecrets: readonly string[];
 
@@ -52,7 +51,7 @@ export class StripeClient {
   }
 
   /**
-   * Sends a request as soon as the rate limit allows it. Returns a failure with status 429 if that would take more than 5 s.
+   * Sends a request as soon as the rate limit allows. Returns a failure with status 429 if the wait would exceed 5 s.
    * @throws {Error} for an error that does not come from the Stripe SDK
    */
   async request<Answer>(
@@ -91,7 +90,7 @@ export class StripeClient {
   }
 
   /**
-   * Returns the event of a signed notification, or null if no secret verifies it.
+   * Returns the event of a signed notification, or null if no secret verifies the signature.
    * @param toleranceS largest age of the signature, in seconds
    */
   verifiedEvent(raw: Buffer, signature: string, toleranceS: number, at: Date): Stripe.Event | null {

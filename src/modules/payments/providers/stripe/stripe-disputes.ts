@@ -17,13 +17,14 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
   lost: 'lost',
 };
 
-/** Amounts of a dispute, in the currency of its payment. */
 type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_transactions'>;
 
 /**
- * Converts a dispute of Stripe whose payment intent is expanded. Withdrawn and reinstated funds are the sums of its balance
- * transactions. A balance transaction in another currency, that of the account, counts as the disputed amount. A dispute in
- * another currency than its payment counts as about the whole payment. An unknown status counts as open.
+ * Converts a dispute of Stripe whose payment intent is expanded.
+ * - Withdrawn and reinstated funds are the sums of the negative and of the positive balance transactions.
+ * - A balance transaction in another currency (that of the account) counts as the whole disputed amount.
+ * - A dispute in another currency than the payment counts as a dispute about the whole payment.
+ * - An unknown status counts as `open`.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
   const { payment_intent: intent } = dispute;
@@ -55,7 +56,10 @@ function inCurrencyOf(intent: Stripe.PaymentIntent, dispute: DisputedFunds): Dis
   return dispute.currency === currency ? dispute : { ...dispute, currency, amount };
 }
 
-/** Returns the signed sum of the movements in one direction, in minor units of the payment's currency. Fees are not included. */
+/**
+ * Returns the sum of the balance transactions with this sign, in minor units of the payment's currency. Fees are not
+ * included.
+ */
 function movedOf(dispute: DisputedFunds, sign: 1 | -1): bigint {
   return dispute.balance_transactions
     .filter(({ amount }) => Math.sign(amount) === sign)

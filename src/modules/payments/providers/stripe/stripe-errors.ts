@@ -7,22 +7,24 @@ import {
   type ProviderOutcome,
 } from '../../domain/payment-provider';
 
-/** Fields of a decline, from an error or from the last error of an intent. */
+/** Codes of a decline, from the error of a request or from the last error of an intent. */
 export interface Decline {
   readonly code: string | null;
   readonly declineCode: string | null;
   readonly adviceCode: string | null;
 }
 
-/** Fields of a failed request that determine its outcome. */
+/** Fields of a failed request that determine the outcome. */
 export interface StripeFailure extends Decline {
-  /** HTTP status; null without an answer. */
+  /** HTTP status; null: no answer. */
   readonly status: number | null;
   /** Stripe's error type, such as `card_error`. */
   readonly type: string | null;
   /** Parameter that the error is about. */
   readonly parameter: string | null;
-  /** Code of a connection that was not established, such as `ECONNREFUSED`; null if the request may have arrived. */
+  /**
+   * Network error code, such as `ECONNREFUSED`, if no connection was established. Null if the request may have arrived.
+   */
   readonly notConnected: string | null;
 }
 
@@ -34,7 +36,7 @@ const REFUSED: DeclineMeaning = ['declined', 'hard'];
 const UNUSABLE: DeclineMeaning = ['method_unusable', 'hard'];
 const NEEDS_CUSTOMER: DeclineMeaning = ['authentication_required', 'customer'];
 
-/** Stripe's decline codes and error codes. Source: docs.stripe.com/declines/codes. */
+/** By decline code or error code of Stripe. Source: docs.stripe.com/declines/codes. */
 const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
   insufficient_funds: INSUFFICIENT,
   card_velocity_exceeded: INSUFFICIENT,
@@ -60,10 +62,10 @@ const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
   payment_intent_authentication_failure: NEEDS_CUSTOMER,
 };
 
-/** Advice of the issuer that excludes another attempt with the same data. */
+/** Advice codes of the issuer that forbid another attempt with the same data. */
 const FINAL_ADVICE: ReadonlySet<string> = new Set(['do_not_try_again', 'confirm_card_data']);
 
-/** Returns the failure of a decline. An unknown code is a decline that may succeed later. */
+/** Classifies a decline. A charge that was declined with an unknown code may succeed later. */
 export function failureOfDecline({ code, declineCode, adviceCode }: Decline): FailedOutcome {
   const known = [declineCode, code].find((one) => one !== null && Object.hasOwn(DECLINES, one));
   const [failureCode, retry] = DECLINES[known ?? 'generic_decline'] ?? DECLINED;
@@ -71,7 +73,7 @@ export function failureOfDecline({ code, declineCode, adviceCode }: Decline): Fa
   return { kind: 'failed', failureCode, retry: isFinal ? 'hard' : retry };
 }
 
-/** Failure of an amount or currency that Stripe cannot charge. The payment method stays usable. */
+/** Stripe cannot charge the amount or currency. The payment method stays usable. */
 export const AMOUNT_NOT_CHARGEABLE: FailedOutcome = {
   kind: 'failed',
   failureCode: AMOUNT_NOT_CHARGEABLE_CODE,
@@ -91,7 +93,9 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
   'payment_method_currency_mismatch',
 ]);
 
-/** Returns true if Stripe says that it has no such object. Any other 404 comes from a proxy, or from a wrong base URL. */
+/**
+ * Returns true if the object does not exist at Stripe. A 404 without this code comes from a proxy, or from a wrong URL.
+ */
 export function isMissing({ status, code }: StripeFailure): boolean {
   return status === 404 && code === 'resource_missing';
 }
@@ -100,8 +104,8 @@ const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
 
 /**
- * Returns the outcome of a failed request. Only a certain refusal is `failed` or `not_sent`. Any other failure is `unknown`, and
- * a poll reads the outcome later.
+ * Returns the outcome of a failed request. The outcome is `failed` or `not_sent` only if the request certainly had no
+ * effect. Otherwise it is `unknown`, and a later poll reads the outcome.
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
@@ -125,7 +129,7 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   return notSent('misconfigured');
 }
 
-/** Error codes with which Stripe refuses a refund for good. */
+/** Error codes with which Stripe refuses a refund permanently. */
 const REFUND_CODES: ReadonlySet<string> = new Set([
   'amount_too_large',
   'charge_already_refunded',
@@ -135,8 +139,8 @@ const REFUND_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the outcome of a failed request for a refund: `failed` with `refund_declined` if Stripe refuses the refund for good,
- * otherwise as for a charge.
+ * Returns the outcome of a failed refund request: `failed` with `refund_declined` if Stripe refuses the refund
+ * permanently, otherwise the result of {@link outcomeOfFailure}.
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, parameter } = failure;

@@ -6,14 +6,17 @@ import { stateOfIntent } from './stripe-outcomes';
 
 const SECOND_MS = 1_000;
 
-/** Payment of this service that a charge at Stripe belongs to. */
 interface OwnPayment {
-  /** Our id. */
+  /** Our id of the payment. */
   readonly paymentId: string;
+  /** Stripe's id of the payment intent. */
   readonly chargeReference: string;
 }
 
-/** Returns the payment of an intent; null if the intent is not expanded, or is not of a payment of this service. */
+/**
+ * Returns the payment that an intent charges. Returns null if the intent is not expanded, or belongs to another
+ * service.
+ */
 export function ownPaymentOf(
   intent: Stripe.PaymentIntent | string | null,
   environment: string,
@@ -24,7 +27,7 @@ export function ownPaymentOf(
   return { paymentId, chargeReference: intent.id };
 }
 
-/** Returns our id of a refund, or null if the service did not make it. */
+/** Returns our id of a refund, or null if this service did not make the refund. */
 export function ownRefundIdOf(
   metadata: Stripe.Metadata | null,
   environment: string,
@@ -35,8 +38,8 @@ export function ownRefundIdOf(
 }
 
 /**
- * Returns a charge whose payment is missing in this database. `not_ours`: its metadata do not name a payment and a customer of
- * this service. `unpaid`: no money has moved, and none is being processed.
+ * Converts an intent whose payment is missing in this database. `not_ours`: the metadata do not contain a payment id
+ * and a customer id of this service. `unpaid`: no money has moved, and none is being processed.
  */
 export function unrecordedChargeOf(
   intent: Stripe.PaymentIntent,

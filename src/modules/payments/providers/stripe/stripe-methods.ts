@@ -15,7 +15,7 @@ export function detailsOf({
   };
 }
 
-/** Returns the state of a setup intent whose payment method is expanded. */
+/** The payment method of the setup intent must be expanded. */
 export function stateOfSetup({
   status,
   payment_method: method,

@@ -72,7 +72,7 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns null for a charge that the service did not make. */
+  /** Returns null for a charge that this service did not make. */
   private toIntentMovement(intent: Stripe.PaymentIntent): ProviderMovement | null {
     const { id: reference, metadata, status } = intent;
     if (metadata['environment'] !== this.client.environment) return null;
@@ -91,7 +91,9 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns null for a refund of another service. A refund without metadata was made at Stripe, perhaps of our charge. */
+  /**
+   * Returns null for a refund of another service. A refund without metadata was made at Stripe, maybe for our charge.
+   */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;
     const environment = metadata?.['environment'];

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
 import { failureOfDecline, type StripeFailure } from './stripe-errors';
 
-/** A declined charge. Until it is canceled, it can be confirmed with another card. */
+/** A declined intent can be confirmed with another card, until it is canceled. */
 export interface DeclinedIntent {
   readonly kind: 'declined';
   readonly reference: string;
@@ -63,7 +63,6 @@ export function outcomeOfRefund({
   }
 }
 
-/** Reads the fields that classify an error of the SDK. */
 export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
   const { detail } = error;
   const connection = typeof detail === 'object' && 'code' in detail ? detail.code : null;

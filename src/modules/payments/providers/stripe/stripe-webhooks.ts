@@ -4,14 +4,13 @@ import { isId } from '../../../../platform/ids';
 import type { ProviderEvent, ProviderEventPage, ProviderEvents } from '../../domain/provider-event';
 import { StripeClient } from './stripe-client';
 
-/** Allowed difference between the time of a signature and ours, in both directions. */
+/** Allowed difference between the time of a signature and our time, in both directions. */
 const TOLERANCE_S = 300;
 const SECOND_MS = 1_000;
 const PAGE_SIZE = 100;
-/** Length of the column for subjects of events. */
+/** Length of the columns `subject_id` and `object_id` of `provider_event`. */
 const MAX_REFERENCE_LENGTH = 40;
 
-/** Types of events about charges, setups and refunds, and about disputes. */
 const TYPES = [
   'payment_intent.processing',
   'payment_intent.requires_action',
@@ -31,14 +30,13 @@ const TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const satisfies Stripe.EventListParams['types'];
 
-/** Reads Stripe's notifications: sent to the webhook, or listed. */
 @Injectable()
 export class StripeWebhooks implements ProviderEvents {
   constructor(private readonly client: StripeClient) {}
 
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null {
     const signedAt = /(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1];
-    // The SDK refuses signatures that are too old, but not those from the future.
+    // The SDK refuses signatures that are too old, but accepts signatures from the future.
     const aheadS = Number(signedAt ?? Number.NaN) - at.getTime() / SECOND_MS;
     if (!(aheadS <= TOLERANCE_S)) return null;
     const event = this.client.verifiedEvent(raw, signature, TOLERANCE_S, at);
@@ -73,12 +71,12 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
   };
 }
 
-/** Checks the form of an id, because another service with the same account may use the same metadata keys. */
+/** Checks the form of an id, because another service with the same Stripe account may use the same metadata keys. */
 function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
-/** Returns Stripe's id of an object; null if there is none, or it does not fit into the column. */
+/** Returns Stripe's id of an object; null if the object has none, or if the id does not fit into the column. */
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
   const { id } = object;
@@ -86,8 +84,8 @@ function referenceOf(object: unknown): string | null {
 }
 
 /**
- * Returns our id of the payment, refund or setup from the metadata of an object. A dispute, and a refund that was made at
- * Stripe, have no id of ours, so Stripe's id is returned. Null for any other object.
+ * Returns our id of the payment, refund or setup from the metadata of an object. Returns Stripe's id for a dispute, and
+ * for a refund that was made at Stripe, because our id is not in their metadata. Returns null for any other object.
  */
 function subjectIdOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);

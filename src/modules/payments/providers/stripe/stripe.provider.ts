@@ -31,12 +31,12 @@ import {
 } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
-/** How long a request may be sent again with its idempotency key. Stripe stores keys for at least 24 hours. */
+/** Time in which a request may be repeated with the same idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
 /** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
-/** Charges and refunds through Stripe. The metadata of each object contain our id. */
+/** The metadata of each object at Stripe contain our id. */
 @Injectable()
 export class StripeProvider implements PreparingProvider {
   readonly name = 'stripe';
@@ -60,8 +60,8 @@ export class StripeProvider implements PreparingProvider {
   async createCustomer(customerId: string): Promise<string | null> {
     const metadata = { environment: this.client.environment, customer_id: customerId };
     const { answer } = await this.client.request('customers', (sdk) =>
-      // Sent without a key, because Stripe would replay an error for a day. If several customers are created, the first stored
-      // one is used.
+      // Sent without an idempotency key, because Stripe would replay an error for a day. If several customers are
+      // created, the one that is stored first is used.
       sdk.customers.create({ metadata }),
     );
     return answer?.id ?? null;
@@ -89,7 +89,10 @@ export class StripeProvider implements PreparingProvider {
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
   }
 
-  /** Returns true if the method has no customer any more. Stripe then refuses to detach it, without an error code. */
+  /**
+   * Returns true if the method has no customer at Stripe. Stripe refuses to detach such a method, without an error
+   * code.
+   */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
     const { answer } = await this.client.request('payment_methods/retrieve', (sdk) =>
@@ -128,7 +131,7 @@ export class StripeProvider implements PreparingProvider {
       sdk.setupIntents.cancel(reference),
     );
     if (answer !== null) return stateOfSetup(answer);
-    // The setup succeeded or was canceled meanwhile.
+    // With this code, the setup succeeded or was canceled meanwhile.
     const isOther = failure.code === 'setup_intent_unexpected_state';
     return isOther ? this.retrieveSetup(reference) : { kind: 'unknown' };
   }
@@ -203,8 +206,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Finds the intent of a payment in the list of the customer's intents, because Stripe's search index lags behind. Ignores
-   * canceled intents, and prefers one that succeeded or is being processed.
+   * Finds the intent of a payment. Reads the list of the customer's intents, because Stripe's search index is delayed.
+   * Ignores canceled intents, and prefers an intent that succeeded or is being processed.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
@@ -303,7 +306,9 @@ export class StripeProvider implements PreparingProvider {
     return clientSecret === null ? null : { clientSecret };
   }
 
-  /** Returns the outcome of a confirmed intent. A declined one is canceled first, so that no other card can pay it. */
+  /**
+   * Returns the outcome of a confirmed intent. A declined intent is canceled first, so that no other card can pay it.
+   */
   private async outcomeOfConfirmed(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
     const state = stateOfIntent(intent);
     if (state.kind === 'prepared') return { kind: 'unknown' };
@@ -313,7 +318,7 @@ export class StripeProvider implements PreparingProvider {
     return outcome.kind === 'failed' ? outcome : { kind: 'unknown' };
   }
 
-  /** Cancels an intent. Returns true if it is canceled, so that no money has moved and none will. */
+  /** Cancels an intent. Returns true if the intent is canceled: no money has moved, and none will move. */
   private async isCanceled(reference: string): Promise<boolean> {
     const { answer, failure } = await this.client.request('payment_intents/cancel', (sdk) =>
       sdk.paymentIntents.cancel(reference),
