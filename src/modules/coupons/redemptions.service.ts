@@ -148,10 +148,10 @@ export class RedemptionsService {
   }
 
   /**
-   * Undoes the discounts of an invoice, in the transaction that voids it.
+   * Reverses the discounts of an invoice, in the transaction that voids the invoice.
    * @param discounts each redemption once
    */
-  async takeBack(discounts: readonly InvoiceDiscount[], now: Date): Promise<void> {
+  async reverseDiscounts(discounts: readonly InvoiceDiscount[], now: Date): Promise<void> {
     const used = new Map(
       discounts
         .filter(({ amountMinor, returnedMinor = 0n }) => amountMinor > 0n || returnedMinor > 0n)

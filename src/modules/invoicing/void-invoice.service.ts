@@ -51,7 +51,7 @@ export class VoidInvoiceService {
         lineId === null ? [] : [{ lineId, amount }],
       ),
     );
-    await this.redemptions.takeBack(await this.couponsOf(before), now);
+    await this.redemptions.reverseDiscounts(await this.couponsOf(before), now);
     await this.postings.postVoided(before, now);
     const after = nextVersion(before, now, {
       status: 'void',
