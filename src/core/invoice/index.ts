@@ -12,10 +12,10 @@ export {
 export type { AppliedCredit, AssembledInvoice, DiscountShare, LineAmount, LineKind } from './line';
 export { creditForUnused, forFullPeriod, unusedShare, type PrepaidLine } from './plan-change';
 export {
+  creditShare,
   maxWithTax,
   partWithin,
-  takeBack,
   taxOfPart,
+  type CreditedShare,
   type HeldLines,
-  type TakenBack,
-} from './take-back';
+} from './credit-share';

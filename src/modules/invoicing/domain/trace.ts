@@ -1,5 +1,10 @@
 import { parseExact, rational, subtract, ZERO, type Rational } from '../../../core/decimal';
-import { takeBack, unusedShare, type PrepaidLine, type TakenBack } from '../../../core/invoice';
+import {
+  creditShare,
+  unusedShare,
+  type PrepaidLine,
+  type CreditedShare,
+} from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
 import { exactAtLine, rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
@@ -99,12 +104,12 @@ function fullPrice({ price, quantity }: RatedTrace): Rational {
 }
 
 /** Returns the amounts that a credit takes back for the unused part of a line. */
-export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
+export function creditOf(trace: CreditTrace): CreditedShare<HeldDiscount> {
   const line = billedLineOf(trace);
   if (trace.held === undefined) {
     return { amountMinor: creditAtListPrice(line, trace.unused), discounts: [] };
   }
-  return takeBack(trace.held, unusedShare(line, trace.unused), trace.mostMinor);
+  return creditShare(trace.held, unusedShare(line, trace.unused), trace.mostMinor);
 }
 
 /**

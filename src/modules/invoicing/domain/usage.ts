@@ -9,7 +9,7 @@ import {
   type Rational,
 } from '../../../core/decimal';
 import { ZERO } from '../../../core/decimal';
-import { takeBack } from '../../../core/invoice';
+import { creditShare } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import {
   exactAtLine,
@@ -251,7 +251,7 @@ export function correctionOf(
     return { amountMinor, differenceMinor, returned: [] };
   }
   const share = shareOf(-differenceMinor, held.listedMinor);
-  const { amountMinor, discounts } = takeBack(held, share, billed.mostMinor);
+  const { amountMinor, discounts } = creditShare(held, share, billed.mostMinor);
   return { amountMinor: -amountMinor, differenceMinor, returned: discounts };
 }
 

@@ -23,28 +23,28 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly taxes: readonly HeldTax[];
   /** True if all lines have the same tax rates. */
   readonly hasOneSetOfRates: boolean;
-  /** Discounts that return to their coupons, in proportion to what is taken back. */
+  /** Discounts that return to their coupons, in proportion to the credited share. */
   readonly discounts: readonly Share[];
 };
 
-/** Part of {@link HeldLines} that a credit takes back, in positive minor units. */
-export type TakenBack<Share extends DiscountShare = DiscountShare> = {
+/** Credit of a share of held lines, in positive minor units. */
+export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
   readonly amountMinor: bigint;
   readonly discounts: readonly Share[];
 };
 
 /**
- * Returns a share of what is left of lines. The amount is rounded once, half away from zero. The discounts that return
- * to coupons are rounded once together and split by largest remainder.
+ * Returns the credit of a share of held lines. The amount is rounded once, half away from zero. The discounts that
+ * return to coupons are rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
  * @param limitMinor maximum of the amount; null: none. Lowers the share, and so also the discounts.
  */
-export function takeBack<Share extends DiscountShare>(
+export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
   share: Rational,
   limitMinor: bigint | null = null,
-): TakenBack<Share> {
+): CreditedShare<Share> {
   invariant(
     compare(share, ZERO) >= 0 && compare(share, rational(1n)) <= 0,
     'a credit takes back a share from 0 to 1',
@@ -53,7 +53,7 @@ export function takeBack<Share extends DiscountShare>(
   const part = (amountMinor: bigint) =>
     amountMinor <= 0n ? 0n : roundToInteger(multiply(rational(amountMinor), share));
   if (limitMinor !== null && limitMinor < part(heldMinor)) {
-    return takeBack(held, rational(limitMinor, heldMinor));
+    return creditShare(held, rational(limitMinor, heldMinor));
   }
   const given = discounts.filter(({ amountMinor }) => amountMinor > 0n);
   const weights = given.map(({ amountMinor }) => amountMinor);

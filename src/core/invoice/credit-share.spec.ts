@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { rational, roundToInteger } from '../decimal';
-import { partWithin, takeBack, taxOfPart, type HeldLines } from './index';
+import { partWithin, creditShare, taxOfPart, type HeldLines } from './index';
 
 const held = (change: Partial<HeldLines> = {}): HeldLines => ({
   heldMinor: 3_100n,
@@ -43,13 +43,13 @@ describe('a credit takes back a share of what lines hold', () => {
     ['nothing of lines that hold nothing', held({ heldMinor: 0n }), [1n, 1n], 0n, []],
     ['nothing of lines that gave back more', held({ heldMinor: -10n }), [1n, 1n], 0n, []],
   ])('%s', (_, lines, [part, whole], amountMinor, returned) => {
-    const taken = takeBack(lines, rational(part, whole));
-    expect(taken.amountMinor).toBe(amountMinor);
-    expect(taken.discounts.map((one) => one.amountMinor)).toEqual(returned);
+    const credit = creditShare(lines, rational(part, whole));
+    expect(credit.amountMinor).toBe(amountMinor);
+    expect(credit.discounts.map((one) => one.amountMinor)).toEqual(returned);
   });
 });
 
-describe('the tax of a part that is taken back', () => {
+describe('the tax of a part that is credited', () => {
   test.each<[string, HeldLines, bigint, bigint[]]>([
     ['by the rate that billed it', held({ taxes: [vat(589n)] }), 1_500n, [285n]],
     ['of the last part is all that is left', held({ taxes: [vat(588n)] }), 3_100n, [588n]],
@@ -74,13 +74,13 @@ describe('the tax of a part that is taken back', () => {
         let leftMinor = tax;
         for (const [part, more] of parts) {
           const lines = held({ heldMinor, taxes: [vat(leftMinor)] });
-          const { amountMinor } = takeBack(lines, rational(part, part + more));
+          const { amountMinor } = creditShare(lines, rational(part, part + more));
           heldMinor -= amountMinor;
           leftMinor -= taxOf(lines, amountMinor)[0] ?? 0n;
         }
         expect(heldMinor >= 0n && leftMinor >= 0n).toBe(true);
         const rest = held({ heldMinor, taxes: [vat(leftMinor)] });
-        expect(takeBack(rest, rational(1n)).amountMinor).toBe(heldMinor);
+        expect(creditShare(rest, rational(1n)).amountMinor).toBe(heldMinor);
         if (heldMinor > 0n) expect(taxOf(rest, heldMinor)).toEqual([leftMinor]);
       }),
     );
@@ -102,7 +102,7 @@ describe('the part of what lines hold that a limit leaves', () => {
 
   test('lowers what returns to coupons with it', () => {
     const lines = held({ discounts: [{ redemptionId: 'red_1', amountMinor: 3_100n }] });
-    expect(takeBack(lines, rational(1n, 2n), 775n)).toEqual({
+    expect(creditShare(lines, rational(1n, 2n), 775n)).toEqual({
       amountMinor: 775n,
       discounts: [{ redemptionId: 'red_1', amountMinor: 775n }],
     });
