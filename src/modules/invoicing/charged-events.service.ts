@@ -23,7 +23,7 @@ export class ChargedEventsService {
   ): Promise<ChargedEvents> {
     const { valueProperty } = query.meter;
     invariant(valueProperty !== null, 'a percentage is one of what a property says');
-    await this.usage.requireStored(query);
+    await this.usage.requireUnarchived(query);
     const charger = chargeEvents(price);
     let after: string | null = null;
     do {

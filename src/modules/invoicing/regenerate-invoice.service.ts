@@ -57,7 +57,7 @@ export class RegenerateInvoiceService {
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
     if (isNoLongerOwed(voided, charges)) throw invoiceOvertaken(id);
-    await this.usage.requireOpen(
+    await this.usage.lockUnarchived(
       voided,
       `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,
     );

@@ -130,13 +130,13 @@ export class UsageReadingsService {
   }
 
   /**
-   * Throws if events of the usage of an invoice are archived, because the usage cannot be billed again then. Otherwise keeps these
-   * events from being archived until the transaction ends.
+   * Requires that the events of the usage of an invoice are not archived, because archived usage cannot be billed
+   * again. Locks these events against archiving until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(invoice: Invoice, otherwise: string): Promise<void> {
-    await this.billing.requireOpen(usagePeriodsOf(invoice), otherwise);
+  async lockUnarchived(invoice: Invoice, otherwise: string): Promise<void> {
+    await this.billing.lockUnarchived(usagePeriodsOf(invoice), otherwise);
   }
 
   /** Reopens the usage of a void invoice, and returns it. The usage counts as late until an invoice bills it. */

@@ -41,7 +41,7 @@ export class VoidInvoiceService {
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
-    await this.usage.requireOpen(before, cannotBeVoided(before));
+    await this.usage.lockUnarchived(before, cannotBeVoided(before));
     await this.usage.reopenCorrections(before);
     for (const { creditId, amountMinor } of before.credits) {
       await this.grants.use(creditId, -amountMinor);

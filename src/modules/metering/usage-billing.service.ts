@@ -77,8 +77,8 @@ export class UsageBillingService {
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
-    await this.archivedUsage.requireOpen(periods, otherwise);
+  async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
+    await this.archivedUsage.lockUnarchived(periods, otherwise);
   }
 
   /** Reopens periods: the next invoice corrects what changed since they were billed. */

@@ -63,7 +63,7 @@ export class UsageService {
    * Requires that no event that a reading counts is archived.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStored(query: UsageQuery): Promise<void> {
+  async requireUnarchived(query: UsageQuery): Promise<void> {
     const last = (await this.store.listArchived([query])).flat().at(-1);
     if (last !== undefined) throw usageArchived(last.endAt);
   }

@@ -74,15 +74,15 @@ export class ArchivedUsage {
    * hours are read from their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStored(stream: string, ranges: readonly Period[]): Promise<void> {
+  async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {
     if (ranges.length > 0) refuse(await this.months.findMissing(stream, ranges));
   }
 
   /**
-   * Does the same as {@link requireStored} for all streams of an event name.
+   * Does the same as {@link requireUnarchived} for all streams of an event name.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStoredOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {
+  async requireUnarchivedOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {
     if (ranges.length > 0) refuse(await this.months.findMissingOfEventName(eventName, ranges));
   }
 
@@ -97,12 +97,12 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that these billed periods start after the closed months of their streams, so that none of their events is archived.
-   * Locks the streams, so that this holds until the transaction ends.
+   * Requires that these billed periods start after the closed months of their streams, so that none of their events is
+   * archived. Locks the streams, so that no further month is closed until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
-  async requireOpen(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
+  async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
     if (periods.length > 0) refuse(await this.months.lockBilled(periods), otherwise);
   }
 }

@@ -56,7 +56,7 @@ export class LargestUsageReader {
   async read({ meter, period, limit }: LargestUsageQuery): Promise<LargestUsage> {
     const { aggregation } = meter;
     const edges = edgesOf(splitAtHours(period));
-    await this.archivedUsage.requireStoredOfEventName(meter.eventName, edges);
+    await this.archivedUsage.requireUnarchivedOfEventName(meter.eventName, edges);
     const heldSince = carryOverStart(meter, undefined);
     const before =
       heldSince === null ? [] : [splitAtHours({ startAt: heldSince, endAt: period.startAt })];

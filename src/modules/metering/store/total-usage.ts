@@ -75,7 +75,7 @@ export class TotalUsageReader {
 
   async read({ meter, windows, groupBy, top }: TotalUsageQuery): Promise<TotalUsage> {
     const edges = windows.flatMap((window) => edgesOf(splitAtHours(window)));
-    await this.archivedUsage.requireStoredOfEventName(meter.eventName, edges);
+    await this.archivedUsage.requireUnarchivedOfEventName(meter.eventName, edges);
     const { together } = PIECES[meter.aggregation];
     const boundaries = [
       ...windows.map(({ startAt }) => startAt),

@@ -86,7 +86,7 @@ export class UsageReader {
     const exact = upToPosition !== null;
     // Running totals include everything up to the last position, so usage at an earlier position is computed from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
-    await this.archivedUsage.requireStored(stream, requested.flatMap(edgesOf));
+    await this.archivedUsage.requireUnarchived(stream, requested.flatMap(edgesOf));
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',
