@@ -62,7 +62,7 @@ describe('the plans of prepared statements', () => {
     const kept = plans.flatMap(({ name, generic }) => (generic > 0 ? name : []));
     expect(kept).toEqual(
       expect.arrayContaining([
-        'consumptions-known-plain',
+        'consumptions-unchanged-plain',
         'usage-fast-path-skip',
         'usage-fast-path-skip-windows',
         'usage-record',

@@ -178,7 +178,10 @@ describe('every list, over a million rows', () => {
     return [...lines].filter((line) => !ALLOWED.some(({ fault }) => fault.test(line)));
   }
 
-  /** Records the statements that consumptions of many customers share: one for a known balance, two if a limit is reached. */
+  /**
+   * Records the statements that consumptions of many customers share: one for a written balance, two if a limit is
+   * reached.
+   */
   async function recordConsumption(): Promise<void> {
     const meter = await engine.http
       .post('/v1/meters')

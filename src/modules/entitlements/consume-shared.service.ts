@@ -9,7 +9,7 @@ import { BalanceUsageService, type ReachedBalance, withUsage } from './balance-u
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
 import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
 import { type Consumption, type ConsumptionRequest, decide } from './domain/consumption';
-import { KnownBalances } from './known-balances';
+import { WrittenBalances } from './written-balances';
 import { MeteredUsageService } from './metered-usage.service';
 import {
   type SharedBalance,
@@ -60,7 +60,7 @@ export class ConsumeSharedService {
    * entitlement never changes its meter, but a new entitlement may get the key of a deleted one.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
-  private readonly known = new KnownBalances();
+  private readonly writtenBalances = new WrittenBalances();
 
   private readonly logger = new Logger('consumptions');
 
@@ -74,12 +74,12 @@ export class ConsumeSharedService {
     session: ProcessSession,
   ) {
     session.onChange(() => {
-      this.known.forgetAll();
+      this.writtenBalances.forgetAll();
     });
   }
 
   /**
-   * Answers requests with at most two commits: a single statement for the balances in {@link KnownBalances}, and a
+   * Answers requests with at most two commits: a single statement for the balances in {@link WrittenBalances}, and a
    * transaction for the others.
    * @returns an outcome for each request, in the order of the requests. The outcome is undefined if the balance needs a
    *   commit of its own: it is locked, outdated or on a test clock, or the request may be refused with an error.
@@ -88,7 +88,7 @@ export class ConsumeSharedService {
     requested: readonly RequestedConsumption[],
   ): Promise<readonly (BatchOutcome<Consumption> | undefined)[]> {
     const balances = balancesOf(requested);
-    const { answers, isRepeated } = await this.consumeKnown(balances);
+    const { answers, isRepeated } = await this.consumeUnchanged(balances);
     const others = balances.filter((balance) => !answers.has(targetOf(balance)));
     const outcomes =
       others.length === 0
@@ -105,33 +105,34 @@ export class ConsumeSharedService {
    * threshold, because the event of the threshold needs statements of its own. If an idempotency key was used before,
    * answers no request and returns `isRepeated` true.
    */
-  private async consumeKnown(
+  private async consumeUnchanged(
     requested: readonly RequestedBalance[],
   ): Promise<{ readonly answers: ReadonlyMap<string, Answers>; readonly isRepeated: boolean }> {
     const now = this.clock.now();
     const decided: DecidedBalance[] = [];
     try {
       for (const balance of requested) {
-        const known = this.known.findOwn(targetOf(balance), now);
-        const one = known && (await this.decideBalance({ requested: balance, ...known }, now));
+        const last = this.writtenBalances.findOwn(targetOf(balance), now);
+        const one = last && (await this.decideBalance({ requested: balance, ...last }, now));
         if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
       }
       if (decided.length === 0) return { answers: new Map(), isRepeated: false };
-      const written = await this.shared.consumeKnown(decided, now);
+      const written = await this.shared.consumeUnchanged(decided, now);
       for (const [index, one] of decided.entries()) {
         if (written.has(index)) this.remember(one);
-        else this.known.suspend(targetOf(one.requested));
+        else this.writtenBalances.suspend(targetOf(one.requested));
       }
       return {
         answers: answersOf(decided.filter((_, index) => written.has(index))),
         isRepeated: false,
       };
     } catch (error) {
-      for (const one of decided) this.known.forget(targetOf(one.requested));
+      for (const one of decided) this.writtenBalances.forget(targetOf(one.requested));
       if (isOutage(error)) throw error;
       const isRepeated = violatedConstraint(error) !== null;
       if (!isRepeated) {
-        this.logger.warn({ err: error }, 'consumptions of known balances failed, and are repeated');
+        const text = 'consumptions of unchanged balances failed, and are repeated';
+        this.logger.warn({ err: error }, text);
       }
       return { answers: new Map(), isRepeated };
     }
@@ -164,7 +165,7 @@ export class ConsumeSharedService {
   }
 
   private remember(decided: DecidedBalance): void {
-    this.known.recordWrite(targetOf(decided.requested), decided.target, decided);
+    this.writtenBalances.recordWrite(targetOf(decided.requested), decided.target, decided);
   }
 
   /**

@@ -101,7 +101,7 @@ export const WRITE = `
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
 /**
- * Usage events that a statement stores for known balances: none, only events of streams with a plain aggregation (one
+ * Usage events that a statement stores for written balances: none, only events of streams with a plain aggregation (one
  * meter that counts or sums, without groups), or events of any streams.
  */
 export type Counting = 'nothing' | 'plain' | 'any';
@@ -144,7 +144,7 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  * - and for each event: $20 number of the balance, $21 number of the event within the balance, $22 key digest, $23 key,
  *   $24 properties (as one JSON list).
  */
-const consumeKnownSql = (counting: Counting): string => {
+const consumeUnchangedSql = (counting: Counting): string => {
   const isCounted = counting !== 'nothing';
   return `
   WITH locked AS MATERIALIZED (
@@ -196,8 +196,8 @@ const consumeKnownSql = (counting: Counting): string => {
   SELECT ARRAY(SELECT number FROM locked) AS numbers`;
 };
 
-export const CONSUME_KNOWN: Readonly<Record<Counting, string>> = {
-  nothing: consumeKnownSql('nothing'),
-  plain: consumeKnownSql('plain'),
-  any: consumeKnownSql('any'),
+export const CONSUME_UNCHANGED: Readonly<Record<Counting, string>> = {
+  nothing: consumeUnchangedSql('nothing'),
+  plain: consumeUnchangedSql('plain'),
+  any: consumeUnchangedSql('any'),
 };

@@ -3,7 +3,7 @@ import { subtract } from '../../core/decimal';
 import { Database } from '../../platform/database';
 import { ingestSlotOf, usageKeyDigest } from '../metering';
 import { type RawBalanceRow, toBalanceRecord } from './balance-rows';
-import { CONSUME_KNOWN, type Counting, LOCK, WRITE } from './consumption-sql';
+import { CONSUME_UNCHANGED, type Counting, LOCK, WRITE } from './consumption-sql';
 import type { ConsumptionTarget } from './consumptions.repository';
 import { toNumeric } from './decimal-column';
 import type { ConsumptionDecision } from './domain/consumption';
@@ -138,14 +138,17 @@ export class SharedConsumptionsRepository {
    * @returns the indexes of the balances that were written
    * @throws {Error} a violated constraint, if a key was used before; nothing is written then
    */
-  async consumeKnown(writes: readonly ConsumptionWrite[], now: Date): Promise<ReadonlySet<number>> {
+  async consumeUnchanged(
+    writes: readonly ConsumptionWrite[],
+    now: Date,
+  ): Promise<ReadonlySet<number>> {
     const answers = answersOf(writes);
     const rows = writes.map(({ balance }) => balance.record.row);
     const counting = countingOf(writes);
     const [result] = await this.database.autocommit(() =>
       this.database.queryPrepared<{ numbers: readonly number[] }>(
-        `consumptions-known-${counting}`,
-        CONSUME_KNOWN[counting],
+        `consumptions-unchanged-${counting}`,
+        CONSUME_UNCHANGED[counting],
         [
           now,
           rows.map(({ id }) => id),

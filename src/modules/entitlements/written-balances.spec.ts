@@ -1,11 +1,11 @@
 import { rational } from '../../core/decimal';
 import type { BalanceRow, SourceView } from './domain/customer-entitlement';
-import { KnownBalances } from './known-balances';
+import { WrittenBalances } from './written-balances';
 
 const NOW = new Date('2026-03-01T00:00:00Z');
 const TARGET = { customerId: 'cus_1', key: 'calls', eventName: null };
 
-function write(balances: KnownBalances, name: string, sources: number): void {
+function write(balances: WrittenBalances, name: string, sources: number): void {
   const source: SourceView = {
     type: 'grant',
     id: 'grant_1',
@@ -55,20 +55,20 @@ function write(balances: KnownBalances, name: string, sources: number): void {
   balances.recordWrite(name, TARGET, { balance, after: null, decisions: [], events: [] });
 }
 
-describe('known balances', () => {
+describe('written balances', () => {
   it.each([
     [15_000, 1],
     [1_000, 100],
   ])(
     'hold %s with %s sources, and forget those written first beyond their memory',
     (many, sources) => {
-      const balances = new KnownBalances();
-      const known = (name: string) => balances.findOwn(name, NOW) !== undefined;
+      const balances = new WrittenBalances();
+      const isKept = (name: string) => balances.findOwn(name, NOW) !== undefined;
       for (let number = 1; number <= many; number += 1) write(balances, `${number}`, sources);
-      expect(known('1')).toBe(true);
+      expect(isKept('1')).toBe(true);
       for (let number = 1; number <= 3 * many; number += 1)
         write(balances, `other ${number}`, sources);
-      expect(['1', `${many}`, `other ${3 * many}`].map(known)).toEqual([false, false, true]);
+      expect(['1', `${many}`, `other ${3 * many}`].map(isKept)).toEqual([false, false, true]);
     },
   );
 });

@@ -7,7 +7,7 @@ import {
 } from './shared-consumptions.repository';
 
 /**
- * Maximum memory of all known balances, in bytes: about 19,000 balances with one source each. A maximum number would
+ * Maximum memory of all written balances, in bytes: about 19,000 balances with one source each. A maximum number would
  * not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
@@ -16,7 +16,7 @@ const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
 /** A balance as of the last write by this process. */
-export interface KnownBalance {
+export interface WrittenBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
   /** False if another process changed the balance between the last two writes of this process. */
@@ -29,12 +29,12 @@ export interface KnownBalance {
  * balances that other processes also change are not used. All entries must be forgotten when the session of this
  * process ends, because a standby database that takes over may lack the last commits.
  */
-export class KnownBalances {
+export class WrittenBalances {
   /** Balances in the order of their last write. */
-  private readonly entries = new BoundedMap<string, KnownBalance>(MAX_BYTES, bytesOf);
+  private readonly entries = new BoundedMap<string, WrittenBalance>(MAX_BYTES, bytesOf);
 
   /** Returns the balance if it is valid at `now` and only this process is known to change it. */
-  findOwn(name: string, now: Date): KnownBalance | undefined {
+  findOwn(name: string, now: Date): WrittenBalance | undefined {
     const entry = this.entries.get(name);
     return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
   }
@@ -62,7 +62,7 @@ export class KnownBalances {
   }
 }
 
-function bytesOf({ balance }: KnownBalance): number {
+function bytesOf({ balance }: WrittenBalance): number {
   return BYTES_OF_BALANCE + balance.record.row.sources.length * BYTES_OF_SOURCE;
 }
 
