@@ -1,6 +1,8 @@
 import type { GrantedScope, Scope } from './scopes';
 
-/** Resources about access control, each with the scope that reads it. To read their events also needs `events:read`. */
+/**
+ * Resources about access control, each with the scope that reads it. Their events need this scope and `events:read`.
+ */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
   second_factor: 'studio:read',

@@ -3,7 +3,7 @@ import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
 export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Scopes of owners only: a holder could use them to grant itself every other scope. */
+/** Scopes of owners only, because a holder could grant itself every other scope. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
 /** Read scopes of owners and admins only. They show who has access, who changed what, and the metrics of the service. */

@@ -28,7 +28,7 @@ interface DroppedSeals {
 
 const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [] };
 
-/** Checks in addition to those of the seals. */
+/** Checks of the audit log beside the checks of its seals. */
 export type AuditCheck =
   | 'unsealed_changes'
   | 'empty_entries'

@@ -28,7 +28,10 @@ const BREAKS = `
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
 
-/** Transactions with a lower number than `oldest` have ended; those from `next` on have not begun. */
+/**
+ * `oldest`: all transactions with a lower number have ended. `next`: no transaction with this or a higher number has
+ * begun.
+ */
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;

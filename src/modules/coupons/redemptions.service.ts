@@ -48,8 +48,8 @@ export class RedemptionsService {
   ) {}
 
   /**
-   * Redeems a coupon on a subscription, in the caller's transaction. Concurrent redemptions cannot exceed the limits of the
-   * coupon: a conditional update counts them, and its row lock lasts until the caller commits.
+   * Redeems a coupon on a subscription, in the caller's transaction. Concurrent redemptions cannot exceed the limits of
+   * the coupon: a conditional update counts redemptions, and locks the coupon until the caller commits.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_code_unknown`, `coupon_inactive`, `coupon_expired`, `coupon_exhausted`,
    *   `coupon_not_for_plan`, `coupon_currency_mismatch`, `coupon_already_redeemed`
@@ -167,7 +167,9 @@ export class RedemptionsService {
     );
   }
 
-  /** Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to them. */
+  /**
+   * Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to such a redemption.
+   */
   async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     const found = await this.redemptions.findAll(redemptionIds);
     return new Map(found.filter(isUsedUp).map((terms) => [terms.redemption.id, terms]));

@@ -87,7 +87,7 @@ export class CustomersService {
     return new Map(found.map((customer) => [customer.id, customer]));
   }
 
-  /** Returns those of the ids that belong to customers, without deleted customers. */
+  /** Leaves out ids of unknown and of deleted customers. */
   async findExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.findExistingIds(ids));
   }

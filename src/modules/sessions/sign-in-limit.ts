@@ -16,7 +16,7 @@ export class SignInLimit {
   constructor(private readonly attempts: SignInAttemptsRepository) {}
 
   /**
-   * Counts an attempt before it is made, so that concurrent ones cannot exceed the limit.
+   * Counts an attempt before it is made, so that concurrent attempts cannot exceed the limit.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {

@@ -30,7 +30,7 @@ export interface SubscriptionStart {
   readonly redemption: RedemptionRequest | null;
 }
 
-/** Decides how subscriptions start, and writes them. */
+/** Decides the start of subscriptions, and writes new subscriptions. */
 @Injectable()
 export class StartSubscriptionService {
   constructor(

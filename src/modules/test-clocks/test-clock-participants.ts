@@ -35,7 +35,7 @@ export interface TestClockPurge {
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** Deletes the customers on a test clock, after everything that refers to them. */
+/** Deletes the customers on a test clock, after all data that refers to the customers. */
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**

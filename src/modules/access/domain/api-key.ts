@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
-  /** Own rate limits; null: those of the configuration. */
+  /** Requests in a minute; null: the limit of the configuration. */
   readonly requestsPerMinute: number | null;
   readonly usageRequestsPerMinute: number | null;
   /** Principal that created the key. */

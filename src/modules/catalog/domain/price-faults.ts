@@ -152,9 +152,7 @@ function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): reado
     : [];
 }
 
-/**
- * Compares unsigned decimal strings. Returns -1 if `left` is below `right`, 0 if they are equal, and 1 if it is above.
- */
+/** Compares unsigned decimal strings. Returns -1, 0 or 1 if `left` is below, equal to or above `right`. */
 export function compareDecimals(left: string, right: string): number {
   const decimals = Math.max(decimalsOf(left), decimalsOf(right));
   const difference = scaled(left, decimals) - scaled(right, decimals);

@@ -11,7 +11,7 @@ export interface CreateSubscription {
   /** Start of the subscription; null: now. */
   readonly startAt: Date | null;
   readonly billingAnchor: BillingAnchorMode;
-  /** Days of the trial; null: those of the plan. */
+  /** Days of the trial; null: the trial days of the plan version. */
   readonly trialDays: number | null;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;

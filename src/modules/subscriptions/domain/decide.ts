@@ -208,7 +208,7 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 
 /**
  * Returns the end of prepaid items that are not credited when the subscription ends at `at`: the end of the current
- * period, or `at` if there is no period, if it is a trial, or if it has ended before.
+ * period. In a trial, after the current period, and without a period, it is `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;

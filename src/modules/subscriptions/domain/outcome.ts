@@ -89,7 +89,7 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Ids of items that would have started later. */
+  /** Ids of items to delete, because they were planned to start later. */
   readonly itemsRemoved: readonly string[];
   /** The period that was current before the decision, with its changes; null if it does not change. */
   readonly periodChanged: SubscriptionPeriod | null;

@@ -97,7 +97,7 @@ export interface Subscription {
   readonly pausedAt: Date | null;
   /** Planned end; null: none. */
   readonly cancelAt: Date | null;
-  /** When the cancellation was requested; if it was not requested, the end of the subscription. Null: not canceled. */
+  /** When the cancellation was requested or, without a request, when the subscription ended. Null: not canceled. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
   /** Time of the next due work: billing, an end or an announcement; null: none. */
@@ -139,7 +139,7 @@ export interface SoldUsage {
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
-/** A price with its quantity, and the time in which it is billed. */
+/** A price with its quantity, and the span in which the price is billed. */
 export interface SubscriptionItem {
   readonly id: string;
   readonly subscriptionId: string;
@@ -255,7 +255,7 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /**
- * Returns the unit in which parts of a period are prorated. For proration `none` it is the day, if a caller prorates at
+ * Returns the unit in which parts of a period are prorated. An item with proration `none` is prorated by day, if at
  * all.
  */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
