@@ -1,3 +1,5 @@
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { createCustomer } from '../support/billing';
 import { post, startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
@@ -17,9 +19,9 @@ describe('events of invoices about their payments', () => {
   afterAll(() => engine.close());
 
   const begin = (): Promise<Story> => Story.begin(engine, '2026-03-01T00:00:00.000Z');
-  async function open(story: Story): Promise<string> {
+  async function open(story: Story, fields: object = {}): Promise<string> {
     const lines = [{ description: 'Work', amount: 1_000 }];
-    const draft = { customer_id: story.customerId, currency: 'USD', lines };
+    const draft = { customer_id: story.customerId, currency: 'USD', lines, ...fields };
     const { id } = await post(engine, '/v1/invoices', draft);
     await post(engine, `/v1/invoices/${id}/finalize`);
     return id;
@@ -128,5 +130,68 @@ describe('events of invoices about their payments', () => {
     ]);
     expect(changes.at(-1)?.data).toMatchObject({ object: await read(id) });
     await story.verify();
+  });
+
+  it('show that an invoice without a payment method is not charged automatically, before it is due', async () => {
+    const story = await begin();
+    const id = await open(story, { days_until_due: 14 });
+    expect((await read(id)).next_attempt_at).toBe('2026-03-01T00:00:00.000Z');
+    await story.advance('2026-03-02T00:00:00.000Z');
+    const stopped = (await eventsOf(engine, id)).slice(2);
+    expect(stopped).toMatchObject([
+      {
+        type: 'invoice.updated',
+        data: {
+          object: await read(id),
+          previous: { next_attempt_at: '2026-03-01T00:00:00.000Z' },
+        },
+      },
+    ]);
+    expect((await read(id)).next_attempt_at).toBeNull();
+    await story.advance('2026-03-15T00:00:00.000Z');
+    const [, overdue] = (await eventsOf(engine, id)).slice(2);
+    expect(overdue).toMatchObject({ type: 'invoice.overdue', data: { object: await read(id) } });
+  });
+
+  it('show that the rest of an invoice is not charged automatically while a part is pending', async () => {
+    const story = await begin();
+    const id = await open(story);
+    await post(engine, '/v1/payments', {
+      customer_id: story.customerId,
+      invoice_id: id,
+      amount: 400,
+      currency: 'USD',
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_pending',
+    });
+    await story.advance('2026-03-02T00:00:00.000Z');
+    const stopped = (await eventsOf(engine, id)).at(-1);
+    expect(stopped).toMatchObject({
+      type: 'invoice.updated',
+      data: {
+        object: { amount_pending: 400, next_attempt_at: null },
+        previous: { next_attempt_at: '2026-03-01T00:00:00.000Z' },
+      },
+    });
+    expect(stopped?.data).toMatchObject({ object: await read(id) });
+  });
+
+  it('show a written-off invoice as it is after its collection was closed', async () => {
+    const customer = await createCustomer(engine);
+    const story = await begin();
+    const plan = await story.plan(1_000);
+    await post(engine, '/v1/subscriptions', { customer_id: customer, plan_id: plan });
+    const { body } = await engine.http.get('/v1/invoices').query({ customer_id: customer });
+    const [{ id }] = (body as { data: [Invoice] }).data;
+    await post(engine, `/v1/invoices/${id}/mark-uncollectible`);
+    engine.clock.advanceMs(60_000);
+    await engine.app.get(DueCollections).runDue();
+    await engine.app.get(DueCollections).idle();
+    const count = `SELECT count(*)::int AS open FROM invoice WHERE id = $1 AND collect_at IS NOT NULL`;
+    expect(await engine.database.query(count, [id])).toEqual([{ open: 0 }]);
+    expect((await eventsOf(engine, id)).at(-1)).toMatchObject({
+      type: 'invoice.uncollectible',
+      data: { object: await read(id) },
+    });
   });
 });

@@ -59,6 +59,9 @@ const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
+/** Keeps the version, because the API does not show `collect_at` of an invoice that is not open. */
+const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
+
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
@@ -143,6 +146,12 @@ export class DueInvoicesRepository {
   async stopCollecting(ids: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
+  }
+
+  /** Ends the collection of an invoice that is not open. */
+  async closeCollection(id: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(CLOSE_COLLECTION, [id]);
   }
 
   /** Sets the instant of the next automatic charge of these invoices. */

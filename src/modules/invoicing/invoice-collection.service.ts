@@ -54,19 +54,27 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Stops automatic charges of locked invoices. A payment by request or another payment method can start them again.
-   * Records `invoice.updated` for open invoices that are already overdue. Other invoices become overdue later, which
-   * records an event of its own.
+   * Stops automatic charges of locked open invoices. A payment by request or another payment method can start them
+   * again. Records `invoice.updated`, except for invoices that become overdue at the same time: that has an event of its
+   * own.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(
       invoices.map(({ id }) => id),
       now,
     );
-    const overdue = invoices.filter(
-      ({ status, overdueAt }) => status === 'open' && overdueAt !== null,
+    const becomesOverdue = ({ overdueAt, dueAt, amountPending }: Invoice): boolean =>
+      overdueAt === null && dueAt !== null && dueAt <= now && amountPending === 0n;
+    await this.recordPlanned(
+      invoices.filter((invoice) => !becomesOverdue(invoice)),
+      null,
+      now,
     );
-    await this.recordPlanned(overdue, null, now);
+  }
+
+  /** Ends the collection of a locked invoice that is void, written off or wholly credited. */
+  closeCollection(id: string): Promise<void> {
+    return this.due.closeCollection(id);
   }
 
   /**

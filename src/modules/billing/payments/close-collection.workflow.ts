@@ -34,7 +34,7 @@ export class CloseCollectionWorkflow {
       const subscription = await this.locks.lockSubscription(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
-      await this.collection.stopCollecting([invoice], now);
+      await this.collection.closeCollection(id);
       if (subscription !== null) await this.status.applySettled(subscription, now);
     });
   }
