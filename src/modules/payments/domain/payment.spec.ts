@@ -87,6 +87,20 @@ describe('a payment', () => {
   );
 
   it.each([
+    ['processing', { kind: 'pending', reference: 'r' }],
+    ['processing', { kind: 'unknown' }],
+    ['requires_action', { kind: 'unknown' }],
+    ['requires_action', { kind: 'requires_action', reference: 'r' }],
+  ] as const)('that is %s keeps its version after the answer %j', (status, outcome) => {
+    const before: Payment = { ...payment, status, version: 2 };
+    const later = new Date(NOW.getTime() + 60_000);
+    const { version, updatedAt, attempts } = withOutcome(before, asked(outcome), later);
+    expect({ version, updatedAt, attempts }).toEqual({ version: 2, updatedAt: NOW, attempts: 1 });
+    const changed = withOutcome({ ...before, status: 'pending' }, asked(outcome), later);
+    expect(changed).toMatchObject({ version: 3, updatedAt: later });
+  });
+
+  it.each([
     ['another process', asked({ kind: 'unknown' }, 6)],
     ['the same process', asked({ kind: 'unknown' }, 7, new Date(NOW.getTime() - 1))],
   ])('keeps a later lease of %s when an answer without an end comes late', (_, late) => {

@@ -203,27 +203,35 @@ export function withOutcome(
       return { ...next, ...done, status: 'failed', failureCode: outcome.failureCode };
     case 'not_sent':
       return { ...payment, ...plan };
-    case 'requires_action':
-      return {
-        ...next,
-        status: 'requires_action',
-        providerReference: outcome.reference,
-        ...notAfter(plan, actionExpiresAt(payment)),
-      };
-    case 'pending':
-    case 'unknown':
-      return {
-        ...next,
-        // Without an answer it is unknown whether the customer has acted, so the status stays.
-        status:
-          outcome.kind === 'unknown' && payment.status === 'requires_action'
-            ? 'requires_action'
-            : 'processing',
-        providerReference:
-          outcome.kind === 'pending' ? outcome.reference : payment.providerReference,
-        ...plan,
-      };
+    case 'requires_action': {
+      const { kind: status, reference: providerReference } = outcome;
+      const change = { status, providerReference, ...notAfter(plan, actionExpiresAt(payment)) };
+      return withOpenOutcome(payment, change, now);
+    }
+    case 'pending': {
+      const change = { status: 'processing' as const, providerReference: outcome.reference };
+      return withOpenOutcome(payment, { ...change, ...plan }, now);
+    }
+    case 'unknown': {
+      // A poll without an answer does not show whether the customer still has to act.
+      const status = payment.status === 'requires_action' ? 'requires_action' : 'processing';
+      return withOpenOutcome(payment, { status, ...plan }, now);
+    }
   }
+}
+
+/**
+ * Returns a payment after an answer that is not final. The version changes only with the status, because the API shows
+ * no other field of the change.
+ */
+function withOpenOutcome(
+  payment: Payment,
+  change: Partial<Payment> & Pick<Payment, 'status'>,
+  now: Date,
+): Payment {
+  return change.status === payment.status
+    ? { ...payment, ...change }
+    : nextVersion(payment, now, change);
 }
 
 /** Returns the plan with a `dueAt` that is at most `limit`. */
