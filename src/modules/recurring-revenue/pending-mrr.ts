@@ -49,7 +49,7 @@ export class PendingMrr implements OnModuleInit {
   private async record(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.database.transaction(async () => {
-      const locked = await this.subscriptions.lockMany(ids);
+      const locked = await this.subscriptions.lockAll(ids);
       // Another process may have recorded some of these subscriptions while this one waited for the locks.
       const pending = await this.changes.filterPending(locked.map(({ id }) => id));
       await this.revenue.recordPending(

@@ -94,13 +94,6 @@ export class SubscriptionsRepository {
     return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Locks subscriptions by ascending id until the transaction ends. */
-  async lockAll(ids: readonly string[]): Promise<void> {
-    this.database.requireTransaction();
-    const sql = 'SELECT id FROM subscription WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
-    await this.database.query(sql, [ids]);
-  }
-
   async updateMetadata(subscription: Subscription): Promise<void> {
     const { id, metadata, version, updatedAt } = subscription;
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
@@ -208,7 +201,7 @@ export class SubscriptionsRepository {
   }
 
   /** Locks subscriptions until the transaction ends, and returns them by ascending id. */
-  lockMany(ids: readonly string[]): Promise<readonly Subscription[]> {
+  lockAll(ids: readonly string[]): Promise<readonly Subscription[]> {
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
     return this.database.select(SubscriptionEntity, tail, [ids]);
   }

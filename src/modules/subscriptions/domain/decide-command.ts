@@ -44,9 +44,8 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
  * change and a paused subscription does not renew.
  */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
-  // A trial cannot be paused, because it bills nothing and its end was announced.
-  if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
-  return pending?.terms.kind === 'change' ? { kind: 'pending' } : null;
+  const refusal = transitionRefusal(subscription, 'paused');
+  return refusal ?? (pending?.terms.kind === 'change' ? { kind: 'pending' } : null);
 }
 
 /** Returns the reason to refuse a change of the status, or null. */

@@ -25,20 +25,12 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
 
 /** An `incomplete` subscription waits for its start or, with `default_incomplete`, for its first payment. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
-  incomplete: [
-    'trialing',
-    'active',
-    'past_due',
-    'unpaid',
-    'paused',
-    'canceled',
-    'incomplete_expired',
-  ],
+  incomplete: ['trialing', 'active', 'past_due', 'unpaid', 'canceled', 'incomplete_expired'],
   // A trial cannot be paused, because it is free and ends on a fixed date.
   trialing: ['active', 'past_due', 'unpaid', 'canceled'],
   active: ['past_due', 'unpaid', 'paused', 'canceled'],
-  past_due: ['active', 'unpaid', 'paused', 'canceled'],
-  unpaid: ['active', 'past_due', 'paused', 'canceled'],
+  past_due: ['active', 'unpaid', 'canceled'],
+  unpaid: ['active', 'past_due', 'canceled'],
   paused: ['active', 'past_due', 'unpaid', 'canceled'],
   canceled: [],
   incomplete_expired: [],
