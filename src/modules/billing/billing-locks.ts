@@ -19,8 +19,8 @@ export interface LockedInvoice extends CustomerAt {
 }
 
 /**
- * Locks the objects of a workflow until the caller's transaction ends, always in the same order: customer, subscription,
- * invoice. Payments, refunds and ledger balances are locked after these.
+ * Locks the objects of a workflow until the caller's transaction ends, always in the same order: customer,
+ * subscription, invoice. Payments, refunds and ledger balances are locked after the invoice.
  */
 @Injectable()
 export class BillingLocks {

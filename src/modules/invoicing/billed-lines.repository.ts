@@ -244,7 +244,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption, the span of billing periods that a repeating coupon discounted on invoices in effect.
+   * Returns the span of billing periods that each repeating coupon discounted on invoices in effect, by redemption id.
    * @param exceptId invoice to ignore
    */
   async discountedSpans(

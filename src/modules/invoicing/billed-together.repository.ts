@@ -32,8 +32,8 @@ export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by line id, what other invoices billed for the same price and period, less credits. Lines whose price and period no
-   * other invoice billed are absent.
+   * Returns, by line id, what other invoices billed for the price and period of the line, less credits. Omits lines
+   * whose price and period no other invoice billed.
    */
   async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(

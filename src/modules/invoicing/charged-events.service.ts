@@ -13,7 +13,7 @@ export class ChargedEventsService {
   constructor(private readonly usage: UsageService) {}
 
   /**
-   * Returns the charges for the events that the query counts, charged in the order in which the events happened.
+   * Charges the events that the query counts, in the order in which they happened, and returns the charges.
    * @param group the only group whose events are charged; null: all groups
    */
   async charge(

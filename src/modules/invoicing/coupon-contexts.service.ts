@@ -187,9 +187,9 @@ function redemptionIdsOf({
 }
 
 /**
- * Sorts coupons by redemption id, so that coupons redeemed at the same instant always apply in the same order. Leaves out
- * percentages with duration `once` that were used in another billing period: discounts returned to them can be used again only
- * in that period.
+ * Sorts coupons by redemption id, so that coupons redeemed at the same instant always apply in the same order. Leaves
+ * out percentages with duration `once` that were used in another billing period: discounts returned to such a coupon
+ * can be used again only in that period.
  */
 function inPeriod(
   terms: readonly RedeemedTerms[],

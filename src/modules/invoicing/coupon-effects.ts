@@ -48,9 +48,9 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns the remaining amount of a coupon with duration `once` after an invoice that applied the coupon only to usage
- * corrections: the amount before the invoice, plus returned discounts, less what the corrections used. At least 0. Returns 0 for
- * other durations.
+ * Returns the remaining amount of a coupon with duration `once` after an invoice that used the coupon only for usage
+ * corrections: the amount before, plus returned discounts, less what the corrections used. Returns at least 0, and 0
+ * for other durations.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

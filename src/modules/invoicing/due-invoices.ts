@@ -19,8 +19,8 @@ const BATCH_SIZE = 50;
 const EVERY_MS = 1_000;
 
 /**
- * Records each invoice that is due and not paid as overdue, once. Invoices in real time are recorded in the background, those on
- * a test clock when the clock moves.
+ * Records invoices that are due and not paid as overdue, each once. Invoices in real time are recorded in the
+ * background, and invoices on a test clock when the clock moves.
  */
 @Injectable()
 export class DueInvoices implements OnModuleInit {

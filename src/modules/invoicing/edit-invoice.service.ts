@@ -46,7 +46,7 @@ export class EditInvoiceService {
   }
 
   /**
-   * Deletes a draft that was created by request. It has no number, and nothing was posted for it.
+   * Deletes a draft that was created by request. The draft has no number, and nothing was posted for it.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_draft`, `invoice_bills_period`,
    *   `test_clock_advancing`, `test_clock_failed`
    */

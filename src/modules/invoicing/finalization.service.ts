@@ -127,9 +127,10 @@ export class FinalizationService {
   }
 
   /**
-   * Uses the credit and the coupons of drafts, and adds their credit lines to the credited amounts of the lines that they credit.
-   * Adds the credit of negative drafts, which first lowers what their subscriptions owe.
-   * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than JSON can carry
+   * Uses the credit and the coupons of drafts. Adds the amounts of their credit lines to the credited amounts of the
+   * lines that they credit. Adds the credit of negative drafts, which first lowers what their subscriptions owe.
+   * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than
+   *   JSON can carry
    */
   private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);

@@ -192,8 +192,8 @@ function discountsOf({ request, counted }: LateReading): readonly RequestedDisco
 }
 
 /**
- * Returns the billing period that contains `billedFrom`, the start of the period of the invoice of a bill. An empty period at
- * `billedFrom` if the request has no such billing period; null if `billedFrom` is null.
+ * Returns the billing period that contains `billedFrom`, the start of the period of the invoice of a bill. Returns an
+ * empty period at `billedFrom` if the request has no such billing period, and null if `billedFrom` is null.
  */
 function periodOf(
   { subscriptionId, periods }: CorrectingRequest['request'],

@@ -25,9 +25,9 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit from each negative invoice for what its subscription owes, in the caller's transaction, which has locked
-   * the subscription: first for open invoices, then for uncollectible ones, the oldest of each first. Only the rest stays in the
-   * credit balance.
+   * Uses the credit from each negative invoice for what its subscription owes: first for open invoices, then for
+   * uncollectible ones, the oldest of each first. Only the rest stays in the credit balance. Runs in the caller's
+   * transaction, which has locked the subscription.
    */
   async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
@@ -57,9 +57,9 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Returns a function that gives the amount that a subscription owes on earlier invoices. The amounts are read only for customers
-   * with several of these requests, because only then can one new invoice use the credit of another. For other subscriptions the
-   * function returns 0.
+   * Returns a function that gives the amount that a subscription owes on earlier invoices. Reads the amounts only for
+   * customers with several of these requests, because only then can one new invoice use the credit of another. For
+   * other subscriptions the function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

@@ -20,16 +20,16 @@ export function embeddingLevels(line: string): Uint8Array | null {
 }
 
 /**
- * Returns the character to print in place of this one in text that is read from right to left: for an opening bracket the closing
- * one. Most characters have no mirror image and are returned unchanged.
+ * Returns the character to print in place of this one in text that is read from right to left. For an opening bracket
+ * this is the closing bracket. Characters without a mirror image are returned unchanged.
  */
 export function mirrored(character: string): string {
   return bidi.getMirroredCharacter(character) ?? character;
 }
 
 /**
- * Sorts runs of one level each from left to right, as shown: from the highest level down, reverses adjacent runs at that level
- * or above (UAX #9, rule L2). Texts within runs are unchanged.
+ * Sorts runs of one level each into the order shown, from left to right. From the highest level down, reverses adjacent
+ * runs at that level or above (UAX #9, rule L2). Texts within runs are unchanged.
  */
 export function inVisualOrder<Run extends { readonly level: number }>(
   runs: readonly Run[],

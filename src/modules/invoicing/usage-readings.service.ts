@@ -48,7 +48,8 @@ export class UsageReadingsService {
     requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
-    // Blocks events until the commit: an event stored after the last invoice counted the usage must find the subscription closed.
+    // Blocks new events until the commit. An event that is stored after the last invoice counted the usage must find
+    // the subscription closed.
     if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
       await this.blockNewUsage(requests.map(({ customerId }) => customerId));
     }

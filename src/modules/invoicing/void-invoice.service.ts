@@ -66,9 +66,9 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns the discounts of the invoice that are given back to their coupons. The months of a repeating coupon are then
-   * counted from the invoices that remain in effect. A percentage coupon with duration `once` becomes unused if none of these
-   * invoices used it.
+   * Returns the discounts of the invoice that are given back to their coupons. The months of a repeating coupon are
+   * then counted from the invoices that remain in effect. A percentage with duration `once` becomes unused if no other
+   * invoice in effect used it.
    */
   private async couponsOf({
     id,

@@ -42,8 +42,9 @@ export class MrrLedgerCheck implements OnModuleInit {
   }
 
   /**
-   * Returns subscriptions whose recorded revenue differs from their current revenue. Skips subscriptions with due billing or
-   * unrecorded revenue, and subscriptions that a process with a faster clock changed: their items start in the future.
+   * Returns subscriptions whose recorded revenue differs from their current revenue. Skips subscriptions with due
+   * billing or unrecorded revenue. Also skips subscriptions that a process with a faster clock changed, because their
+   * items start in the future of this process.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -14,7 +14,7 @@ import { BillingLocks } from '../billing-locks';
  * Voids credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Refuses while the refund that was issued with the note is pending or has succeeded.
+ * 2. Refuses to void the note if the refund that was issued with it is pending or has succeeded.
  * 3. Takes back the credit that the note gave. The invoice owes again the amount that the note subtracted.
  */
 @Injectable()

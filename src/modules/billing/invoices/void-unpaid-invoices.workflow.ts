@@ -36,8 +36,8 @@ export class VoidUnpaidInvoicesWorkflow {
   ) {}
 
   /**
-   * Locks what `voidOrCreditAll` changes, until the caller's transaction ends. The caller has locked the subscriptions, and no
-   * credit.
+   * Locks what `voidOrCreditAll` changes, until the caller's transaction ends. The caller has locked the subscriptions,
+   * but no credit yet.
    */
   async lock(subscriptionIds: readonly string[]): Promise<LockedInvoices> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);

@@ -82,8 +82,9 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge, and reserves the amount of the charge on it if the charge is pending. Returns null if the
-   * charge has no invoice, or one that cannot be paid or has another customer or currency; the money then becomes credit.
+   * Locks the invoice of a charge, and reserves the amount of the charge on it if the charge is pending. Returns null
+   * if the charge has no invoice, or an invoice that cannot be paid or has another customer or currency. The money then
+   * becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -12,8 +12,8 @@ export interface GivenBackTerms {
   /** Refunded amounts of the invoices that credits and usage corrections reduce, read while their payments are locked. */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events
-   * accepted after that. Late usage of other subscriptions is ignored.
+   * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events that were
+   * accepted after this read. Late usage of other subscriptions is ignored.
    */
   readonly late?: readonly LateUsageRequest[];
   /**
@@ -38,8 +38,8 @@ export interface BillingRequest extends GivenBackTerms {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * `billed`: bills the late usage of the subscription even without other lines. `closed`: the same, for the last invoice of the
-   * subscription, whose usage is closed with it. Undefined: bills late usage only if there are other lines.
+   * `billed`: bills the late usage of the subscription even without other lines. `closed`: does the same on the last
+   * invoice of the subscription, and closes its usage. Undefined: bills late usage only if there are other lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

@@ -9,10 +9,10 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 }
 
 /**
- * Returns the instant of the next automatic charge of an invoice after a payment has ended and its reserve was freed; null if
- * no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any other payment
- *   the next charge of the plan, if any is left, is due now, because the payment may have held back a due charge
+ * Returns the instant of the next automatic charge of an invoice after a payment has ended and its reserve was freed;
+ * null if no further charge is planned.
+ * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any other
+ *   payment, the next charge of the plan is due now, because the payment may have held back a due charge
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -22,8 +22,8 @@ export function nextAttemptAt(
 ): Date | null {
   // Keeps the instant that `closeCollectionAt` set for an invoice that was voided or written off meanwhile.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
-  // Keeps a planned attempt. Beginning an automatic charge clears the plan, so an attempt planned since then is due to another
-  // payment method of the customer.
+  // Keeps a planned attempt. An automatic charge clears the plan when it begins. So this attempt was planned later,
+  // because the customer got another default payment method.
   if (invoice.collectAt !== null) return invoice.collectAt;
   if (wasAttempt) return retry(invoice.attemptCount, now);
   if (invoice.amountPending > 0n) return null;
@@ -47,8 +47,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed. `used_up`: for at
- * least one failed invoice no further attempt is planned or in flight.
+ * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed. `used_up`:
+ * at least one failed invoice has no further attempt planned or in flight.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

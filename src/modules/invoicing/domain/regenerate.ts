@@ -47,9 +47,9 @@ export function isNoLongerOwed(
 }
 
 /**
- * Returns the draft that regenerates a void invoice. It has the same charges, the usage that is still to be billed, and the
- * same credits, limited to what is now left of the lines that they credit. Discounts and taxes are those of the context.
- * Charges in advance for periods that are over are earned at once, not deferred.
+ * Returns the draft that regenerates a void invoice. The draft has the same charges, the usage that is still to be
+ * billed, and the same credits. Credits are limited to what is now left of the lines that they credit. Discounts and
+ * taxes are those of the context. Charges in advance for periods that are over are earned at once, not deferred.
  *
  * @param context has the finalized lines of the items that the void invoice credits
  */

@@ -51,8 +51,8 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts with charges in advance for unearned time that is about to be credited. They are finalized first, because
- * only a finalized charge can be credited.
+ * Returns the drafts with charges in advance whose unearned time is about to be credited. These drafts must be
+ * finalized first, because only a finalized charge can be credited.
  */
 export function draftsWithCreditedCharges(
   drafts: readonly WaitingDraft[],

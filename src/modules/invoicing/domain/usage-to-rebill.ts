@@ -15,8 +15,8 @@ export interface UsageToRebill {
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out a period that the invoice billed first if the amount
- * still to be billed equals the amount of its lines: these lines are billed again as they are.
+ * Returns the usage of a void invoice that must be rated again. Leaves out a period that this invoice billed first, if
+ * the amount still to be billed equals the amount of its lines. These lines are billed again unchanged.
  * @param usage as counted now, with the amounts that invoices in effect billed for it
  */
 export function usageToRebill(
