@@ -17,8 +17,8 @@ export interface SubscriptionPreview {
 
 /**
  * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
- * subscription. The preview first finalizes the drafts that would be finalized before this invoice, because they use
- * coupons and credit, and rolls this back.
+ * subscription. Drafts that would be finalized before this invoice use coupons and credit, so the preview finalizes
+ * them first and rolls this back.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {

@@ -32,8 +32,8 @@ export interface CorrectionTerms {
   /** Returns true if a discount returns to its coupon when the discounted usage is taken back. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /**
-   * Returns the terms for usage that is added to its first bill, and takes the discounts of this usage from the coupons. Null
-   * if the first bill is unknown.
+   * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Takes the
+   * discounts of this usage from the coupons. Returns null if the first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records the amount, at list prices, of usage that is taken back. */

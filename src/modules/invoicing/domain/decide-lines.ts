@@ -189,7 +189,9 @@ export function trueUpLine(
   };
 }
 
-/** Returns one credit for each charge of the item with an unused part. The credit includes the true-ups of the charge. */
+/**
+ * Returns a credit for each charge of the item that has an unused part. A credit includes the true-ups of its charge.
+ */
 function creditLines(
   request: CreditLineRequest,
   context: LineContext,

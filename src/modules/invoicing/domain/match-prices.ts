@@ -1,6 +1,6 @@
 import type { Price } from '../../../core/rating';
 
-/** A price in a simulation: a sold one, or its replacement. */
+/** A sold price, or the price that replaces it in a simulation. */
 export interface NamedPrice {
   readonly name: string;
   readonly meterId: string | null;

@@ -15,7 +15,8 @@ const paid = {
 } as unknown as Invoice;
 
 /**
- * Amounts given back of the invoice. Later invoices credited `laterMinor`; `held` follows from this and from the notes.
+ * Amounts given back of the invoice. `held` is calculated from the credit notes and from `laterMinor`, which later
+ * invoices credited.
  */
 function given(amounts: Partial<GivenBack> = {}, laterMinor = 0n): GivenBack {
   const parts = {
