@@ -1,6 +1,6 @@
 /**
- * Prints `N passed, N failed` from the results Jest wrote as JSON: `node scripts/count-tests.mjs <file>`. A file of tests
- * that could not be run, and a run that left no results, count as failed: they are not zero failures.
+ * Prints `N passed, N failed` from the results that Jest wrote as JSON: `node scripts/count-tests.mjs <file>`. Counts a
+ * test file that could not be run, and a run without results, as failed.
  */
 import { readFileSync } from 'node:fs';
 

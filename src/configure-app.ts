@@ -137,8 +137,8 @@ function isCounted(request: Request): boolean {
 }
 
 /**
- * Returns middleware that parses JSON bodies and keeps the bytes of provider webhooks. NDJSON is left to its handler. A request
- * without a body gets an empty object.
+ * Returns middleware that parses JSON bodies. Provider webhooks keep their bytes, NDJSON is left to its handler, and a
+ * request without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.refuseBodiesOnStop(jsonParser(limit));

@@ -3,8 +3,8 @@ import { Client } from 'pg';
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
 /**
- * Kills this process like `kill -9` when it sends that many statements to the database: before, within or after any transaction,
- * and between a commit and its answer.
+ * Kills this process like `kill -9` when it sends the given number of statements to the database. Depending on the
+ * number, it dies before, within or after a transaction, or between a commit and its answer.
  */
 export function killAfter(statements: number): void {
   const prototype = Client.prototype as unknown as { query: Query };

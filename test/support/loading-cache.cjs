@@ -63,8 +63,8 @@ function keepPaths() {
 }
 
 /**
- * Keeps the text of each module as it runs, and V8's code of it, until its file changes. The code includes the functions that were
- * called so far. Call this after the last change of `Module._extensions`.
+ * Keeps the text that runs for each module, and V8's code of it, until the file of the module changes. The code
+ * includes the functions that were called so far. Call this after the last change of `Module._extensions`.
  * @param compiler changes when the same file is compiled to another text
  * @param maps names of source maps by file name
  */

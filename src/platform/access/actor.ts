@@ -29,7 +29,8 @@ export function currentCall(): Call | undefined {
 }
 
 /**
- * Runs a command with all scopes, because its user can write to the database anyway. Its changes have the actor `command:<name>`.
+ * Runs a command with all scopes, because the user of a command line can write to the database anyway. The changes of
+ * the command have the actor `command:<name>`.
  * @param name such as `keys create`
  */
 export function actAsCommand(

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types that `pg` reads and writes without conversion, each with the type that a value in text form is cast to. The cast
- * needs no length, because the column checks it.
+ * Column types that `pg` reads and writes without conversion. Each maps to the type that a value in text form is cast
+ * to. The cast needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],

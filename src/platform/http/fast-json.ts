@@ -4,7 +4,7 @@ import { etagOf } from './versions';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Replaces Express's `json` for plain answers, because reading its settings and headers takes half of its time. All
+ * Replaces Express's `json` for plain answers: Express spends half of its time on reading settings and headers. All
  * other answers use the original. Sets the `ETag` of a body that has one.
  */
 export function useFastJson({ response }: Express): void {

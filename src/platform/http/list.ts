@@ -128,7 +128,8 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor` when the cursor is not an encoded id with this prefix, after which a value may follow
+ * @throws {ProblemError} `invalid_cursor` if the cursor is not an encoded id with this prefix, or such an id and a
+ * value
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {

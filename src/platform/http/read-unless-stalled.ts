@@ -39,7 +39,7 @@ export async function* readUnlessStalled<Piece>(
       yield next.value;
     }
   } finally {
-    // A pending `next` would delay `return` until its chunk arrives.
+    // Does not call `return` while a `next` is pending, because `return` would wait for the chunk of that `next`.
     if (!isWaiting) await pieces.return?.();
   }
 }

@@ -14,7 +14,7 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
-  /** Resource that the answer will describe, if a gateway call is made between claim and answer. */
+  /** Resource that the answer will describe. Null if the key is claimed and answered in one transaction. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
   /** End of the lease of the process that answers in a later transaction. Null: claimed without a lease. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;

@@ -83,7 +83,10 @@ export class IdempotencyRepository {
     await this.database.query(COMPLETE_KEY, [key, ...columnsOf(answer)]);
   }
 
-  /** Stores the answer for the key that was claimed for this resource. Returns false if no key was, or if it has an answer. */
+  /**
+   * Stores the answer for the key that was claimed for this resource. Returns false if no key was claimed, or if the
+   * key has an answer.
+   */
   async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
     const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
     return rows.length > 0;

@@ -64,7 +64,7 @@ export class Idempotency {
 
   /**
    * Executes work with a gateway call between two transactions. The work calls `claimFor` in its first transaction and
-   * `completeFor` in its last. If it claims nothing, its answer is stored afterwards.
+   * `completeFor` in its last. If the work claims nothing, its answer is stored afterwards.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -87,7 +87,7 @@ export class Idempotency {
 
   /**
    * Claims the key of the current request, if any, in the transaction that creates the resource. Call it first in that
-   * transaction, because a request that loses the race must have had no effect.
+   * transaction, because a request that finds the key taken must have had no effect.
    * @param lease of the process that answers in a later transaction
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {

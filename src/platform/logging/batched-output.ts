@@ -9,9 +9,9 @@ interface LeveledStream extends DestinationStream {
 }
 
 /**
- * Writes lines up to level `info` at the end of the turn of the event loop, so that requests answered together need one system
- * call (otherwise these calls take 5 % of the time of a usage event). Writes lines above `info` at once, after the pending ones,
- * and the last lines when the process exits.
+ * Writes lines up to level `info` at the end of the turn of the event loop. Requests answered together then need one
+ * system call; one call per line takes 5 % of the time of a usage event. Writes lines above `info` at once, after the
+ * pending ones, and the last lines when the process exits.
  * @param output writes synchronously
  */
 export function batchedOutput(output: DestinationStream): DestinationStream {

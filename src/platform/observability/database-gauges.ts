@@ -23,8 +23,8 @@ export class DatabaseGauges {
   constructor(private readonly metrics: Metrics) {}
 
   /**
-   * Registers gauges that `measure` sets together. Concurrent scrapes share one measurement. If it fails or takes longer than
-   * 2 s, the gauges have no value, so that other metrics do not wait.
+   * Registers gauges that `measure` sets together. Concurrent scrapes share one measurement. If the measurement fails
+   * or takes longer than 2 s, the gauges have no value, so that other metrics do not wait.
    */
   register<const Described extends readonly GaugeDescription<string>[]>(
     described: Described,

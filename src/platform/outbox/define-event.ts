@@ -21,8 +21,9 @@ export type EventDefinition = Pick<
 const definitions = new Map<string, EventDefinition>();
 
 /**
- * Returns a function that defines the event types of a resource. Its arguments: type, meaning, and the fields of the example
- * that differ from the example of the resource. The catalogue and its documentation are generated from the definitions.
+ * Returns a function that defines an event type of a resource. The arguments of that function are the type, its
+ * meaning, and the fields of the example that differ from the example of the resource. The event catalogue and its
+ * documentation are generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(
   dto: Type<Dto>,

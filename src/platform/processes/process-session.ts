@@ -33,10 +33,12 @@ const FORMER_PROCESSES = `
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
- * Holds the connection that proves that this process is alive, with an advisory lock on the number of the process. Leases have
- * this number, and are taken over as soon as its lock is free. After a lost connection the process gets a new number. Work under
- * the old number may then be taken over while this process still runs it, so the new owner checks the state of the work before it
- * repeats any of it. Without a number no work starts, because no other process could see that this one died.
+ * Holds the connection that proves that this process is alive: the connection has an advisory lock on the number of the
+ * process. Leases have this number, and other processes take them over as soon as the lock is free.
+ *
+ * After a lost connection the process gets a new number. Other processes may then take over work under the old number
+ * while this process still runs it, so the new owner checks the state of the work before it repeats any of it. Without
+ * a number no work starts, because no other process could see that this one died.
  */
 @Injectable()
 export class ProcessSession implements OnModuleInit, OnApplicationShutdown {

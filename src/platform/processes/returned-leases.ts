@@ -64,8 +64,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Runs work, and gives the lease back after an error that leaves work to do. If this process had no number, it keeps the lease:
-   * `AbandonedWork` releases it like that of a dead process.
+   * Runs work, and gives the lease back after an error that leaves work to do. A process without a number keeps the
+   * lease: `AbandonedWork` releases it like the lease of a dead process.
    */
   private async runUnderLease<Result>(
     lease: HeldLease,

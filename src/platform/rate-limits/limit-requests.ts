@@ -44,8 +44,9 @@ function limitOf(
 type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Middleware that identifies the caller with `identify`, and refuses callers above their limit for the minute. The limit of an
- * address does not apply to a valid credential, so that somebody at the same address cannot lock others out.
+ * Returns middleware that identifies the caller with `identify`, and refuses callers above their limit for the minute.
+ * The limit of an address does not apply to a valid credential, so that other callers at
+ * the same address cannot lock its holder out.
  */
 export function limitRequests(
   identify: LimitMiddleware,

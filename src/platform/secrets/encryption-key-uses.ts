@@ -24,7 +24,10 @@ const INSERT = `
 /** Serialises two processes that start at once with different keys: the second one sees the row of the first. */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
-/** First key of the advisory locks that processes share on the key they seal with. */
+/**
+ * First key of the advisory locks that show which encryption keys are in use. Each process shares a lock on the id of
+ * the encryption key with which it seals.
+ */
 export const SEALING_LOCK_CLASS = 720_576;
 
 const IS_UNUSED = `SELECT pg_try_advisory_xact_lock(${SEALING_LOCK_CLASS}, hashtext($1)) AS unused`;

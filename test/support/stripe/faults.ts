@@ -1,8 +1,9 @@
 import { type OperationName } from './parameters';
 
 /**
- * A fault of one request. `before` means without effect, `after` with the effect done and its answer stored.
- * A request that hangs before its effect takes effect when it is released, also if its client has gone by then.
+ * A fault of one request. `before` means without effect, `after` with the effect done and its answer stored. If a
+ * request hangs before its effect, the effect takes place when the request is released, even if its client has gone by
+ * then.
  */
 export type Fault =
   | 'reset_before'

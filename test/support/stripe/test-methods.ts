@@ -12,8 +12,8 @@ export interface BankBehaviour {
   readonly attach?: Decline;
   readonly charge: 'approved' | Decline;
   /**
-   * When the customer must authenticate: `until_set_up` only until a setup intent or a payment with
-   * `setup_future_usage` saved the method for later; `on_session` never when the customer is absent.
+   * When the customer must authenticate. `until_set_up`: only until a setup intent, or a payment with
+   * `setup_future_usage`, has saved the method for later. `on_session`: only while the customer is present.
    */
   readonly authentication: 'never' | 'always' | 'until_set_up' | 'on_session';
   readonly dispute?: 'fraudulent' | 'product_not_received' | 'inquiry' | 'bank_return';
