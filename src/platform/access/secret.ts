@@ -27,7 +27,7 @@ export function isSecret(text: string): boolean {
   );
 }
 
-/** Returns the SHA-256 under which a secret is stored. Its 256 random bits need no slower hash. */
+/** Returns the SHA-256 under which a secret is stored. A secret has 256 random bits, so it needs no slower hash. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }

@@ -78,7 +78,7 @@ export class AuditTrail {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the parameters of `auditSql` for the current operation. Call it in a transaction. */
+  /** Returns the parameters of `auditSql` for the current operation. Must be called in a transaction. */
   entryParameters(): readonly unknown[] {
     const { id, createdAt, actorType, actorId, operation, requestId, address } = this.entry();
     return [id, createdAt, actorType, actorId, operation, requestId, address];

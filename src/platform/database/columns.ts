@@ -6,7 +6,7 @@ const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
 
 /** Foreign key of an id column. */
 interface ReferenceOptions {
-  /** Name of the entity class that the id belongs to. Without it, the column has no foreign key. */
+  /** Name of the entity class whose id the column holds. Absent: the column has no foreign key. */
   readonly to?: string;
   readonly onDelete?: 'CASCADE';
 }

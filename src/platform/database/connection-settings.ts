@@ -59,7 +59,8 @@ export async function prepareConnection(
   connection: ClientBase,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 ): Promise<void> {
-  // The connection may break while neither the pool nor a caller listens. Its next statement then fails.
+  // The connection may break while neither the pool nor a caller listens. The next statement on the connection then
+  // fails.
   connection.on('error', () => undefined);
   const settings = Object.entries(sessionSettings(statementTimeoutMs));
   await connection.query(settings.map(([name, value]) => `SET ${name} = '${value}'`).join('; '));

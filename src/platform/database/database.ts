@@ -55,7 +55,7 @@ export class Database {
     return withRetries(tries, () => this.turns.runPiece(once));
   }
 
-  /** Runs an autocommit statement. Repeats it after a deadlock or serialization failure, up to three attempts. */
+  /** Runs an autocommit statement, up to three times if deadlocks or serialization failures occur. */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
     return withRetries(TRIES, statement);
@@ -320,7 +320,7 @@ export class Database {
     return this.requiredTransaction();
   }
 
-  /** Runs the callback after the open transaction has committed; never if it rolls back. At once if no transaction is open. */
+  /** Runs the callback after the open transaction has committed, or at once if none is open. Never after a rollback. */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;
     if (currentTransaction === undefined) callback();

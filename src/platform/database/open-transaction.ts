@@ -4,8 +4,8 @@ import type { QueryRunner } from 'typeorm';
 export interface OpenTransaction {
   readonly runner: QueryRunner;
   readonly afterCommit: (() => void)[];
-  /** Client-side timeout of its statements, if longer than the default. */
+  /** Client-side timeout of the statements of the transaction, if longer than the default. */
   answerTimeoutMs?: number;
-  /** True once the transaction has ended. Its connection may then belong to another one. */
+  /** True once the transaction has ended. The connection may then belong to another transaction. */
   isOver?: true;
 }

@@ -44,7 +44,10 @@ export class Partitions {
     }
   }
 
-  /** Drops the oldest partition that ended by an instant. Returns its name; null if there is none, or it is in use. */
+  /**
+   * Drops the oldest partition that ended by an instant. Returns the name of the partition; null if there is none, or
+   * the partition is in use.
+   */
   async dropOldest(table: string, before: Date): Promise<string | null> {
     const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);
     if (oldest === undefined) return null;

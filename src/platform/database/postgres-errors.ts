@@ -117,7 +117,7 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
   ].join('|'),
 );
 
-/** SQLSTATEs that end a session independently of its statement, including those of poolers. */
+/** SQLSTATEs that end a session independently of the current statement, including SQLSTATEs of poolers. */
 const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 
 /** Form of SQLSTATEs. Some socket error codes have it too. */

@@ -23,7 +23,7 @@ export interface ProblemDefinition {
   readonly kind: ProblemKind;
   /** Short text, the same for every occurrence. */
   readonly title: string;
-  /** Explains, for the documentation, when it occurs and what the caller can do. */
+  /** Explains, for the documentation, when the error occurs and what the caller can do. */
   readonly meaning: string;
 }
 

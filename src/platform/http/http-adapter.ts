@@ -20,7 +20,10 @@ export class HttpAdapter extends ExpressAdapter {
   }
 }
 
-/** Makes the prototype of a class inherit from `base`, and returns it. Both have the same base class. */
+/**
+ * Makes the prototype of a class inherit from `base`, and returns that prototype. Both prototypes have the same base
+ * class.
+ */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;
 }

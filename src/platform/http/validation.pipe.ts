@@ -25,7 +25,7 @@ class FieldsPipe implements PipeTransform {
   constructor(private readonly fields: ValidationPipe) {}
 
   transform(value: unknown, argument: ArgumentMetadata): unknown {
-    // A text in the path has no fields to validate. Skipping it saves two promises.
+    // A text in the path has no fields to validate. Skipping its validation saves two promises.
     if (argument.type === 'param' && argument.metatype === String) return value;
     if (isValid(argument, value)) return value;
     const isFreeForm =

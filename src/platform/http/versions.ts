@@ -3,7 +3,10 @@ import type { Request } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Key of the entity tag on the DTO of a response. A symbol, because JSON leaves out properties with such a key. */
+/**
+ * Key of the entity tag on the DTO of a response. The key is a symbol, because JSON leaves out properties with such a
+ * key.
+ */
 const ETAG = Symbol('ETag');
 
 interface Tagged {

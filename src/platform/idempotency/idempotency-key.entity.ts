@@ -10,7 +10,10 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_expires_at_index', ['expiresAt'])
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
-  /** The id of the principal and a line break, both absent for a call without a credential, then the key as the client sent it. */
+  /**
+   * Key as the client sent it. The id of the principal and a line break precede the key, except for a call without a
+   * credential.
+   */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
@@ -18,7 +21,10 @@ export class IdempotencyKeyEntity {
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
   /** End of the lease of the process that answers in a later transaction. Null: claimed without a lease. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
-  /** Number of the process that has the lease. Its death ends the lease. Null: no lease, or one of a former version. */
+  /**
+   * Number of the process that has the lease. The death of that process ends the lease. Null: no lease, or one of a
+   * former version.
+   */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;
   @Column({ type: 'json', nullable: true }) readonly answerHeaders!: Record<string, string> | null;

@@ -63,7 +63,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return [...this.loops.values()].map(({ work }) => work);
   }
 
-  /** Pauses all due work while the condition holds. It is evaluated before each run. */
+  /** Pauses all due work while the condition is true. The condition is evaluated before each run. */
   pauseWhile(condition: () => boolean): void {
     this.pauseConditions.push(condition);
   }
@@ -74,7 +74,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
-  /** Starts no further runs of due work. This is the first shutdown hook. */
+  /** Starts no further runs of due work. Runs first in a shutdown. */
   onModuleDestroy(): void {
     this.running = false;
     for (const loop of this.loops.values()) loop.wake();
@@ -84,7 +84,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     await Promise.all([...this.loops.values()].map(({ ended }) => ended));
   }
 
-  /** Runs the named work at once instead of after its pause; again after the current run, if it is running. */
+  /** Runs the named work at once instead of after its pause. If the work is running, runs it again afterwards. */
   wake(name: string): void {
     const loop = this.loops.get(name);
     if (loop === undefined) return;

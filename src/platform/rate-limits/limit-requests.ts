@@ -45,8 +45,8 @@ type LimitMiddleware = (request: Request, response: Response, next: NextFunction
 
 /**
  * Returns middleware that identifies the caller with `identify`, and refuses callers above their limit for the minute.
- * The limit of an address does not apply to a valid credential, so that other callers at
- * the same address cannot lock its holder out.
+ * The limit of an address does not apply to a valid credential, so that other callers at the same address cannot lock
+ * its holder out.
  */
 export function limitRequests(
   identify: LimitMiddleware,
