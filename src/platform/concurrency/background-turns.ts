@@ -5,7 +5,7 @@ import { ConcurrencyLimiter } from './concurrency-limiter';
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Limits the pause of all background work after a piece, so that background work continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Limits the pause of work whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Limits the additional pause of work whose piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**

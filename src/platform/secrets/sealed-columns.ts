@@ -6,7 +6,7 @@ export interface SealedColumn {
   /** Column of the primary key, a text. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner of the text in the row with this key, to which the text is bound. */
+  /** Returns the owner to which the text of the row with this key is bound. */
   readonly ownerOf: (key: string) => string;
 }
 

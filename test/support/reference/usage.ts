@@ -221,7 +221,10 @@ export class Usage {
     this.onLate(usage.subscription);
   }
 
-  /** Returns the events of a period in the order of their timestamps; of two at one instant, the one accepted first. */
+  /**
+   * Returns the events of a period in the order of their timestamps. Of two events at one instant, the one accepted
+   * first precedes.
+   */
   private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
     const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
     return counted.sort((one, other) => one.at - other.at);
