@@ -4,12 +4,12 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
-/** Serialises insertions of endpoints until the transaction ends, so that their count stays correct. */
+/** Blocks other insertions of endpoints until the transaction ends, so that the counted number stays correct. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
 const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';
 
-/** Reads and writes endpoints. No method returns deleted endpoints. */
+/** No method returns deleted endpoints. */
 @Injectable()
 export class WebhookEndpointsRepository {
   constructor(private readonly database: Database) {}
@@ -29,17 +29,17 @@ export class WebhookEndpointsRepository {
     return this.endpoints.findOneBy({ id, deletedAt: IsNull() });
   }
 
-  /** Locks the endpoint until the transaction ends. Deliveries to it can still be created. */
+  /** Locks until the transaction ends. Meanwhile, deliveries to the endpoint can be created. */
   lock(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'for_no_key_update');
   }
 
-  /** Locks the endpoint until the transaction ends. No delivery to it can be created meanwhile. */
+  /** Locks until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
   lockExclusive(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'pessimistic_write');
   }
 
-  /** Locks all active endpoints until the transaction ends. Deliveries to them can still be created. */
+  /** Locks all active endpoints until the transaction ends. Meanwhile, deliveries to the endpoints can be created. */
   lockActive(): Promise<readonly WebhookEndpoint[]> {
     this.database.requireTransaction();
     return this.database.select(WebhookEndpointEntity, LOCK_ACTIVE, []);
@@ -57,7 +57,6 @@ export class WebhookEndpointsRepository {
     return query.page(this.database, WebhookEndpointEntity, request);
   }
 
-  /** Writes the fields that an update, a rotation or a deletion may change. */
   async update(endpoint: WebhookEndpoint): Promise<void> {
     const { url, events, description, isActive, ordered, disabledReason, metadata } = endpoint;
     const { version, deletedAt, updatedAt } = endpoint;

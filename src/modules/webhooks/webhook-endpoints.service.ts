@@ -52,8 +52,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Returns the new endpoint once the changes of earlier events can be read (see `Outbox.waitForUncommittedEvents`).
-   * Earlier events are not sent to the endpoint.
+   * Registers an endpoint. Events that were recorded earlier are not sent to the endpoint. Waits until the changes that
+   * these events report can be read ({@link Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -83,7 +83,7 @@ export class WebhookEndpointsService {
     return endpoint;
   }
 
-  /** Returns the names that match no event type of the catalogue. */
+  /** Returns the names and patterns that match no existing event type. */
   unknownEvents(names: readonly string[]): readonly string[] {
     return unknownNames(
       names,
@@ -114,7 +114,7 @@ export class WebhookEndpointsService {
       await this.requireAllowed(change.url);
     }
     return this.database.transaction(async () => {
-      // Creating a delivery depends on `ordered`, so no delivery may be created while it changes.
+      // No delivery may be created while `ordered` changes, because only deliveries to ordered endpoints have heads.
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
       assertVersion(expected, before);
@@ -136,7 +136,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Deletes an endpoint and its secrets. The row stays for the deliveries that refer to it.
+   * Deletes the secrets of an endpoint, discards its pending deliveries and marks it as deleted. The row stays, because
+   * deliveries refer to it.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
@@ -163,7 +164,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Creates a new secret. Deliveries are signed with the previous one as well for 24 hours.
+   * Creates a new secret. For 24 hours, deliveries are signed with the previous secret too.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `too_many_webhook_secrets`
    */
   rotateSecret(id: string): Promise<RotatedSecret> {
@@ -179,8 +180,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Disables an endpoint because of its responses. `gone` also discards its pending deliveries.
-   * Does nothing when the endpoint is inactive or deleted already, or has another URL by now.
+   * Disables an endpoint because of its responses. With `gone`, also discards the pending deliveries. Does nothing if
+   * the endpoint is already inactive or deleted, or if its URL has changed since the request.
    */
   disable({ id, url }: Pick<WebhookEndpoint, 'id' | 'url'>, reason: DisabledReason): Promise<void> {
     return this.database.transaction(async () => {
@@ -198,20 +199,22 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Returns the endpoint, locked until the caller's transaction ends.
+   * Returns the endpoint, locked until the caller's transaction ends. Meanwhile, deliveries to the endpoint can be
+   * created.
    * @throws {ProblemError} `webhook_endpoint_not_found`
    */
   async lock(id: string): Promise<WebhookEndpoint> {
     return (await this.endpoints.lock(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
-  /** Locks the endpoint. No delivery to it can be created until the transaction ends. */
+  /** Locks the endpoint until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
   private async lockExclusive(id: string): Promise<WebhookEndpoint> {
     return (await this.endpoints.lockExclusive(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
   /**
-   * Refuses a URL whose target is not allowed. Call it outside transactions, because it may resolve a host name.
+   * Refuses a URL whose target is not allowed. Must not be called in a transaction, because a host name may be
+   * resolved.
    * @throws {ProblemError} `webhook_url_not_allowed`
    */
   private async requireAllowed(url: string): Promise<void> {

@@ -12,7 +12,7 @@ export class WebhookSecretsRepository {
     await this.database.insert(WebhookSecretEntity, secret);
   }
 
-  /** Returns the current secret, then the replaced ones that have not expired, the newest first. */
+  /** Returns the current secret, then the replaced secrets that have not expired, newest first. */
   findValid(endpointId: string, now: Date): Promise<readonly WebhookSecret[]> {
     return this.secrets.find({
       where: [

@@ -20,7 +20,9 @@ export interface RotatedSecret {
   readonly previousExpiresAt: Date;
 }
 
-/** Secrets of endpoints, encrypted at rest. Changes run in the transaction that locked the endpoint. */
+/**
+ * Secrets are stored encrypted. Methods that change secrets must be called in the transaction that locked the endpoint.
+ */
 @Injectable()
 export class WebhookSecretsService implements OnModuleInit {
   constructor(
@@ -38,14 +40,14 @@ export class WebhookSecretsService implements OnModuleInit {
     });
   }
 
-  /** Creates the first secret of an endpoint. */
+  /** Creates the first secret of a new endpoint. */
   async create(endpointId: string, now: Date): Promise<void> {
     await this.insertNew(endpointId, now);
   }
 
   /**
-   * Returns the secrets that a delivery sent now is signed with: the current one, then the replaced ones that have not
-   * expired, the newest first. Empty when the endpoint does not exist or was deleted.
+   * Returns the secrets that sign a delivery at this time: the current secret, then the replaced secrets that have not
+   * expired, newest first. Empty if the endpoint does not exist or was deleted.
    */
   async validSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
     const valid = await this.secrets.findValid(endpointId, now);
@@ -53,8 +55,8 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Creates a new current secret. The previous one stays valid for 24 hours, like all secrets replaced within that time,
-   * because a receiver may still use any of them.
+   * Creates a new current secret. The previous secret stays valid for 24 hours, because receivers may still use it.
+   * Earlier replaced secrets keep their own expiry.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
@@ -70,7 +72,6 @@ export class WebhookSecretsService implements OnModuleInit {
     return { secret: await this.insertNew(endpointId, now), previousExpiresAt };
   }
 
-  /** Deletes all secrets of a deleted endpoint. */
   async deleteAll(endpointId: string): Promise<void> {
     await this.secrets.deleteAll(endpointId);
   }

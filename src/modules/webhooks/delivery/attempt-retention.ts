@@ -9,7 +9,9 @@ const MONTHS = 3;
 const DAY_MS = 86_400_000;
 const TABLE = 'webhook_attempt';
 
-/** Creates the partitions of the coming months for attempts, and drops those whose retention has ended. */
+/**
+ * Creates partitions of `webhook_attempt` for the coming months, and drops partitions whose retention time has ended.
+ */
 @Injectable()
 export class AttemptRetention implements OnModuleInit {
   private readonly logger = new Logger('webhook-attempt-retention');
@@ -29,7 +31,7 @@ export class AttemptRetention implements OnModuleInit {
     });
   }
 
-  /** Drops one partition at most. Returns true if it did. */
+  /** Drops at most one partition. Returns true if one was dropped. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     await this.partitions.createMonths(TABLE, now, MONTHS);

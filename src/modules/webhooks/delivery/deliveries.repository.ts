@@ -7,8 +7,8 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * Due deliveries to active endpoints. Reads them endpoint by endpoint, because the indexes begin with the endpoint. For an
- * ordered endpoint, only the first delivery of each object is due.
+ * SQL for due deliveries to active endpoints. Reads endpoint by endpoint, because the indexes begin with the endpoint.
+ * For an ordered endpoint, only the first pending delivery of each object counts.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -24,30 +24,35 @@ export const WAITING_DELIVERIES: WaitingRows = {
   dueAt: 'due_at',
 };
 
-/** A delivery that this process may attempt until its lease ends. */
+/** A delivery that this process may attempt until the lease ends. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;
   /** Number of attempts that have ended. */
   readonly attempts: number;
+  /** Fencing token of the claim. */
   readonly fence: number;
 }
 
-/** Number of deliveries that may be claimed for an endpoint now. */
 export interface Capacity {
   readonly endpointId: string;
+  /** Number of deliveries that may be claimed now. */
   readonly free: number;
   readonly ordered: boolean;
 }
 
-/** An attempt that ended, with the new status of its delivery. */
 export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
-  /** False if the event had no data, so that no request was sent. Such an attempt does not count for the endpoint's health. */
+  /**
+   * False if no request was sent, because the event had no data. The attempt then does not count as a failure of the
+   * endpoint.
+   */
   readonly isSent: boolean;
+  /** New status of the delivery. */
   readonly status: DeliveryStatus;
+  /** Time of the next attempt; null: none. */
   readonly dueAt: Date | null;
 }
 
@@ -56,9 +61,10 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only. The key share lock orders this against a deletion: the deletion either
- * waits and discards these rows, or commits first and no row is inserted. ON CONFLICT locks the head of an object even
- * when the update leaves it unchanged.
+ * Inserts deliveries to active endpoints only, and the heads of ordered endpoints.
+ * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
+ *   discards these deliveries. If the deletion is first, no delivery is inserted.
+ * - ON CONFLICT locks the head of an object even if the condition on the update does not hold.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -85,7 +91,7 @@ const INSERT = `
   )
   SELECT count(*)::int AS made FROM made`;
 
-/** Claims due deliveries up to the free capacity of each endpoint, the oldest due time first. */
+/** Claims due deliveries up to the free capacity of each endpoint, earliest due time first. */
 const CLAIM = `
   WITH claimed AS (
     SELECT due.id FROM unnest($3::varchar[], $4::integer[]) AS endpoint (id, free)
@@ -100,8 +106,9 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes results whose fence is that of the newest claim: a result of a process that outlived its lease is ignored. Also
- * updates the health of the endpoints: one success resets the time since which an endpoint has been failing.
+ * Writes results whose fence is that of the newest claim, so that a result is ignored if the lease had ended and the
+ * delivery was claimed again. Also maintains `webhook_failure`: a success deletes the row of the endpoint, and a
+ * failure inserts one if there is none.
  */
 const RECORD = `
   WITH result AS (
@@ -135,7 +142,7 @@ const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
   WHERE endpoint_id = $1 AND status = 'pending'`;
 
-/** Leaves out deliveries whose event has a newer delivery to the same endpoint, in any status. */
+/** Condition: the event has no newer delivery to the same endpoint, in any status. */
 const NOT_RETRIED = `
   NOT EXISTS (
     SELECT FROM webhook_delivery AS later
@@ -151,7 +158,7 @@ export class DeliveriesRepository {
 
   /**
    * Inserts deliveries of one kind, due at once. Skips deliveries to inactive or deleted endpoints. Returns the number
-   * inserted.
+   * of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
@@ -169,7 +176,7 @@ export class DeliveriesRepository {
     return row?.made ?? 0;
   }
 
-  /** Claims due deliveries and leases them to the caller. */
+  /** Claims due deliveries up to the free capacity of each endpoint, and leases them to this process. */
   async claim(
     now: Date,
     leaseEndsAt: Date,
@@ -190,8 +197,8 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Writes attempts that ended. Returns the ids of the deliveries whose result was written: they are pending, and were not
-   * claimed again.
+   * Writes the results of attempts. Returns the ids of the deliveries whose result was written. A result is ignored if
+   * the delivery was claimed again or is no longer pending.
    */
   record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
     return this.database.transaction(async () => {
@@ -238,7 +245,7 @@ export class DeliveriesRepository {
       .page(this.database, WebhookDeliveryEntity, request);
   }
 
-  /** Returns up to `limit` deliveries to these endpoints that were not retried yet, the oldest first. */
+  /** Returns up to `limit` matching deliveries that are the newest of their event and endpoint, oldest first. */
   async findUnretried(
     { eventType, statuses, created }: Omit<DeliveryFilter, 'endpointId'>,
     endpointIds: readonly string[],

@@ -18,7 +18,6 @@ import { DELIVERY_WORK } from './delivery-claims';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 
-/** Reads and retries deliveries, and sends test deliveries. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -55,7 +54,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends a test event to an endpoint, regardless of its subscribed events.
+   * Sends a test event to an endpoint, whether or not the endpoint subscribed to `webhook_endpoint.tested`.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`
    */
   test(endpointId: string): Promise<Delivery> {
@@ -72,7 +71,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Creates a new delivery of the same event as a delivery that has ended, with the same event id.
+   * Retries a delivery that has ended: creates a new delivery of the same event, with the same event id.
    * @throws {ProblemError} `webhook_delivery_not_found`, `webhook_delivery_pending`, `webhook_endpoint_inactive`
    */
   retry(id: string): Promise<Delivery> {
@@ -81,7 +80,7 @@ export class DeliveriesService {
       if (delivery.status === 'pending') throw webhookDeliveryPending(id);
       await this.activeEndpoint(delivery.endpointId);
       const event = (await this.events.lock([delivery.eventId])).get(delivery.eventId);
-      // The event was deleted with its deliveries meanwhile.
+      // Undefined: the event and its deliveries were deleted meanwhile.
       if (event === undefined) throw webhookDeliveryNotFound(id);
       const made = await this.createDelivery(event, delivery.endpointId, 'retry', this.clock.now());
       await this.audit.record({

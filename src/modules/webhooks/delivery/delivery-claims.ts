@@ -7,7 +7,7 @@ export const DELIVERY_WORK = 'webhook-deliveries';
 
 const LEASE_MS = 60_000;
 
-/** Claims deliveries for this process. Its claims are released when the process dies. */
+/** Claims deliveries for this process. If the process dies, its claims are released. */
 @Injectable()
 export class DeliveryClaims implements OnModuleInit {
   constructor(
@@ -25,7 +25,7 @@ export class DeliveryClaims implements OnModuleInit {
     });
   }
 
-  /** Claims due deliveries up to the free capacity of each endpoint. */
+  /** Claims due deliveries up to the free capacity of each endpoint, for {@link LEASE_MS}. */
   claim(now: Date, capacities: readonly Capacity[]): Promise<readonly ClaimedDelivery[]> {
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     return this.claims.claim(DELIVERY_WORK, leaseEndsAt, () =>

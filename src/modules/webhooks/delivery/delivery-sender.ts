@@ -15,14 +15,14 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 import { ResultWriter } from './result-writer';
 import { signatureHeader } from './signature';
 
-/** Limit for a whole attempt: name resolution, connection, request and response. */
+/** Time limit of an attempt: name resolution, connection, request and response together. */
 const DEADLINE_MS = 15_000;
-/** Number of bytes stored of each response body. */
+/** Largest number of bytes that are stored of a response body. */
 const STORED_BYTES = 20_000;
 
 const ATTEMPT_SPAN = { name: 'webhook attempt', kind: 'client', isRoot: true } as const;
 
-/** Error of an attempt whose event has no readable data. It is retried, because the data may be restored meanwhile. */
+/** Error of an attempt whose event has no readable data. The attempt is repeated, because the data may be restored. */
 const DAMAGED = 'event_damaged: the data of the event is missing or damaged in the database.';
 
 const NO_REPLY: Reply = { statusCode: null };
@@ -33,7 +33,6 @@ interface Ended {
   readonly isSent: boolean;
 }
 
-/** Sends one delivery, writes its result, and disables an endpoint that is gone or keeps failing. */
 @Injectable()
 export class DeliverySender {
   constructor(
@@ -44,7 +43,10 @@ export class DeliverySender {
     private readonly http: OutboundHttp,
   ) {}
 
-  /** Makes one attempt at a claimed delivery and writes its result. */
+  /**
+   * Makes one attempt at a claimed delivery and writes the result. Disables an endpoint that answered 410, or whose
+   * attempts all failed for {@link FAILING_LIMIT_MS}.
+   */
   async deliver(
     delivery: ClaimedDelivery,
     receiver: Receiver,
@@ -105,14 +107,13 @@ export class DeliverySender {
   }
 
   /**
-   * Returns true for a 410 of a URL that was replaced while the request was in flight. Such a reply says nothing about the new
-   * URL, to which the next attempt sends the event.
+   * Returns true if the reply is 410, but the URL of the endpoint was changed while the request was in flight. The
+   * reply then says nothing about the new URL, which the next attempt uses.
    */
   private async isOfFormerUrl({ id, url }: Receiver, reply: Reply): Promise<boolean> {
     return isGone(reply) && !(await this.receivers.hasUrl(id, url));
   }
 
-  /** Disables an endpoint that answered 410, or whose attempts all failed for too long. */
   private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
     if (outcome.status === 'succeeded') return;
     if (outcome.status === 'discarded') {
@@ -121,7 +122,7 @@ export class DeliverySender {
     }
     const now = this.clock.now();
     if (!isTooLong(receiver.failingSince, now)) return;
-    // Read again: another attempt may have succeeded since the claim.
+    // The time is read again, because another attempt may have succeeded since the claim.
     if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
       await this.endpoints.disable(receiver, 'failing');
     }
@@ -136,7 +137,10 @@ function isTooLong(since: Date | null, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
 }
 
-/** Records an attempt in its span. Records only the host of the URL, because the rest may contain a secret. */
+/**
+ * Writes attributes of the attempt to the trace span. Only the host of the URL is written: the rest may contain a
+ * secret.
+ */
 function describe(
   span: Span,
   delivery: ClaimedDelivery,
@@ -154,7 +158,6 @@ function describe(
   else if (statusCode >= 300) markFailed(span, String(statusCode));
 }
 
-/** Builds the record of an attempt without a response. */
 function withoutReply(startedAt: Date, why: string, durationMs: number): Ended {
   const error = why.slice(0, 300);
   return {

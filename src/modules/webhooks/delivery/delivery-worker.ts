@@ -16,19 +16,17 @@ import { DELIVERY_WORK, DeliveryClaims } from './delivery-claims';
 import { DeliverySender } from './delivery-sender';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 
-/**
- * Largest number of attempts in flight in this process: to all endpoints together, and to one endpoint. Each endpoint has
- * its own share, so that slow endpoints cannot use up the capacity of the others.
- */
+/** Largest number of attempts in flight in this process. The active endpoints share it equally. */
 const MAX_IN_FLIGHT = 512;
+/** Largest share of one endpoint. Slow endpoints cannot use the capacity of other endpoints. */
 const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
-/** Concurrent claims for ordered endpoints. Each uses one database connection. */
+/** Largest number of concurrent claims for ordered endpoints. Each claim uses one database connection. */
 const ORDERED_CLAIMS = 4;
 const EVERY_MS = 500;
-/** Time limit for a round to wait for its claims. */
+/** Longest time that a run of the job waits for claims. */
 const ROUND_MS = 100;
 
-/** Endpoints whose deliveries are claimed with one statement. */
+/** Endpoints whose deliveries are claimed together: all unordered endpoints, or one ordered endpoint. */
 interface ClaimGroup {
   readonly key: string;
   readonly isOrdered: boolean;
@@ -39,12 +37,11 @@ interface ClaimGroup {
 @Injectable()
 export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhook-deliveries');
-  /** Attempts in flight, by endpoint. */
+  /** Number of attempts in flight, by endpoint id. */
   private readonly inFlight = new Map<string, number>();
-  /** Groups with a claim in flight. `isWanted` is set when another round needs the group meanwhile. */
+  /** Claims in flight, by group key. `isWanted` is set if the job ran again meanwhile and skipped the group. */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
-  /** Attempts and claims in flight. */
   private readonly busy = new Set<Promise<unknown>>();
   private stopping = false;
 
@@ -77,8 +74,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Claims due deliveries up to the free capacity and starts sending them. Endpoints are claimed in groups: while the claim of
-   * a group is slow, later rounds skip that group and the others continue. Attempts that end wake the job again.
+   * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints whose claim from
+   * an earlier run has not ended, so that a slow claim does not delay other groups. Each attempt wakes the job when it
+   * ends.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();
@@ -139,7 +137,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // An endpoint without a secret was deleted, and its deliveries were discarded.
+      // A deleted endpoint has no secrets, and its deliveries were discarded.
       const isGone = keys?.length === 0;
       if (receiver !== undefined && event !== undefined && keys !== undefined && !isGone) {
         this.start(delivery, receiver, event, keys);
@@ -156,8 +154,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Returns the secrets by endpoint. Skips endpoints whose secrets cannot be decrypted: their deliveries are claimed
-   * again when the lease ends, and no attempt is counted, because no request was sent.
+   * Returns secrets by endpoint id. Leaves out endpoints whose secrets cannot be decrypted. Their deliveries are
+   * claimed again when the lease ends, without counting an attempt, because no request was sent.
    */
   private async secretsOf(
     claimed: readonly ClaimedDelivery[],
@@ -168,7 +166,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       try {
         secrets.set(id, await this.secrets.validSecrets(id, now));
       } catch (error) {
-        // The database does not answer: the leases end, and the deliveries are claimed again.
+        // Without an answer of the database, nothing is sent. The deliveries are claimed again when the leases end.
         if (isDatabaseUnavailable(error)) throw error;
         this.logger.error(
           { err: error, endpoint_id: id },
@@ -189,7 +187,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     const attempt = this.sender
       .deliver(delivery, receiver, event, secrets)
       .catch((error: unknown) => {
-        // The lease ends, and the delivery is claimed again.
+        // The delivery is claimed again when the lease ends.
         this.logger.error({ err: error, delivery_id: delivery.id }, 'webhook attempt not recorded');
       })
       .finally(() => {

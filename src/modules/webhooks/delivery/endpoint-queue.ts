@@ -4,7 +4,7 @@ import { DeliveriesRepository } from './deliveries.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
-/** Adapts the pending deliveries of an endpoint to its settings, in the transaction that changes the settings. */
+/** Must be called in the transaction that changes the settings of the endpoint. */
 @Injectable()
 export class EndpointQueue {
   constructor(
@@ -14,8 +14,8 @@ export class EndpointQueue {
   ) {}
 
   /**
-   * Starts or ends ordered delivery if `ordered` changed. Resets the health of an endpoint whose URL changed or that was
-   * enabled again.
+   * Starts or ends ordered delivery if `ordered` changed. Forgets earlier failures if the URL changed or the endpoint
+   * was enabled again.
    */
   async applySettings(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
@@ -25,7 +25,6 @@ export class EndpointQueue {
     }
   }
 
-  /** Discards the pending deliveries to an endpoint. */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.deliveries.discardPending(endpointId, now);
   }

@@ -13,7 +13,7 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 const BATCH_SIZE = 500;
 const EVERY_MS = 500;
 
-/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that removes the event from its queue. */
+/** Creates one delivery per event and subscribed endpoint, in the commit that removes the event from the queue. */
 @Injectable()
 export class EventDispatcher implements OnModuleInit {
   constructor(
@@ -35,7 +35,7 @@ export class EventDispatcher implements OnModuleInit {
     });
   }
 
-  /** Dispatches a batch of the oldest events. Returns true when there may be more. */
+  /** Dispatches a batch of the oldest events. Returns true if more events may be waiting. */
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
       const now = this.clock.now();
@@ -56,8 +56,8 @@ export class EventDispatcher implements OnModuleInit {
 }
 
 /**
- * Returns true if an endpoint gets an event. Events recorded before the registration of the endpoint are not sent. Compares
- * ids, which follow the real time of recording, because an event on a test clock has another time.
+ * Returns true if the event must be sent to the endpoint. Events that were recorded before the endpoint was registered
+ * are not sent. Ids are compared instead of times, because the time of an event may be that of a test clock.
  */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (

@@ -2,18 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Condition that a row of `delivery` is pending, for rows selected by id. The expression keeps the planner from using the
- * indexes of pending rows: with statistics from before a burst, they seem nearly empty, and a plan could read all pending rows.
+ * Condition for rows of `delivery` that are selected by id: the row is pending. The expression prevents the use of the
+ * indexes of pending rows. With statistics from before a burst, these indexes seem nearly empty, and a plan could read
+ * all pending rows.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims due heads of one endpoint, except those of objects with an earlier event that is not dispatched yet. A head whose
- * delivery has ended or is not due is returned with null delivery columns. Uses no table joins, because a join may read the
- * whole queue; without joins, every plan reads the rows by key. Searches earlier events for a bounded number of heads: events
- * of this release in `event_dispatch`, and events of the previous release in `event`, with the condition of
- * `event_undispatched_object_index`. With statistics from before a burst, a plan could otherwise read all undispatched events
- * for each head.
+ * Claims the deliveries of due heads of one endpoint. Skips an object that has an earlier event which is not dispatched
+ * yet. A head whose delivery has ended or is not due is returned with null delivery columns.
+ *
+ * Every plan must read rows by key, even with statistics from before a burst:
+ * - No tables are joined, because a join could read the whole queue.
+ * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
+ *   each head.
+ * - Events that the previous release recorded are in `event`. Their condition is that of
+ *   `event_undispatched_object_index`. Events of this release are in `event_dispatch`.
  */
 const CLAIM = `
   WITH oldest AS MATERIALIZED (
@@ -46,7 +50,7 @@ const CLAIM = `
   SELECT due.object_id, taken.id, taken.endpoint_id, taken.event_id, taken.attempts, taken.fence
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
-/** Locks in primary key order, like the insertion, so that two transactions do not deadlock. */
+/** Locks in the order of the primary key, like the insertion of heads, so that two transactions do not deadlock. */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
   WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
@@ -57,9 +61,9 @@ const LOCK_OBJECTS = `
   ORDER BY endpoint_id, object_id FOR UPDATE OF webhook_head`;
 
 /**
- * Disables sorting while the first pending deliveries of objects are read, so that a plan must use
- * `webhook_delivery_order_index`. With statistics from before a burst, it could otherwise sort all pending deliveries of the
- * endpoint for each object.
+ * Disables sorting until the transaction ends, so that the first pending delivery of an object is read from
+ * `webhook_delivery_order_index`. With statistics from before a burst, a plan could otherwise sort all pending
+ * deliveries of the endpoint for each object.
  */
 const READ_IN_ORDER = 'SET LOCAL enable_sort = off';
 
@@ -109,15 +113,15 @@ interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Stores heads: the first pending delivery of each object to each ordered endpoint. Adding a delivery and ending one both lock
- * the head of the object, so they run one after the other. A head that no longer matches its delivery is harmless: the claim
- * corrects it.
+ * Stores heads: the first pending delivery of each object to each ordered endpoint. Transactions that add or end a
+ * delivery lock the head of the object, so they run one after the other. If a head does not match its delivery, the
+ * next claim corrects the head.
  */
 @Injectable()
 export class HeadsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Claims deliveries to an ordered endpoint; the cost depends on `limit`, not on the number of pending objects. */
+  /** Claims deliveries to an ordered endpoint. The cost depends on `limit`, not on the number of pending deliveries. */
   async claim(
     now: Date,
     leaseEndsAt: Date,
@@ -136,13 +140,16 @@ export class HeadsRepository {
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   }
 
-  /** Locks the heads that point to these deliveries, until the transaction ends. */
+  /** Locks the heads of the deliveries until the transaction ends. */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();
     return this.database.query<ObjectKey>(LOCK, [deliveryIds]);
   }
 
-  /** Sets the head of each object to its first pending delivery. The caller has locked the heads. */
+  /**
+   * Sets the head of each object to the first pending delivery, or deletes the head if none is pending. The caller must
+   * have locked the heads.
+   */
   async advance(objects: readonly ObjectKey[]): Promise<void> {
     this.database.requireTransaction();
     if (objects.length === 0) return;
@@ -153,14 +160,14 @@ export class HeadsRepository {
     ]);
   }
 
-  /** Makes the heads of released deliveries due. */
+  /** Makes the heads of released deliveries due at `now`. */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(RELEASE, [deliveryIds, now]);
   }
 
   /**
-   * Creates the heads of an endpoint that becomes ordered. The caller has locked the endpoint, so that no delivery is added
-   * meanwhile.
+   * Creates the heads of an endpoint that becomes ordered. The caller must have locked the endpoint exclusively, so
+   * that no delivery is added meanwhile.
    */
   async build(endpointId: string): Promise<void> {
     this.database.requireTransaction();

@@ -1,11 +1,11 @@
 import type { RecordedEvent } from '../../../platform/outbox';
 
-/** An event whose data could be read. */
+/** An event whose data are not missing or damaged in the database. */
 export type ReadableEvent = RecordedEvent & { readonly data: string };
 
 /**
- * Returns the body of a notification, byte for byte the same in every attempt. `data` is JSON text and is inserted as
- * recorded.
+ * Returns the JSON body of a notification, byte for byte the same in every attempt. `event.data` is JSON text and is
+ * inserted without parsing.
  */
 export function notificationBody(event: ReadableEvent): string {
   const head = JSON.stringify({

@@ -8,7 +8,7 @@ export interface Receiver {
   /** Subscribed event names or patterns. */
   readonly events: readonly string[];
   readonly ordered: boolean;
-  /** Time of the first failure since the last success; null when there was none. */
+  /** Time of the first failure since the last success; null: no failure since then. */
   readonly failingSince: Date | null;
 }
 
@@ -31,12 +31,10 @@ const HAS_URL = 'SELECT FROM webhook_endpoint WHERE id = $1 AND url = $2';
 
 const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 
-/** Reads active endpoints and their health. */
 @Injectable()
 export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the endpoints that events are sent to. */
   async listActive(): Promise<readonly Receiver[]> {
     const rows = await this.database.query<ReceiverRow>(ACTIVE);
     return rows.map((row) => ({
@@ -48,17 +46,16 @@ export class ReceiversRepository {
     }));
   }
 
-  /** Returns the time of the first failure since the last success; null when there was none. */
+  /** Returns the time of the first failure since the last success; null: no failure since then. */
   failingSince(id: string): Promise<Date | null> {
     return this.database.queryValue<Date>(FAILING_SINCE, [id]);
   }
 
-  /** Returns true if this is still the URL of the endpoint. */
   async hasUrl(id: string, url: string): Promise<boolean> {
     return (await this.database.query(HAS_URL, [id, url])).length > 0;
   }
 
-  /** Resets the health of an endpoint: earlier failures no longer count. */
+  /** Deletes the time of the first failure, so that earlier failures no longer count. */
   async resetHealth(id: string): Promise<void> {
     await this.database.query(RESET_HEALTH, [id]);
   }

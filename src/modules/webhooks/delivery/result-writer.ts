@@ -6,7 +6,6 @@ import { type AttemptResult, DeliveriesRepository } from './deliveries.repositor
 /** Largest number of results that one statement writes. */
 const MAX_RESULTS = 200;
 
-/** Writes the results of attempts in batches. */
 @Injectable()
 export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
@@ -21,8 +20,8 @@ export class ResultWriter {
   ) {}
 
   /**
-   * Resolves with true once the result is written, or with false if it was ignored: another process had claimed the delivery,
-   * or the delivery was discarded.
+   * Writes the result of an attempt, together with other results. Resolves with true once the result is written.
+   * Resolves with false if the result was ignored, because the delivery was claimed again or discarded.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);

@@ -18,7 +18,6 @@ export interface RetriedDeliveries {
   readonly hasMore: boolean;
 }
 
-/** Retries many deliveries together. */
 @Injectable()
 export class RetryDeliveriesService {
   constructor(
@@ -32,13 +31,14 @@ export class RetryDeliveriesService {
   ) {}
 
   /**
-   * Creates new deliveries of the events of up to `MAX_RETRIED` matching deliveries to active endpoints, the oldest first. Of
-   * the deliveries of one event to one endpoint, only the newest can match, so that a repeated call creates no second delivery.
+   * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first: creates a new delivery of
+   * the same event. Only the newest delivery of an event to an endpoint can match, so that a repeated call retries
+   * nothing twice.
    * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {
     return this.database.transaction(async () => {
-      // Of two calls at once, the second one waits here and then sees what the first one created.
+      // Of two concurrent calls, the second waits here, and then sees the deliveries that the first created.
       const endpointIds = await this.lockEndpoints(filter.endpointId);
       const found = await this.deliveries.findUnretried(filter, endpointIds, MAX_RETRIED + 1);
       const first = found.slice(0, MAX_RETRIED);
@@ -60,7 +60,7 @@ export class RetryDeliveriesService {
     });
   }
 
-  /** Locks the endpoint with this id, or all active endpoints if the id is null. Returns the ids. */
+  /** Locks the endpoint, or all active endpoints if `id` is null. Returns the ids of the locked endpoints. */
   private async lockEndpoints(id: string | null): Promise<readonly string[]> {
     if (id === null) return (await this.endpoints.lockActive()).map((endpoint) => endpoint.id);
     const endpoint =
@@ -69,7 +69,7 @@ export class RetryDeliveriesService {
     return [id];
   }
 
-  /** Records a retry in the audit log, because deliveries have no events. */
+  /** Writes to the audit log, because deliveries have no events. */
   private recordRetry(
     endpointId: string,
     retried: number,

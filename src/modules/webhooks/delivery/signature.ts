@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 const PREFIX = 'whsec_';
 
 export interface SignedMessage {
-  /** Event id, the same in every attempt. */
+  /** Id of the event, the same in every attempt. */
   readonly id: string;
   /** Unix time of this attempt, in seconds. */
   readonly timestamp: number;
@@ -11,8 +11,8 @@ export interface SignedMessage {
 }
 
 /**
- * Returns the `webhook-signature` header of Standard Webhooks 1.0: one HMAC-SHA256 over `id.timestamp.body` for each
- * valid secret, so that a receiver can verify it with any of them.
+ * Returns the `webhook-signature` header of Standard Webhooks 1.0. The header has one HMAC-SHA256 of
+ * `id.timestamp.body` for each secret, so that a receiver can verify the message with any valid secret.
  * @param secrets `whsec_` followed by the base64 of the key
  */
 export function signatureHeader(

@@ -1,7 +1,7 @@
 import { Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 
-/** The first pending delivery of an object to an ordered endpoint: the only one of the object that may be claimed. */
+/** The first pending delivery of an object to an ordered endpoint. Only this delivery of the object may be claimed. */
 @Entity('webhook_head')
 @Index('webhook_head_delivery_index', ['deliveryId'])
 @Index('webhook_head_due_index', ['endpointId', 'dueAt'])
@@ -11,6 +11,6 @@ export class WebhookHeadEntity {
   @ReferenceColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' })
   readonly deliveryId!: string;
   @Column({ type: 'integer' }) readonly sequence!: number;
-  /** The due time of the delivery. */
+  /** Copy of the delivery's `due_at`. */
   @InstantColumn() readonly dueAt!: Date;
 }

@@ -1,19 +1,19 @@
-/** Reason why a URL is not allowed. Never contains the URL, which may contain a credential. */
+/** Reason for which a URL is not allowed. The message never contains the URL, which may contain a credential. */
 export interface UrlFault {
   readonly message: string;
 }
 
 export const MAX_URL_LENGTH = 2_048;
 
-/** Requires scheme, `//` and host, because URL parsers repair `http:host`, `http:\\host` and `http:///host`. */
+/** Requires a scheme, `//` and a host, because URL parsers accept `http:host`, `http:\\host` and `http:///host`. */
 const WRITTEN_OUT = /^https?:\/\/[^/?#\\]/i;
 const AUTHORITY = /^[^:]+:\/\/(?<authority>[^/?#]*)/;
-/** Characters that URL parsers drop or replace. */
+/** Characters that URL parsers remove or replace. */
 const UNSAFE = /[\s\\]|\p{Cc}/u;
 
 type UrlRule = readonly [isBroken: (url: string) => boolean, message: string];
 
-/** Checked in this order: each rule may rely on the ones before it. */
+/** Checked in this order: a rule may rely on the rules before it. */
 const RULES: readonly UrlRule[] = [
   [(url) => url.length > MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`],
   [(url) => UNSAFE.test(url), 'must not hold spaces, control characters or backslashes'],
@@ -24,8 +24,8 @@ const RULES: readonly UrlRule[] = [
 ];
 
 /**
- * Returns why a URL is not allowed for an endpoint, or null. Checks the text only; the address of the host is checked at
- * registration and at every attempt.
+ * Returns the reason for which the text of a URL is not allowed, or null. The address of the host is checked elsewhere,
+ * at registration and at every attempt.
  */
 export function faultOfUrl(url: string): UrlFault | null {
   const broken = RULES.find(([isBroken]) => isBroken(url));

@@ -1,10 +1,9 @@
-/** Longest event name, in characters. */
 const MAX_NAME_LENGTH = 80;
 
 /** `resource.happened`, `resource.*` or `*`. */
 const NAME = /^(\*|[a-z][a-z0-9_]*\.(\*|[a-z][a-z0-9_]*))$/;
 
-/** Tests the form of an event name or pattern. The event type does not have to exist. */
+/** Checks only the form of an event name or pattern: the event type need not exist. */
 export function isEventName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_NAME_LENGTH && NAME.test(text);
 }
@@ -15,7 +14,7 @@ export function matchesType(name: string, type: string): boolean {
   return name.endsWith('.*') && type.startsWith(name.slice(0, -1));
 }
 
-/** Returns the names that match no event type of the catalogue, in the given order. `*` is always known. */
+/** Returns the names that match no event type in `catalogue`, in the given order. `*` always matches. */
 export function unknownNames(
   names: readonly string[],
   catalogue: readonly string[],

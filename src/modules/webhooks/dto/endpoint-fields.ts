@@ -5,7 +5,7 @@ import { faultOfUrl, MAX_URL_LENGTH } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
 import { MAX_EVENT_NAMES } from '../domain/webhook-endpoint';
 
-/** Validates an endpoint URL. The message says what is wrong and does not repeat the URL. */
+/** The error message does not repeat the URL, which may contain a credential. */
 function IsEndpointUrl(): PropertyDecorator {
   return ValidateBy({
     name: 'isEndpointUrl',
@@ -20,7 +20,7 @@ function IsEndpointUrl(): PropertyDecorator {
   });
 }
 
-/** Validates event names and patterns. The event types do not have to exist. */
+/** Checks only the form of event names and patterns: the event types need not exist. */
 export function AreEventNames(): PropertyDecorator {
   return applyDecorators(
     IsArray(),
@@ -49,7 +49,6 @@ export function EndpointUrlField(options?: { readonly optional: true }): Propert
   );
 }
 
-/** Names and patterns of the events that an endpoint subscribes to. */
 export function EventNamesField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
     { type: [String], minItems: 1, maxItems: MAX_EVENT_NAMES, uniqueItems: true },

@@ -27,7 +27,7 @@ class EventDataDto {
   readonly previous!: object;
 }
 
-/** An event; also the body of its notifications. */
+/** An event in a response, and the body of a notification. */
 export class EventDto {
   @IdProperty('evt_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
@@ -92,7 +92,7 @@ export class ListEventsDto extends ListQueryDto {
   readonly to?: string;
 }
 
-/** @param hidden resources whose events are left out */
+/** @param hidden resources, such as `payment`, whose events are left out */
 export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): EventListFilter {
   return {
     hiddenResources: hidden,

@@ -3,12 +3,11 @@ import type { Page, PageRequest } from '../../../platform/database';
 import { EventLog, type EventLogFilter, type RecordedEvent } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
 
-/** Filters of a list of events; `testClockId` is null for all. */
 export interface EventListFilter extends EventLogFilter {
+  /** Null: no filter. */
   readonly testClockId: string | null;
 }
 
-/** Lists events. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -18,7 +17,7 @@ export class EventsService {
 
   /**
    * Returns a page of matching events, newest first.
-   * @throws {ProblemError} `invalid_cursor` when the last event of the previous page was purged
+   * @throws {ProblemError} `invalid_cursor` if the last event of the previous page was deleted meanwhile
    */
   async list(
     { testClockId, ...filter }: EventListFilter,

@@ -12,10 +12,10 @@ import { ReplaysRepository } from './replays.repository';
 
 export const REPLAY_WORK = 'webhook-replays';
 
-/** Events that one step reads in one transaction. */
+/** Largest number of events that one step reads. */
 const EVENTS_PER_STEP = 1_000;
 
-/** Runs replays step by step, each step in its own transaction. */
+/** Runs replays step by step. Each step is one transaction. */
 @Injectable()
 export class ReplaySteps {
   constructor(
@@ -28,8 +28,8 @@ export class ReplaySteps {
   ) {}
 
   /**
-   * Reads the next events of a locked replay, creates deliveries for matching events and records the progress. Fails the replay
-   * if it would exceed `MAX_REPLAYED`, or its endpoint is inactive.
+   * Reads the next events of a locked replay, creates deliveries of matching events and stores the progress. The replay
+   * becomes `failed` if it would exceed {@link MAX_REPLAYED}, or if the endpoint is inactive.
    */
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;

@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../../platf
 import type { Replay } from './domain/replay';
 import { WebhookReplayEntity } from './webhook-replay.entity';
 
-/** Locks the running replay that has waited longest. Other processes skip it and take the next one. */
+/** Locks the running replay that has waited longest. Skips replays that another process has locked. */
 const NEXT_RUNNING = `
   WHERE status = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
@@ -15,7 +15,7 @@ export class ReplaysRepository {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Inserts the replay, and records it in the audit log, because replays have no events. */
+  /** Inserts the replay. Writes to the audit log, because replays have no events. */
   async insert(replay: Replay): Promise<void> {
     await this.database.insert(WebhookReplayEntity, replay);
     const { id, endpointId, fromAt, toAt, events } = replay;

@@ -17,14 +17,14 @@ import { ReplaysRepository } from './replays.repository';
 const EVERY_MS = 5_000;
 
 export interface ReplayRequest {
-  /** `[from, to)` */
+  /** Period `[from, to)` in which the events happened. */
   readonly from: Date;
   readonly to: Date;
-  /** Event names or patterns; null for the subscribed events of the endpoint. */
+  /** Event names or patterns; null: the subscribed events of the endpoint. */
   readonly events: readonly string[] | null;
 }
 
-/** Replays the events of a period to an endpoint, with the same ids, the oldest first. */
+/** Sends the events of a period to an endpoint again, with the same ids, oldest first. */
 @Injectable()
 export class ReplaysService implements OnModuleInit {
   constructor(
@@ -46,7 +46,7 @@ export class ReplaysService implements OnModuleInit {
   }
 
   /**
-   * Starts a replay and runs its first step, which completes a short replay.
+   * Starts a replay and runs the first step. A replay of less than 1,000 events is then completed.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`, `webhook_replay_running`
    */
   start(endpointId: string, { from, to, events }: ReplayRequest): Promise<Replay> {
@@ -89,8 +89,8 @@ export class ReplaysService implements OnModuleInit {
   }
 
   /**
-   * Runs one step of the running replay that has waited longest. Returns false when there was none. A step that does not
-   * commit leaves nothing behind and is repeated.
+   * Runs one step of the running replay that has waited longest. Returns false if no replay is running. The step is one
+   * transaction, so that a step that fails has no effect and is repeated.
    */
   continueNext(): Promise<boolean> {
     return this.reports.commit('replay', async () => {

@@ -1,6 +1,6 @@
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule';
 
-/** Reply of the receiver; `statusCode` is null when no answer came. */
+/** Reply of the receiver. `statusCode` is null if no reply came. */
 export type Reply =
   | { readonly statusCode: number; readonly retryAfter: string | null }
   | { readonly statusCode: null };
@@ -8,25 +8,25 @@ export type Reply =
 /** Status of a delivery after an attempt. */
 export type AttemptOutcome =
   | { readonly status: 'succeeded' }
-  /** Try again at `dueAt`. */
+  /** The next attempt is at `dueAt`. */
   | { readonly status: 'pending'; readonly dueAt: Date }
-  /** All attempts are used up. */
+  /** No attempt is left. */
   | { readonly status: 'failed' }
   /** The endpoint answered 410 Gone. */
   | { readonly status: 'discarded' };
 
 const GONE = 410;
 
-/** Returns true for an answer that says that the endpoint is permanently gone. */
+/** Returns true if the receiver answered that the endpoint is permanently gone. */
 export function isGone({ statusCode }: Reply): boolean {
   return statusCode === GONE;
 }
 
 /**
- * Classifies the reply to an attempt. Only 2xx is success. A redirect is a failure, because it leads to an address that
- * was not checked. 410 means that the endpoint is permanently gone.
- * @param attempts how many attempts have ended, this one included
- * @param chance 0 to 1, chosen at random, for the jitter
+ * Classifies the reply to an attempt. Only status 2xx is a success. A redirect is a failure, because the address that
+ * it leads to was not checked. After 410, the delivery is discarded.
+ * @param attempts number of attempts that have ended, including this one
+ * @param chance random number from 0 to 1 for the jitter
  */
 export function classifyReply(
   reply: Reply,

@@ -1,10 +1,10 @@
 import type { InstantRange } from '../../../../core/time';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded'] as const;
-/** `discarded`: the endpoint was deleted or answered 410. A retry or replay is a new delivery. */
+/** `discarded`: the endpoint was deleted or answered 410. Final statuses never change: a retry is a new delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Reason why a delivery was created. */
+/** Reason for which a delivery was created. `test`: a test event was requested. */
 export const DELIVERY_KINDS = ['event', 'retry', 'replay', 'test'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
@@ -16,7 +16,7 @@ export interface DeliveryFilter {
   readonly created: InstantRange;
 }
 
-/** Statuses whose deliveries can be retried together. */
+/** Statuses of deliveries that one request can retry together. */
 export const RETRIED_STATUSES = [
   'failed',
   'discarded',
@@ -26,35 +26,35 @@ export type RetriedStatus = (typeof RETRIED_STATUSES)[number];
 /** Largest number of deliveries that one request retries. */
 export const MAX_RETRIED = 1_000;
 
-/** Delivery of one event to one endpoint. */
+/** Sending of one event to one endpoint, in one or more attempts. */
 export interface Delivery {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;
   readonly eventType: string;
-  /** Object and sequence of the event. An ordered endpoint gets the events of one object by sequence. */
+  /** Object that the event is about. */
   readonly objectId: string;
+  /** Number of the event among the events of the object. An ordered endpoint gets these events in this order. */
   readonly sequence: number;
   readonly kind: DeliveryKind;
   readonly status: DeliveryStatus;
   /** Number of attempts that have ended. */
   readonly attempts: number;
-  /** Time of the next attempt, or end of the lease of the running one; null when the status is final. */
+  /** Time of the next attempt, or end of the lease of the running attempt. Null once the status is final. */
   readonly dueAt: Date | null;
-  /** Fencing token, incremented by each claim. Only the result of the newest claim is written. */
+  /** Fencing token, which each claim increments. Only the result of the newest claim is written. */
   readonly fence: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Record of one attempt. */
 export interface Attempt {
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** HTTP status; null when no response came. */
+  /** HTTP status; null: no response came. */
   readonly statusCode: number | null;
-  /** Reason why no response came; null when one came. */
+  /** Reason for which no response came; null: a response came. */
   readonly error: string | null;
-  /** Start of the response body; null when no response came. */
+  /** Start of the response body; null: no response came. */
   readonly responseStart: string | null;
 }

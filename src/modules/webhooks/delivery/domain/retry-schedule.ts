@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Pause before each attempt, the first one included: ten attempts over about three days. */
+/** Pause before each of the ten attempts, including the first. All pauses together are about three days. */
 export const PAUSES_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -16,17 +16,20 @@ export const PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Jitter of a pause, as a fraction, so that deliveries that failed together are not retried together. */
+/**
+ * Fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread out.
+ */
 export const JITTER = 0.2;
 
-/** An endpoint whose attempts all failed for this long is disabled. */
+/** An endpoint is disabled if all its attempts failed for this time. */
 export const FAILING_LIMIT_MS = 120 * HOUR_MS;
 
 /**
- * Returns the time of the next attempt, or null when all attempts are used up.
+ * Returns the time of the next attempt, or null if no attempt is left.
  * @param attempts number of failed attempts, at least 1
- * @param chance random number from 0 to 1 that places the pause within the jitter
- * @param retryAfterMs `Retry-After` of the receiver, which lengthens the pause to at most twice its length; null: none
+ * @param chance random number from 0 to 1 for the jitter
+ * @param retryAfterMs pause that the receiver requested with `Retry-After`; null: none. Lengthens the pause, at most to
+ *   twice the value in {@link PAUSES_MS}
  */
 export function nextAttemptAt(
   attempts: number,
@@ -42,8 +45,8 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the pause that a `Retry-After` header (RFC 9110, 10.2.3) asks for, in milliseconds. Null without a header, or when it
- * is neither a number of seconds nor a date in the future.
+ * Returns the pause that a `Retry-After` header (RFC 9110, 10.2.3) requests, in milliseconds. Returns null if the
+ * header is absent, or is neither a number of seconds nor a date in the future.
  */
 export function parseRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null;

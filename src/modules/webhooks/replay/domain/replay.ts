@@ -4,10 +4,10 @@ export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 export const REPLAY_FAILURES = ['replay_too_large', 'webhook_endpoint_inactive'] as const;
 export type ReplayFailure = (typeof REPLAY_FAILURES)[number];
 
-/** Largest number of events that one replay sends. */
+/** Largest number of deliveries that one replay creates. */
 export const MAX_REPLAYED = 100_000;
 
-/** Repeated delivery of the events of a period to one endpoint. Runs in the background, step by step. */
+/** Sends the events of a period to one endpoint again. Runs in the background, step by step. */
 export interface Replay {
   readonly id: string;
   readonly endpointId: string;
@@ -17,14 +17,14 @@ export interface Replay {
   /** Event names or patterns. */
   readonly events: readonly string[];
   readonly status: ReplayStatus;
-  /** Null unless the replay failed. */
+  /** Set if the replay has failed, otherwise null. */
   readonly failureCode: ReplayFailure | null;
-  /** Instant and id of the last event read. The next step continues after it. */
+  /** Instant and id of the last event that was read. The next step continues after this event. */
   readonly readToAt: Date;
   readonly readToId: string;
-  /** Events read so far, whether they matched or not. */
+  /** Number of events read so far, matching or not. */
   readonly eventsRead: number;
-  /** Deliveries created so far. */
+  /** Number of deliveries created so far. */
   readonly replayed: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
