@@ -222,6 +222,21 @@ describe('a window that another one replaces before its end', () => {
     expect(await one.events()).toEqual(['entitlement.threshold_reached']);
   });
 
+  it('ends a grant that lapses at the instant of the change, not at its own earlier start', async () => {
+    const one = await subscribed(['period', 'month']);
+    await one.advance('2026-02-10T00:00:00.000Z');
+    await one.allowances.grant(one.key, { value: '5' });
+    await one.advance('2026-02-11T00:00:00.000Z');
+    await one.moveTo(1);
+    const { body } = await engine.http.get(`${one.allowances.path(one.key)}/grants`);
+    const [grant] = (body as { readonly data: readonly object[] }).data;
+    expect(grant).toMatchObject({
+      status: 'lapsed',
+      created_at: '2026-02-10T00:00:00.000Z',
+      ended_at: '2026-02-11T00:00:00.000Z',
+    });
+  });
+
   it('counts the same after a pause of the subscription that decides on the window', async () => {
     const one = await subscribed(['period', 'month']);
     await one.advance('2026-02-10T00:00:00.000Z');

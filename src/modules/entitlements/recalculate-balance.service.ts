@@ -193,7 +193,9 @@ export class RecalculateBalanceService {
     const { window, allowance } = next;
     const current = former.counter.window;
     const isEndless = (current?.endAt ?? null) === null;
-    const state = (isEndless ? carryInto : reset)(former, allowance, window);
+    const state = isEndless
+      ? carryInto(former, allowance, window)
+      : reset(former, allowance, window, next.endAt ?? one.now);
     if (!isReplacedBy(current, window)) return state;
     const used = await this.usageOfReplacement(one, window, next.endAt);
     const counted = { window, used, allowance: given.amount };

@@ -70,11 +70,13 @@ export function endGrant(
 
 /**
  * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
+ * @param at instant of the reset. The next window starts earlier if it replaces the former one before its end.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
   allowance: Rational | null,
   next: ResetWindow,
+  at: Date,
 ): Recalculation {
   const after = afterReset(counter, grantBalancesOf(grants), allowance, next);
   const balances = new Map(after.grants.map(({ id, balance }) => [id, balance]));
@@ -87,7 +89,7 @@ export function reset(
       ...ended,
       ...rolled
         .filter((grant) => !isLeft(grant))
-        .map((grant) => ({ ...grant, end: 'lapsed' as const, endedAt: next.startAt })),
+        .map((grant) => ({ ...grant, end: 'lapsed' as const, endedAt: at })),
     ],
   };
 }
