@@ -1,6 +1,7 @@
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
-import { createCustomer } from '../support/metering';
+import { createMeter } from '../support/billing';
+import { createCustomer, reportUsage } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const EXPIRES_AT = '2026-03-02T00:00:00.000Z';
@@ -62,6 +63,24 @@ describe('a grant that ends by itself', () => {
     engine.clock.advanceMs(DAY_MS);
     expect(await allowances.of(key)).toMatchObject({ has_access: false });
     expect(await endingsOf(id)).toMatchObject([{ type: 'entitlement.grant_expired' }]);
+  });
+
+  it('gives nothing to usage that is reported after its expiry and before the work that is due', async () => {
+    const meterId = await createMeter(engine, { aggregation: 'sum', value_property: 'n' });
+    const { key } = await createEntitlement(engine, { meter_id: meterId });
+    const customerId = await createCustomer(engine);
+    const ofCustomer = new Allowances(engine, customerId);
+    await ofCustomer.grant(key, { value: '10' });
+    await ofCustomer.grant(key, { value: '100', expires_at: EXPIRES_AT });
+    engine.clock.advanceMs(DAY_MS);
+    await reportUsage(engine, customerId, 'api_call', [['2026-03-02T00:00:00Z', 9, null]]);
+    const { body } = await engine.http.get(`/v1/events?customer_id=${customerId}&limit=100`);
+    const types = (body as { readonly data: readonly { readonly type: string }[] }).data.map(
+      ({ type }) => type,
+    );
+    expect(types).toContain('entitlement.grant_expired');
+    expect(types).toContain('entitlement.threshold_reached');
+    expect(await ofCustomer.figures(key)).toEqual(['10', '9', '1']);
   });
 
   it('records that it lapsed when a window ends, and not while it rolls over', async () => {

@@ -18,7 +18,7 @@ export interface DueBalance {
 /** A balance whose usage window changed, with its new usage. */
 export interface CountedBalance {
   readonly record: BalanceRecord;
-  /** False if the balance is outdated and must be recalculated. */
+  /** False if the versions of the balance are outdated and it must be recalculated. Does not check `validUntil`. */
   readonly isCurrent: boolean;
   readonly used: Rational;
 }

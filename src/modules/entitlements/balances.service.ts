@@ -5,8 +5,8 @@ import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import {
   type CustomerEntitlement,
-  type CachedBalance,
   type BalanceRecord,
+  isValidAt,
   toCustomerEntitlement,
   windowOf,
 } from './domain/customer-entitlement';
@@ -96,8 +96,4 @@ export class BalancesService {
 
 function recordAt(record: BalanceRecord, now: Date): BalanceRecordAt {
   return { record, now: balanceTime(now, windowOf(record.row)) };
-}
-
-function isValidAt({ row: { validUntil } }: CachedBalance, now: Date): boolean {
-  return validUntil === null || validUntil > now;
 }

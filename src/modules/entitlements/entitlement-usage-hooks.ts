@@ -4,6 +4,7 @@ import { Clock } from '../../platform/clock';
 import { type ChangedWindow, UsageHooks } from '../metering';
 import { TestClocksService } from '../test-clocks';
 import { BalanceWindowsRepository } from './balance-windows.repository';
+import { isValidAt } from './domain/customer-entitlement';
 import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
@@ -31,11 +32,11 @@ export class EntitlementUsageHooks implements OnModuleInit {
       const { testClockId } = record.row;
       const now = times.get(testClockId ?? '') ?? (await this.nowOf(testClockId));
       times.set(testClockId ?? '', now);
-      if (isCurrent) {
+      if (isCurrent && isValidAt(record, now)) {
         if (compare(used, record.row.used) !== 0) moved.push({ record, used, now });
         continue;
       }
-      // The allowance is outdated. The recalculation also reads the usage.
+      // The allowance is outdated, also if background work has not applied an end yet. The recalculation also reads the usage.
       const customer = { id: record.row.customerId, testClockId };
       const recalculated = await this.recalculateBalance.recalculate(
         customer,

@@ -76,6 +76,14 @@ export interface CachedBalance {
   >;
 }
 
+/** Returns false if the window, a grant, a grace period or a subscription of the balance has ended by `now`. */
+export function isValidAt(
+  { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },
+  now: Date,
+): boolean {
+  return validUntil === null || validUntil > now;
+}
+
 /** State of one entitlement of one customer, as the API shows it. Stored in consumption answers as JSON. */
 export interface CustomerEntitlement {
   readonly key: string;
