@@ -1,3 +1,4 @@
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { PendingMrr } from '../../src/modules/recurring-revenue/pending-mrr';
 import { createCustomer, createMeter } from '../support/billing';
@@ -139,6 +140,74 @@ describe('monthly recurring revenue', () => {
       const sum = moved.reduce((total, amount) => total + BigInt(amount), BigInt(one.opening));
       expect(sum.toString()).toBe(one.closing);
     }
+  });
+
+  describe('counts a repeating coupon until the first period without it, if its months begin with a bill in arrears', () => {
+    const arrears = { name: 'Work', model: 'flat', timing: 'in_arrears', amount: 1_000 };
+    const coupon = {
+      code: 'HALF',
+      type: 'percent',
+      percent_off: '50',
+      duration: 'repeating',
+      duration_in_months: 1,
+    };
+
+    beforeEach(() => post('coupons', coupon));
+
+    async function begin(graceHours: number): Promise<string> {
+      const customer = await createCustomer(engine, { invoice_grace_hours: graceHours });
+      const { id } = await post('subscriptions', {
+        customer_id: customer,
+        plan_id: await planOf(0, { prices: [arrears] }),
+        coupon: 'HALF',
+        collection: 'send_invoice',
+      });
+      return id;
+    }
+
+    const invoiceOf = async (subscription: string): Promise<string> => {
+      const answer = await engine.http.get(`/v1/invoices?subscription_id=${subscription}`);
+      return (answer.body as { data: { id: string }[] }).data[0]?.id ?? '';
+    };
+
+    it('of the renewal', async () => {
+      const id = await begin(0);
+      await renew('04-10');
+      expect(await changes(id)).toEqual([
+        ['new', 0, 500, AT('03-10')],
+        ['expansion', 500, 1_000, AT('04-10')],
+      ]);
+    });
+
+    it('that is finalized after its grace period, or by request', async () => {
+      const [waiting, requested] = [await begin(24), await begin(24)];
+      await renew('04-10');
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+      engine.clock.set('2026-04-10T12:00:00.000Z');
+      await post(`invoices/${await invoiceOf(requested)}/finalize`, {});
+      engine.clock.set(AT('04-11'));
+      while (await engine.app.get(DueDrafts).runDue());
+      expect([(await changes(waiting)).at(-1), (await changes(requested)).at(-1)]).toEqual([
+        ['expansion', 500, 1_000, AT('04-11')],
+        ['expansion', 500, 1_000, '2026-04-10T12:00:00.000Z'],
+      ]);
+    });
+
+    it('that is voided and regenerated', async () => {
+      const id = await begin(0);
+      await renew('04-10');
+      const invoice = await invoiceOf(id);
+      engine.clock.set(AT('04-12'));
+      await post(`invoices/${invoice}/void`, {});
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+      engine.clock.set(AT('04-13'));
+      const answer = await engine.http.post(`/v1/invoices/${invoice}/reissue`).send({});
+      expect(answer.body).toMatchObject({ total: 500 });
+      expect((await changes(id)).slice(2)).toEqual([
+        ['contraction', 1_000, 500, AT('04-12')],
+        ['expansion', 500, 1_000, AT('04-13')],
+      ]);
+    });
   });
 
   it('of a back-dated start counts from the start, as for subscriptions that are older than the records', async () => {

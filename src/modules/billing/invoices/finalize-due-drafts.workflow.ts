@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
+import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
 
 /**
@@ -12,6 +13,7 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  * 3. Reads the instant up to which the charges in advance of each subscription are earned.
  * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
+ * 6. Records the MRR of the subscriptions: the months of a coupon begin when the first invoice with it is finalized.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {
@@ -21,6 +23,7 @@ export class FinalizeDueDraftsWorkflow {
     private readonly periods: SubscriptionPeriodsService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
+    private readonly revenue: RecurringRevenueService,
   ) {}
 
   /**
@@ -29,12 +32,13 @@ export class FinalizeDueDraftsWorkflow {
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const subscriptionIds = drafts.map(({ subscriptionId }) => subscriptionId);
-      await this.subscriptions.lockAll(subscriptionIds);
+      const subscriptions = await this.subscriptions.lockAll(subscriptionIds);
       const waiting = await this.finalizeInvoices.lockWaiting(drafts.map(({ id }) => id));
       if (waiting.length === 0) return;
       const earned = await this.periods.earnedUntil(subscriptionIds);
       const givenBack = await this.refundedAmounts.lock({ subscriptionIds });
       await this.finalizeInvoices.finalizeAll(waiting, earned, givenBack, now);
+      await this.revenue.record(subscriptions, now);
     });
   }
 }

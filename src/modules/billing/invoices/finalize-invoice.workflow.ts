@@ -7,6 +7,7 @@ import {
   invoiceNotFound,
   InvoicesService,
 } from '../../invoicing';
+import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
@@ -18,6 +19,7 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Reads the instant up to which the charges in advance of the subscription are earned.
  * 3. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
+ * 4. Records the MRR of the subscription: the months of a coupon begin when the first invoice with it is finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {
@@ -28,6 +30,7 @@ export class FinalizeInvoiceWorkflow {
     private readonly invoices: InvoicesService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
+    private readonly revenue: RecurringRevenueService,
   ) {}
 
   /**
@@ -44,7 +47,15 @@ export class FinalizeInvoiceWorkflow {
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
       const subscriptionIds = subscription === null ? [] : [subscription.id];
       const givenBack = await this.refundedAmounts.lock({ subscriptionIds });
-      return this.finalizeInvoices.finalize(invoice, customer, earned, givenBack, now);
+      const finalized = await this.finalizeInvoices.finalize(
+        invoice,
+        customer,
+        earned,
+        givenBack,
+        now,
+      );
+      if (subscription !== null) await this.revenue.record([subscription], now);
+      return finalized;
     });
   }
 }

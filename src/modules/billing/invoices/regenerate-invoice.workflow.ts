@@ -7,7 +7,8 @@ import {
   InvoicesService,
   RegenerateInvoiceService,
 } from '../../invoicing';
-import { SubscriptionPeriodsService } from '../../subscriptions';
+import { RecurringRevenueService } from '../../recurring-revenue';
+import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 import { RefundedAmounts } from '../refunded-amounts';
 
@@ -19,16 +20,19 @@ import { RefundedAmounts } from '../refunded-amounts';
  * 3. Locks the payments of the invoices that the new invoice credits or corrects, and reads how much of these payments
  *    was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
+ * 5. Records the MRR of the subscription: the months of a coupon may begin with the new invoice.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
+    private readonly subscriptions: SubscriptionsRepository,
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly regenerateInvoice: RegenerateInvoiceService,
+    private readonly revenue: RecurringRevenueService,
   ) {}
 
   /**
@@ -47,7 +51,12 @@ export class RegenerateInvoiceWorkflow {
       const periods = await this.periods.billingPeriods(
         this.regenerateInvoice.correctedFrom(found),
       );
-      return this.regenerateInvoice.regenerate(id, { customer, charges, refunded, periods }, now);
+      const terms = { customer, charges, refunded, periods };
+      const invoice = await this.regenerateInvoice.regenerate(id, terms, now);
+      const { subscriptionId } = found;
+      const billed = subscriptionId === null ? null : await this.subscriptions.find(subscriptionId);
+      if (billed !== null) await this.revenue.record([billed], now);
+      return invoice;
     });
   }
 }

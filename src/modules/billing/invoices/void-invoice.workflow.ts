@@ -4,6 +4,7 @@ import { Database } from '../../../platform/database';
 import { RedemptionsService } from '../../coupons';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { LostCreditService } from '../../payments';
+import { RecurringRevenueService } from '../../recurring-revenue';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
@@ -14,8 +15,9 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *    that it changes. Locks the payments of the invoice, and the payments whose credit the invoice used.
  * 2. Refuses an invoice that billed usage of archived months, which could not be billed again.
  * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. If
- *    credit of a payment that lost money in a dispute returns, this credit covers the loss. If the subscription has
- *    ended, a coupon that the void makes usable again ends at once.
+ *    credit of a payment that lost money in a dispute returns, this credit covers the loss. A coupon that
+ *    the void makes usable again ends at once if the subscription has ended. Otherwise its months begin again, so the
+ *    MRR of the subscription is recorded.
  * 4. Ends the subscription if it waited for this invoice as its first payment.
  */
 @Injectable()
@@ -27,6 +29,7 @@ export class VoidInvoiceWorkflow {
     private readonly redemptions: RedemptionsService,
     private readonly losses: LostCreditService,
     private readonly firstPayments: FirstPaymentsWorkflow,
+    private readonly revenue: RecurringRevenueService,
   ) {}
 
   /**
@@ -43,6 +46,7 @@ export class VoidInvoiceWorkflow {
       const invoice = await this.invoices.void(locked.invoice, now);
       if (subscription !== null && subscription.endedAt !== null)
         await this.redemptions.endAll([subscription.id], now);
+      if (subscription !== null) await this.revenue.record([subscription], now);
       await this.losses.coverLosses(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;

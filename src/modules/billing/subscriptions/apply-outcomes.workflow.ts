@@ -33,10 +33,11 @@ interface Applied extends Decision {
  *    correct, so that refunded money is not credited as well.
  * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
- * 4. Updates the entitlement balances of the customers, and the recorded MRR of the subscriptions.
+ * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment, ends the coupons of
- *    subscriptions that ended, and activates subscriptions whose first invoice leaves nothing to pay.
+ *    subscriptions that ended, activates subscriptions whose first invoice leaves nothing to pay, and records MRR with
+ *    the coupons as the invoices left them.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -75,7 +76,7 @@ export class ApplyOutcomesWorkflow {
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
-    await this.derivedState.update(
+    await this.derivedState.updateBalances(
       decided.map(({ before, after }) => ({ before, after })),
       now,
     );
@@ -93,6 +94,7 @@ export class ApplyOutcomesWorkflow {
     await this.unpaidInvoices.voidOrCreditAll(givenUp, now);
     await this.redemptions.endAll(decided.flatMap(idIfEnded), now);
     const applied = await this.activateWithoutPayment(decided, prepared.drafts, now);
+    await this.derivedState.recordRevenue(applied, now);
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
       events.map((fact) =>
         toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
@@ -120,7 +122,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStatus(after);
-    await this.derivedState.update(
+    await this.derivedState.updateBalances(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

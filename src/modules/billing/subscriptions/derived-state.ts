@@ -11,8 +11,18 @@ export class DerivedState {
   ) {}
 
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    await this.balances.updateAfterChanges(changes, now);
-    await this.revenue.record(
+    await this.updateBalances(changes, now);
+    await this.recordRevenue(changes, now);
+  }
+
+  /** Updates the entitlement balances of the customers. */
+  updateBalances(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+    return this.balances.updateAfterChanges(changes, now);
+  }
+
+  /** Records the MRR of the subscriptions. Call it after their invoices, which decide until when coupons discount. */
+  recordRevenue(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+    return this.revenue.record(
       changes.map(({ after }) => after),
       now,
     );
