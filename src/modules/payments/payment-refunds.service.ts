@@ -209,7 +209,7 @@ export class PaymentRefundsService {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const beyond = applied + (await this.refundedBeyondNotes(payment));
-    // Refunds that paid out credit from other sources (`paidOut`) are subtracted: `returnedOf` counts them as refunded.
+    // `paidOut` is subtracted, because `returnedOf` includes refunds that paid out credit from other sources.
     return used + (beyond > 0n ? beyond : 0n) - paidOut;
   }
 

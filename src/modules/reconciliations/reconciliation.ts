@@ -30,7 +30,7 @@ export type Phase = (typeof PHASES)[number];
 /** Number of differences at which a run ends early. */
 export const MAX_DIFFERENCES = 1_000;
 
-/** Comparison of the charges and refunds that a provider lists for a period with the books. Runs in the background. */
+/** Comparison of the books with the charges and refunds that a provider lists for a period. Runs in the background. */
 export interface Reconciliation {
   readonly id: string;
   readonly version: number;

@@ -27,7 +27,7 @@ export interface ProviderMovement {
 /** Page of a provider's list. Objects of other services that use the same account are left out. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
-  /** Position of the next page; null after the last one. */
+  /** Position of the next page; null: this is the last page. */
   readonly next: string | null;
 }
 

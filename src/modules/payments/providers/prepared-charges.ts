@@ -13,8 +13,8 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
 /**
- * The request is repeated up to this number of calls without a final outcome. Later polls search for the charge at the
- * provider.
+ * A poll repeats the request if at most this number of earlier calls had no final outcome. Later polls search for the
+ * charge at the provider.
  */
 const MAX_REPLAYS = 2;
 
