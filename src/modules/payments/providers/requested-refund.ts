@@ -38,8 +38,8 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * The request is repeated up to this number of calls without a final outcome. Later polls list the refunds of the
- * charge.
+ * A poll repeats the request if at most this number of earlier calls had no final outcome. Later polls list the refunds
+ * of the charge.
  */
 const MAX_REPLAYS = 2;
 
