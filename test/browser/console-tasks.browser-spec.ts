@@ -193,7 +193,8 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
       await chart.click({ position: { x: (box?.width ?? 0) - 12, y: 100 } });
     }
     await page.getByRole('heading', { name: 'Reports' }).waitFor();
-    await page.getByRole('link', { name: 'Steady Ltd' }).waitFor();
+    const changes = page.getByRole('region', { name: 'Changes of MRR, table' });
+    await changes.getByRole('link', { name: 'Steady Ltd' }).waitFor();
     expect(hands.clicks).toBe(1);
   });
 

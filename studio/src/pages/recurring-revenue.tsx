@@ -5,7 +5,7 @@ import { money, shortMoney } from '../format/money';
 import { showCode, showInstant, showMonth } from '../format/text';
 import { type Bar, StackedBars } from '../ui/chart';
 import { SelectInput } from '../ui/field';
-import { type Filter, optionsOf } from '../ui/filters';
+import { CURRENCY, type Filter, optionsOf } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Card, Problem } from '../ui/page';
@@ -88,7 +88,9 @@ export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
           }))}
           onOpen={({ key }) => {
             const one = windows.find(({ window_start }) => window_start.startsWith(key));
-            const search = { from: key, to: one?.window_end.slice(0, 10) };
+            // The last window ends now, and a filter by date would leave out today.
+            const to = one === last ? undefined : one?.window_end.slice(0, 10);
+            const search = { from: key, to, currency };
             void navigate({ to: '/reports', search: search as never });
           }}
         />
@@ -101,6 +103,7 @@ const CHANGE_FILTERS: readonly Filter[] = [
   { name: 'kind', label: 'Kind', kind: 'choices', options: optionsOf(KINDS) },
   { name: 'from', label: 'From (UTC)', kind: 'date' },
   { name: 'to', label: 'Before (UTC)', kind: 'date' },
+  CURRENCY,
   { name: 'customer_id', label: 'Customer id', kind: 'text' },
 ];
 
