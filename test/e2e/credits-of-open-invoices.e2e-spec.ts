@@ -18,9 +18,17 @@ describe('credit of a subscription with an open invoice', () => {
       .post(`/v1/subscriptions/${id}/cancel`)
       .send({ when: 'now', credit_unused: true })
       .expect(200);
+  /** Returns the balance, after checking that its transactions add up to it and never made it negative. */
   const balanceOf = async ({ customerId }: Story): Promise<number> => {
-    const { body } = await engine.http.get(`/v1/customers/${customerId}/balance`).expect(200);
-    return (body as { balance: number }).balance;
+    const path = `/v1/customers/${customerId}/balance`;
+    const { balance } = (await engine.http.get(path).expect(200)).body as { balance: number };
+    const { body } = await engine.http.get(`${path}/transactions?limit=100`).expect(200);
+    const amounts = (body as { data: { amount: number }[] }).data.map(({ amount }) => amount);
+    let sum = 0;
+    const balances = amounts.toReversed().map((amount) => (sum += amount));
+    expect(Math.min(0, ...balances)).toBe(0);
+    expect(sum).toBe(balance);
+    return balance;
   };
   const payPart = (story: Story, invoiceId: string, amount: number) =>
     engine.http

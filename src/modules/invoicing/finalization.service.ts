@@ -14,7 +14,7 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { finalized } from './domain/finalize';
 import type { Invoice } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
-import { InvoicePostings } from './invoice-postings';
+import { InvoicePostings, type UsedCredit } from './invoice-postings';
 import { invoiceTooLarge } from './invoicing.errors';
 import { eventsOfFinalizing, invoiceFinalized } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -98,8 +98,9 @@ export class FinalizationService {
     now: Date,
   ): Promise<void> {
     const invoices = drafts.map(({ invoice }) => invoice);
-    if (drafts.length > 0) await this.applyAll(drafts, now);
+    const used = drafts.length > 0 ? await this.applyAll(drafts, now) : [];
     await this.postings.postFinalized(invoices, earned, now);
+    await this.postings.postCreditApplied(used, now);
   }
 
   /**
@@ -129,14 +130,18 @@ export class FinalizationService {
   /**
    * Uses the credit and the coupons of drafts. Adds the amounts of their credit lines to the credited amounts of the
    * lines that they credit. Adds the credit of negative drafts, which first lowers what their subscriptions owe.
+   * @returns the credit of negative drafts that lowered other invoices
    * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than
    *   JSON can carry
    */
-  private async applyAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
+  private async applyAll(
+    drafts: readonly DecidedInvoice[],
+    now: Date,
+  ): Promise<readonly UsedCredit[]> {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
     await this.grants.useAll(invoices.flatMap(({ credits }) => credits));
-    await this.openInvoices.lowerAll(drafts, now);
+    const used = await this.openInvoices.lowerAll(drafts, now);
     await this.invoices.addCredited(
       invoices.flatMap(({ lines }) =>
         lines.flatMap(({ creditsLineId: lineId, amount }) =>
@@ -150,6 +155,7 @@ export class FinalizationService {
     );
     if (!redemptions.every(({ appliedAmount }) => isWireSafe(appliedAmount)))
       throw invoiceTooLarge();
+    return used;
   }
 
   /** Takes the next numbers of these series: one number for each element. */

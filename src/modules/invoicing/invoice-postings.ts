@@ -22,6 +22,14 @@ import {
   WRITTEN_OFF_ROWS,
 } from './summed-rows';
 
+/** Credit from a negative invoice that lowered what is owed on other invoices of its subscription. */
+export interface UsedCredit {
+  readonly invoice: Invoice;
+  readonly amountMinor: bigint;
+  /** Part of the amount that lowered uncollectible invoices. */
+  readonly recoveredMinor: bigint;
+}
+
 /** Posts changes of invoices to the ledger, and checks that the ledger equals the invoices. */
 @Injectable()
 export class InvoicePostings implements OnModuleInit {
@@ -124,18 +132,12 @@ export class InvoicePostings implements OnModuleInit {
     await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
   }
 
-  /**
-   * Posts the part of the credit from a negative invoice that lowered what is owed on other invoices of its subscription.
-   * @param recoveredMinor the part that lowered uncollectible invoices
-   */
-  async postCreditApplied(
-    invoice: Invoice,
-    amountMinor: bigint,
-    recoveredMinor: bigint,
-    now: Date,
-  ): Promise<void> {
-    await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), now);
-    await this.post(invoice, postCreditApplied(invoice.currency, amountMinor), now);
+  /** Posts the credit of finalized negative invoices that lowered other invoices. */
+  async postCreditApplied(used: readonly UsedCredit[], now: Date): Promise<void> {
+    for (const { invoice, amountMinor, recoveredMinor } of used) {
+      await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), now);
+      await this.post(invoice, postCreditApplied(invoice.currency, amountMinor), now);
+    }
   }
 
   async postNote(note: CreditNote, now: Date): Promise<void> {

@@ -9,7 +9,7 @@ import { amountRemaining, type Invoice } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import type { BillingRequest } from './domain/billing-request';
 import { DueInvoicesRepository } from './due-invoices.repository';
-import { InvoicePostings } from './invoice-postings';
+import type { UsedCredit } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -20,7 +20,6 @@ export class LowerOpenInvoicesService {
     private readonly due: DueInvoicesRepository,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
-    private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
@@ -28,8 +27,10 @@ export class LowerOpenInvoicesService {
    * Uses the credit from each negative invoice for what its subscription owes: first for open invoices, then for
    * uncollectible ones, the oldest of each first. Only the rest stays in the credit balance. Runs in the caller's
    * transaction, which has locked the subscription.
+   * @returns the used credit, which the caller posts after the negative invoices
    */
-  async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<void> {
+  async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<readonly UsedCredit[]> {
+    const used: UsedCredit[] = [];
     for (const { invoice, added } of drafts) {
       if (added === null || invoice.subscriptionId === null) continue;
       const ids = await this.due.lockOwedOf(invoice.subscriptionId);
@@ -41,8 +42,9 @@ export class LowerOpenInvoicesService {
       const ofOpen = await this.lowerInSequence(open, available, now);
       const recovered = await this.lowerInSequence(uncollectible, available - ofOpen, now);
       await this.grants.use(added.id, ofOpen + recovered);
-      await this.postings.postCreditApplied(invoice, ofOpen + recovered, recovered, now);
+      used.push({ invoice, amountMinor: ofOpen + recovered, recoveredMinor: recovered });
     }
+    return used;
   }
 
   /** Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum used. */
