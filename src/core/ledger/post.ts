@@ -93,9 +93,9 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund: credits the cash clearing account of the provider. The part of the payment that had become
- * credit of the customer reduces that credit. The rest is debited to the refunds account, where a credit note settled
- * as a refund balances it.
+ * Posts a succeeded refund. The whole amount is credited to the cash clearing account of the provider. `fromCreditMinor`
+ * is debited to the customer's credit, which money of the payment had become. The rest of the refund is debited to the
+ * refunds account, where a credit note settled as a refund balances it.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {

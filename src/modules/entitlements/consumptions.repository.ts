@@ -60,7 +60,7 @@ const TOTAL_SINCE = `
 export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the meter ids of metered entitlements, by key; null for an entitlement without a meter. */
+  /** Returns the entitlements of type `metered` with these keys. Some have no meter: their usage is only consumed by request. */
   findMeterIds(
     keys: readonly string[],
   ): Promise<readonly { readonly key: string; readonly meterId: string | null }[]> {

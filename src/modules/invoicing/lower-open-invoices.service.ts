@@ -59,9 +59,10 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Returns a function that gives the amount that a subscription owes on earlier invoices. Reads the amounts only for
-   * customers with several of these requests, because only then can one new invoice use the credit of another. For
-   * other subscriptions the function returns 0.
+   * Returns a function that gives the amount that a subscription owes on earlier invoices. The credit of a negative
+   * invoice pays this amount first; only the rest is left for other new invoices of the customer. So the amounts matter
+   * only for customers with several of these requests. For other subscriptions they are not read, and the function
+   * returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

@@ -73,10 +73,10 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys except the given one and retired ones, so that no process starts to seal with those
-   * keys.
-   * @returns the ids of the other keys that were not retired before this call
-   * @throws {ConfigurationError} when a running process seals with one of those keys
+   * Sets the status of the other keys: all keys that are neither `keyId` nor retired. After this, no process starts to
+   * encrypt with one of the other keys.
+   * @returns the ids of the other keys
+   * @throws {ConfigurationError} when a running process encrypts with one of the other keys
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {

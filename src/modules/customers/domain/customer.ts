@@ -81,7 +81,7 @@ export interface CustomerFilter {
   /** Words to find in the name, e-mail address or external id. */
   readonly text: string | null;
   readonly currency: string | null;
-  /** `none` for customers in real time. */
+  /** Only customers on this test clock. `none`: only customers without a test clock. */
   readonly testClockId: string | null;
   /** True: only customers who owe something on an open invoice. */
   readonly isOwing: boolean;

@@ -29,7 +29,7 @@ export interface CorrectedBills {
  * other, because each correction changes the remaining amounts of the coupons for the next one.
  */
 export interface CorrectionTerms {
-  /** Returns true if a discount returns to its coupon when the discounted usage is taken back. */
+  /** Returns true if the coupon gets the amount of a discount back when the discounted usage is credited. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /**
    * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Takes the

@@ -72,7 +72,7 @@ export interface InvoiceCoupon {
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
-  /** Present if the usage corrections were the first use of a percentage with duration `once`. */
+  /** Present if this discount of usage corrections was the first use of a percentage coupon with duration `once`. */
   readonly begins?: true;
 }
 

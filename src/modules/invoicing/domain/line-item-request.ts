@@ -46,8 +46,8 @@ export interface UsageLineRequest {
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Set if the first bill of the period has no line: terms of the invoice of this bill, or of the invoice that would
-   * have billed it.
+   * Terms of the invoice that first billed the period, if it has no line for this usage. If no invoice was made because
+   * nothing was due, the terms that this invoice would have had.
    */
   readonly billTerms?: BillTerms;
 }
@@ -66,8 +66,8 @@ export interface CreditLineRequest {
   /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these words. */
   readonly end: 'border' | 'termination';
   /**
-   * Proration unit of the plan version after a change, which counts the unused part. Absent: the unit of the credited
-   * line.
+   * Unit in which the unused part is counted after a change of plans: the proration unit of the new plan version.
+   * Absent: the unit of the credited line.
    */
   readonly unit?: 'day' | 'second';
 }

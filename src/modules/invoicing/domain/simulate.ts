@@ -157,7 +157,10 @@ function simulateCredit(
   );
 }
 
-/** Returns true if a credit is a share of the line's rounded amount. Older credits are shares of the price before rounding. */
+/**
+ * Returns true if a credit was calculated from the rounded amount of the line. Earlier versions of the service calculated
+ * credits from the price before rounding.
+ */
 function isShareOfRoundedAmount({
   fullAmount,
   billedMinor,

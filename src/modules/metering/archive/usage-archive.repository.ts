@@ -118,7 +118,7 @@ export interface ArchivedEvent {
   readonly voidedPosition: string | null;
 }
 
-/** A written month of a stream whose events are still in the database. */
+/** A month of a stream that was written to archive files, and whose events are still in the database. */
 export interface StoredMonth {
   readonly streamId: string;
   readonly startAt: Date;
@@ -127,7 +127,7 @@ export interface StoredMonth {
   readonly lastFile: number;
 }
 
-/** Counts of a written month of a stream. */
+/** Counts of a month of a stream in archive files. */
 export interface WrittenMonth {
   readonly streamId: string;
   readonly events: number;

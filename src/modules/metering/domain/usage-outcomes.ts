@@ -9,7 +9,7 @@ export interface CountedBill {
   readonly upToPosition: bigint;
 }
 
-/** Part of a period. The same bills count all events of the part. */
+/** Part of a period in which all events belong to the same bills, or to none. */
 export interface OutcomeSpan extends Period {
   /** Events up to this position are in every bill they belong to; later ones are pending. Null: the events belong to no bill. */
   readonly billedUpTo: bigint | null;

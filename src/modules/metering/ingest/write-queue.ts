@@ -18,8 +18,8 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time that a shard waits for requests that `onNotTried` has taken over. Without the wait, the next group of
- * the shard would mostly meet the same locked streams, or lock these streams first.
+ * Longest time that a shard pauses while `onNotTried` stores requests whose streams were locked. Without the pause, the
+ * next group of the shard would mostly meet the same locks, or would lock the same streams before `onNotTried` does.
  */
 const LONGEST_HOLD_MS = 100;
 

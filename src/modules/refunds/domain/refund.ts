@@ -42,7 +42,10 @@ export interface Refund {
    * listed the refund for an hour.
    */
   readonly providerAttempt: number;
-  /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
+  /**
+   * Time of the machine's clock, not of a test clock, when the request with the current `providerAttempt` was sent.
+   * Null: when the refund was created.
+   */
   readonly sentAt: Date | null;
   /** Time of the first poll since `sentAt` in which the provider did not list the refund; null: none. */
   readonly absentSince: Date | null;
