@@ -14,8 +14,12 @@ const KILLS = FULL ? 20 : 2;
 const REFUNDS = 60;
 const TIMES = 3;
 const AMOUNT = 10_000;
-/** Time limit of a retry, from readiness, or from the death of the process if another one runs. */
+/**
+ * Time limit of a retry, from readiness, or from the death of the process if another one runs. On a slow machine the limit is
+ * {@link MAX_SLOWDOWN} times as long as the same refunds take without a kill.
+ */
 const ANSWERED_WITHIN_MS = 5_000;
+const MAX_SLOWDOWN = 4;
 const TIME_LIMIT_MS = FULL ? 900_000 : 180_000;
 
 describe('refunds in flight when the process is killed', () => {
@@ -133,6 +137,12 @@ describe('refunds in flight when the process is killed', () => {
     expect(books.ok).toBe(true);
   }
 
+  /** Returns how long the slowest of these refunds takes without a kill. */
+  async function timeWithoutKill(round: string): Promise<number> {
+    const payments = await paymentsFor(REFUNDS);
+    return retryAll(payments, `calm-${round}`, performance.now());
+  }
+
   /**
    * Repeats a kill if its retries took too long, because that also depends on what else the machine does. Each refund must
    * have been made once every time.
@@ -141,21 +151,23 @@ describe('refunds in flight when the process is killed', () => {
     kill: (payments: readonly string[], round: string) => Promise<number>,
     name: string,
   ): Promise<void> {
-    let quickestMs = Infinity;
-    for (let time = 0; time < TIMES && quickestMs >= ANSWERED_WITHIN_MS; time += 1) {
+    let isQuick = false;
+    for (let time = 0; time < TIMES && !isQuick; time += 1) {
       const round = `${name}-${time}`;
       const payments = await paymentsFor(REFUNDS);
       const since = await kill(payments, round);
       const slowestMs = await retryAll(payments, round, since);
-      process.stdout.write(`${round}: the slowest retry took ${Math.round(slowestMs)} ms\n`);
-      quickestMs = Math.min(quickestMs, slowestMs);
+      const calmMs = await timeWithoutKill(round);
+      const figures = `${Math.round(slowestMs)} ms, without a kill ${Math.round(calmMs)} ms`;
+      process.stdout.write(`${round}: the slowest retry took ${figures}\n`);
+      isQuick = slowestMs < Math.max(ANSWERED_WITHIN_MS, MAX_SLOWDOWN * calmMs);
       await expectEachOnce(payments, round);
     }
-    expect(quickestMs).toBeLessThan(ANSWERED_WITHIN_MS);
+    expect(isQuick).toBe(true);
   }
 
   it(
-    'are finished by the restarted service: each retry is answered within 5 s of readiness',
+    'are finished by the restarted service: each retry is answered within seconds of readiness',
     async () => {
       const moments = fc.sample(fc.integer({ min: 1, max: 20 }), { seed: SEED, numRuns: KILLS });
       let inFlight = 0;
@@ -173,7 +185,7 @@ describe('refunds in flight when the process is killed', () => {
   );
 
   it(
-    'are finished by another process: each retry is answered within 5 s of the kill',
+    'are finished by another process: each retry is answered within seconds of the kill',
     async () => {
       await expectQuickRetries(async (payments, round) => {
         const other = await start();
