@@ -6,10 +6,10 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts.
- * Those on the invoice itself (`own`) credit other invoices, so they do not lower its charges. Those on later invoices
- * (`later`, `corrected`) credit this invoice. A usage correction lists the invoices that it credits in `taken`, each
- * with its part of the amount before exclusive tax.
+ * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts. On
+ * the invoice itself (`own`), these lines credit other invoices and do not lower its charges. On later invoices
+ * (`later`, `corrected`), they credit this invoice. A usage correction lists the invoices that it credits in `taken`,
+ * each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,
