@@ -65,8 +65,8 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   // Far longer than any test takes, so that a busy machine fails no test.
   testTimeout: 180_000,
-  // One less than the cores, as by default, but two on two cores: tests often wait for the database.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // One less than the cores, as by default, but three on two cores, because tests often wait for the database.
+  maxWorkers: Math.max(3, availableParallelism() - 1),
   // Suites collect their garbage (`environment.cjs`). This replaces a worker in which something else stays.
   workerIdleMemoryLimit: '1GB',
   projects: [

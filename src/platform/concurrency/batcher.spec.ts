@@ -48,6 +48,15 @@ describe('a batcher', () => {
     expect(batches).toEqual([['a'], ['b', 'c', 'd'], ['e', 'f', 'g']]);
   });
 
+  it('starts the next batch before it delivers the answers of the last one', async () => {
+    const batcher = new Batcher(answerAll, { maxItems: 9 });
+    const seen: number[] = [];
+    const all = ['a', 'b', 'c'].map((item) => batcher.add(item));
+    void all[0]?.then(() => seen.push(batches.length));
+    expect(await results(all)).toEqual(['a!', 'b!', 'c!']);
+    expect(seen).toEqual([2]);
+  });
+
   it('refuses one item without the others', async () => {
     const batcher = new Batcher(answerAll, { maxItems: 9 });
     const all = ['a', 'refused', 'c'].map((item) => batcher.add(item));

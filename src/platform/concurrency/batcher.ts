@@ -47,7 +47,7 @@ export class Batcher<Item, Answer> {
 
   add(item: Item, key = ''): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const queued = { item, resolve, reject };
+      const queued = { item, resolve: nextTurn(resolve), reject: nextTurn(reject) };
       const queue = this.queues.get(key);
       if (queue !== undefined) {
         queue.items.push(queued);
@@ -101,4 +101,12 @@ export class Batcher<Item, Answer> {
       } else for (const { reject } of batch) reject(error);
     }
   }
+}
+
+/**
+ * Returns a function that calls the given one in the next turn of the event loop. A batch whose items wait already then
+ * starts before the callers of the last one are answered, which often takes as long as the batch.
+ */
+export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
+  return (value) => void setImmediate(call, value);
 }

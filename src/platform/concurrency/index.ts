@@ -1,4 +1,4 @@
 export { BackgroundTurns } from './background-turns';
-export { Batcher, type BatchOutcome } from './batcher';
+export { Batcher, type BatchOutcome, nextTurn } from './batcher';
 export { CallScope } from './call-scope';
 export { ConcurrencyLimiter } from './concurrency-limiter';

@@ -177,9 +177,10 @@ describe('a write queue', () => {
       const little = [1, 2].map((stream) => put(requestOf(stream, 20)));
       await Promise.resolve();
       expect(groups).toEqual(['0']);
+      const next = begun();
       end();
       expect(await much).toEqual(STORED);
-      await begun();
+      await next;
       expect(groups).toEqual(['0', '2 1']);
       end();
       expect(await Promise.all(little)).toEqual([STORED, STORED]);

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
+import { nextTurn } from '../../../platform/concurrency';
 import { isLockTimeout, isOutage } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
 import {
@@ -92,7 +93,7 @@ export class WriteQueue {
     fastPath: FastPathRequest | null,
   ): Promise<AppendOutcome> {
     return new Promise((resolve, reject) =>
-      this.add({ events, fastPath, resolve, reject, retries: 0 }),
+      this.add({ events, fastPath, resolve: nextTurn(resolve), reject, retries: 0 }),
     );
   }
 
