@@ -37,6 +37,8 @@ const { run } = AsyncLocalStorage.prototype;
  */
 const MAX_HEAP_BYTES = 700e6;
 setFlagsFromString('--expose-gc');
+// Optimizes only functions that run eight times as long as by default: compiling them for one file took 4 % of a run.
+setFlagsFromString('--interrupt-budget=540000');
 const collectGarbage = runInNewContext('gc');
 
 class WorkerEnvironment {
