@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { DataSource } from 'typeorm';
 import { FillHoursOfArchivedMonths1795460000001 } from '../../migrations/1795460000001-FillHoursOfArchivedMonths';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
-import { ArchiveUsage } from '../../src/modules/metering';
+import { ArchiveUsage, RemoveArchivedUsage } from '../../src/modules/metering';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -310,6 +310,32 @@ describe('the archive of usage events', () => {
     expect(await storedKeys()).toEqual(['a1']);
     await writeFile(path, content);
     await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+  });
+
+  it('stops removing events when a verified file is lost or damaged', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-01-10T00:00:00Z'), event(ada, 'a2', '2026-02-10T00:00:00Z'));
+    await archiveAt(ARCHIVED_AT);
+    const [name = ''] = (await readdir(join(directory, '2026-01'))).filter((one) =>
+      one.endsWith('.gz'),
+    );
+    const path = join(directory, '2026-01', name);
+    const content = await readFile(path);
+    const remover = engine.app.get(RemoveArchivedUsage);
+    const removeAt = (now: string) => remover.removeNext(new Date(now));
+    // The first step reads the files again.
+    expect(await removeAt('2026-06-01T00:20:00Z')).toBe(true);
+    await rm(path);
+    expect(await removeAt('2026-06-01T00:21:00Z')).toBe(false);
+    await writeFile(path, content.subarray(1));
+    expect(await removeAt('2026-06-01T00:22:00Z')).toBe(false);
+    // Damage of the same size is found when the file is read again after an hour.
+    await writeFile(path, Buffer.alloc(content.length));
+    expect(await removeAt('2026-06-01T01:20:01Z')).toBe(false);
+    expect(await storedKeys()).toContain('a1');
+    await writeFile(path, content);
+    await archiveAt('2026-06-01T01:20:01Z');
     expect(await storedKeys()).toEqual([]);
   });
 

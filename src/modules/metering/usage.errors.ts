@@ -47,7 +47,7 @@ export const usageEventArchived = defineProblem({
   meaning:
     'The event lies in a month whose events are archived, or in a billed period with such a month. It stays counted and cannot be voided any more. `GET /v1/usage-archive/months` tells which files have the events of a customer.',
   detail: (key: string) =>
-    `The event ${JSON.stringify(key)} is archived. It cannot be read or voided any more.`,
+    `The event ${JSON.stringify(key)} is in an archived month, or in a billed period that begins in one. It cannot be voided any more, nor read once it is removed.`,
 });
 
 export const usageArchived = defineProblem({

@@ -61,6 +61,17 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
+  /** Returns the first of these files that is missing or has another size; undefined if there is none. */
+  async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
+    files: readonly File[],
+  ): Promise<File | undefined> {
+    for (const file of files) {
+      const found = await stat(join(this.path, file.name)).catch(() => null);
+      if (found?.size !== file.bytes) return file;
+    }
+    return undefined;
+  }
+
   /**
    * Requires that the directory contains the newest recorded file in its recorded size. Otherwise the volume of the
    * directory is probably not mounted.

@@ -14,13 +14,16 @@ import { UsageArchiveRepository } from './usage-archive.repository';
  */
 const PAUSE_MS = 15 * 60_000;
 
+/** A file that was read again longer ago is read once more before its events are deleted. */
+const VERIFIED_FOR_MS = 3_600_000;
+
 const MONTHS_PER_STEP = 200;
 const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Removes archived events from the database, in small commits, once their files were read again and matched their recorded
- * digests.
+ * Removes archived events from the database, in small commits. Within the last hour their files must have been read
+ * again and matched their recorded digests, and at each commit they must exist in their recorded size.
  */
 @Injectable()
 export class RemoveArchivedUsage {
@@ -34,7 +37,10 @@ export class RemoveArchivedUsage {
     private readonly metrics: ArchiveMetrics,
   ) {}
 
-  /** Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do. */
+  /**
+   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do,
+   * false also if a file is missing or differs.
+   */
   removeNext(now: Date): Promise<boolean> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return Promise.resolve(false);
@@ -44,9 +50,15 @@ export class RemoveArchivedUsage {
       if (months.length === 0) return false;
       const directory = new ArchiveDirectory(usageArchive.directory);
       await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
-      const unverified = await this.archive.unverifiedFiles(months, FILES_PER_STEP);
+      const files = await this.archive.filesOf(months);
+      const changed = await directory.findChanged(files);
+      if (changed !== undefined) return this.keepEventsOf(changed);
+      const verifiedBefore = new Date(now.getTime() - VERIFIED_FOR_MS);
+      const unverified = files.filter(
+        ({ verifiedAt }) => verifiedAt === null || verifiedAt < verifiedBefore,
+      );
       if (unverified.length > 0) {
-        return this.verify(unverified, directory, now);
+        return this.verify(unverified.slice(0, FILES_PER_STEP), directory, now);
       }
       const removed = await this.events.remove(months, EVENTS_PER_STEP, now);
       this.database.afterCommit(() => {
@@ -58,8 +70,7 @@ export class RemoveArchivedUsage {
   }
 
   /**
-   * Reads files again and marks matching files as verified. Stops and returns false at a file that is missing or
-   * differs: its events stay in the database.
+   * Reads files again and marks matching files as verified. Stops and returns false at a file that is missing or differs.
    */
   private async verify(
     files: readonly RecordedFile[],
@@ -67,15 +78,14 @@ export class RemoveArchivedUsage {
     now: Date,
   ): Promise<boolean> {
     for (const file of files) {
-      if (!(await directory.matches(file))) {
-        this.logger.error(
-          { file: file.name },
-          'an archive file is missing or differs; its events are kept',
-        );
-        return false;
-      }
+      if (!(await directory.matches(file))) return this.keepEventsOf(file);
       await this.events.setVerified(file, now);
     }
     return true;
+  }
+
+  private keepEventsOf({ name }: RecordedFile): false {
+    this.logger.error({ file: name }, 'an archive file is missing or differs; its events are kept');
+    return false;
   }
 }

@@ -56,13 +56,13 @@ const FILES = 'WHERE (month, number) < ($1, $2) ORDER BY month DESC, number DESC
 
 const LAST_FILE_OF_NEWEST_MONTH = 'ORDER BY month DESC, number DESC LIMIT 1';
 
-const UNVERIFIED_FILES = `
-  WHERE verified_at IS NULL AND (month, number) IN (
+const FILES_OF_MONTHS = `
+  WHERE (month, number) IN (
     SELECT DISTINCT start_at, number
     FROM unnest($1::timestamptz[], $2::int[], $3::int[]) AS month(start_at, first_file, last_file)
     CROSS JOIN LATERAL generate_series(first_file, last_file) AS number
   )
-  ORDER BY month, number LIMIT $4`;
+  ORDER BY month, number`;
 
 const INSERT_KEYS = `
   INSERT INTO usage_archived_key (key_digest)
@@ -258,13 +258,12 @@ export class UsageArchiveRepository {
     return this.database.selectOne(UsageArchiveFileEntity, LAST_FILE_OF_NEWEST_MONTH, []);
   }
 
-  /** Returns files of written months that were not read again yet. */
-  unverifiedFiles(months: readonly StoredMonth[], limit: number): Promise<readonly RecordedFile[]> {
-    return this.database.select(UsageArchiveFileEntity, UNVERIFIED_FILES, [
+  /** Returns the files of written months, oldest first. */
+  filesOf(months: readonly StoredMonth[]): Promise<readonly RecordedFile[]> {
+    return this.database.select(UsageArchiveFileEntity, FILES_OF_MONTHS, [
       months.map(({ startAt }) => startAt),
       months.map(({ firstFile }) => firstFile),
       months.map(({ lastFile }) => lastFile),
-      limit,
     ]);
   }
 

@@ -43,7 +43,7 @@ export class UsageArchiveFileDto {
   @TextProperty('SHA-256 of the compressed file, hex.', SHA256) readonly sha256!: string;
   @InstantProperty('When it was written.') readonly written_at!: string;
   @InstantProperty(
-    'When it was read again and matched. Its events are removed from the database only then.',
+    'When it was last read again and matched. Its events are removed from the database only then.',
     { nullable: true },
   )
   readonly verified_at!: string | null;
