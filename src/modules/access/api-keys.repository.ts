@@ -10,7 +10,7 @@ export interface KeyHolderRow {
   readonly scopes: readonly GrantedScope[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** End of the overlap if the secret is the one before the last roll; null for the present secret. */
+  /** If the given secret is the previous one: when it stops working. Null if it is the current one. */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
   readonly usage_requests_per_minute: number | null;

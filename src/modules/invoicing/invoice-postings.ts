@@ -154,8 +154,8 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Reverses the postings of a credit note. Deferred revenue that the note took back becomes revenue if the revenue of its lines
-   * was released since.
+   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Releases the
+   * part that belongs to lines whose revenue has been released in the meantime.
    * @param deferredMinor the part of the note's net amount that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

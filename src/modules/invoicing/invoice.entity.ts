@@ -33,8 +33,8 @@ export const UNPAID = `
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 
 /**
- * Condition of invoices that can be charged: open, with an unpaid amount that pending payments do not reserve. If
- * pending payments reserve the whole unpaid amount, the invoice keeps `collect_at` until they end.
+ * SQL condition: the invoice can be charged. It is open, and pending payments do not cover its whole unpaid amount. If
+ * they do, the invoice keeps `collect_at` until they end.
  */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 

@@ -80,7 +80,7 @@ export class SettleRefundService {
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(
         before,
-        toRefundOutcome(outcome, before, { askedAt: now, leasedBy, dueAt }),
+        toRefundOutcome(outcome, before, { answeredAt: now, leasedBy, dueAt }),
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
@@ -142,11 +142,11 @@ export class SettleRefundService {
   }
 }
 
-/** @param call time of the call to the provider, and lease under which the provider was called */
+/** @param call time of the answer, from which the next poll is scheduled, and the lease held during the call to the provider */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,
-  call: PolledLease & { readonly askedAt: Date },
+  call: PolledLease & { readonly answeredAt: Date },
 ): RefundOutcome {
   switch (outcome.kind) {
     case 'succeeded':
@@ -159,7 +159,7 @@ function toRefundOutcome(
     case 'unknown': {
       return {
         kind: 'open',
-        plan: isSameLease(refund, call) ? pollAgainLater(refund, call.askedAt) : null,
+        plan: isSameLease(refund, call) ? pollAgainLater(refund, call.answeredAt) : null,
         ...('reference' in outcome && { reference: outcome.reference }),
       };
     }

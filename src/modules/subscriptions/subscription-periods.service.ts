@@ -28,8 +28,8 @@ export interface BilledState {
 }
 
 /**
- * @param isLast true for the period in which a subscription ended, which extends to `fullEndAt` because no other
- *   follows
+ * @param isLast true for the last period of an ended subscription. No period follows it, so its billing period extends
+ *   to `fullEndAt`.
  */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);

@@ -13,7 +13,8 @@ export class CallScope<Value> {
   }
 
   /**
-   * Runs the callback, and everything it starts, with this value. Use it for calls that do not end with a promise.
+   * Runs the callback, and everything it starts, with `value` as the current value. For calls whose end is not
+   * signaled by a promise; for others, use `run`.
    * @returns a function that ends the call; call it once
    */
   start(value: Value, callback: () => void): () => void {

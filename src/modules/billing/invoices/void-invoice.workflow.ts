@@ -11,14 +11,15 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
 /**
  * Voids invoices.
  *
- * 1. Locks the customer, the subscription and the invoice. If step 4 may follow, also locks the invoices and payments
- *    that it changes. Locks the payments of the invoice, and the payments whose credit the invoice used.
- * 2. Refuses an invoice that billed usage of archived months, which could not be billed again.
- * 3. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`. If
- *    credit of a payment that lost money in a dispute returns, this credit covers the loss. A coupon that
- *    the void makes usable again ends at once if the subscription has ended. Otherwise its months begin again, so the
- *    MRR of the subscription is recorded.
- * 4. Ends the subscription if it waited for this invoice as its first payment.
+ * 1. Locks the customer, the subscription and the invoice. If the subscription is waiting for its first payment, also
+ *    locks the invoices and payments that step 4 changes. Locks the payments of the invoice, and the payments whose
+ *    credit the invoice used.
+ * 2. Refuses an invoice that billed usage of archived months, because that usage could not be billed again.
+ * 3. Voids the invoice: returns the credit and the coupons that it used, reverses its ledger postings, and records
+ *    `invoice.voided`. If the subscription has ended, ends a coupon that becomes usable again. Otherwise records the
+ *    MRR of the subscription, which the coupon may change. If returned credit came from a payment that lost money in a
+ *    dispute, uses the credit to cover the loss.
+ * 4. Ends the subscription if it was waiting for this invoice as its first payment.
  */
 @Injectable()
 export class VoidInvoiceWorkflow {

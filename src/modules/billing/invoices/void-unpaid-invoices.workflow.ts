@@ -19,11 +19,11 @@ interface LockedInvoices {
 /**
  * Voids the open invoices of subscriptions that never became active. Credits an invoice that cannot be voided.
  *
- * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit they
- *    used. A caller that itself locks or changes credit must call `lock` before.
+ * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit these
+ *    invoices used. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
  * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If
- *    credit of a payment that lost money in a dispute returns, this credit covers the loss.
+ *    returned credit came from a payment that lost money in a dispute, uses the credit to cover the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {

@@ -12,7 +12,7 @@ export interface NoteLimit {
   /** Credited by later invoices. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /** Refunded without a credit note; 0 if the further note is settled by refund, because it may document these refunds. */
+  /** Refunded without a credit note. 0 if the new note is settled by refund: it may document these refunds. */
   readonly refundedMinor: bigint;
   /** Lost in disputes, and not counted in the amounts above. */
   readonly lostMinor: bigint;

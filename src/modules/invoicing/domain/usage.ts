@@ -112,7 +112,7 @@ export interface UsageTrace {
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
-  /** Minimum and maximum of the price. A true-up has a line of its own, except for late usage. */
+  /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
   readonly limits: UsageLimits;
   /**
    * Share of the full period that the fee at zero usage is charged for; null: the full period. Absent from older lines,

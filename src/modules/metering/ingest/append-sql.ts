@@ -132,8 +132,9 @@ export const storedEventParts = (
   ${ADD_TO_BUCKETS}`;
 
 /**
- * SQL condition: the event is not refused. Written as CASE, because PostgreSQL estimates that IS NULL is true for 1 row
- * of 200. It would then plan for a single event, and search the whole list of streams for each event.
+ * SQL condition: the event is not refused. For a plain `refusal IS NULL`, PostgreSQL would estimate that only 1 row of
+ * 200 matches. It would expect a single event, and choose a plan that searches the whole list of streams for each
+ * event. CASE avoids this estimate.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 

@@ -15,13 +15,16 @@ const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
 
-/** `none`: no backfill is free. `waiting`: older transactions, which do not see the meter, have not ended yet. */
+/**
+ * `none`: every backfill is complete or locked by another process. `waiting`: transactions that do not see the meter
+ * have not all ended yet.
+ */
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
- * Counts events that were stored before a meter, in steps, while ingest continues (decision 42). A step locks some
- * streams, recounts all their events in a range of hours, and stores its progress, in one commit. From the commit that
- * creates the meter on, appends count the events that they store.
+ * Counts the events that were stored before their meter was created. Works in steps, while ingest continues
+ * (decision 42). In one commit, a step locks some streams, recounts all their events in a range of hours, and stores
+ * its progress. A transaction that sees the new meter counts the events that it stores.
  */
 @Injectable()
 export class BackfillMeters {

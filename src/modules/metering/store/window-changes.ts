@@ -45,7 +45,7 @@ export class WindowChanges {
     private readonly hooks: UsageHooks,
   ) {}
 
-  /** Runs the usage hooks with the registered windows that may count changed events, in the commit of the change. */
+  /** Runs the usage hooks, in the caller's transaction, for the registered windows whose usage may have changed. */
   async report({ customers, earliestAt, latestAt }: ChangedStreams): Promise<void> {
     if (this.hooks.isEmpty) return;
     const rows = await this.database.queryPrepared<WindowRow>('usage-windows', READ, [

@@ -44,8 +44,8 @@ const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns the reason why a clock cannot be advanced to an instant, or null. After a crash, the clock can only be
- * advanced to its former target, after its lease has ended.
+ * Returns why a clock cannot be advanced to an instant; null if it can. An advance that a crash interrupted can be
+ * continued once its lease has ended, but only to the same target.
  * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {
