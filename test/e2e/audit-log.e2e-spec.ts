@@ -268,7 +268,7 @@ describe('the audit log', () => {
       const commit = await recordOpen('thing_waited_for');
       try {
         const customer = await createCustomer('waiting');
-        const looks = await looksForWriters(engine.database);
+        const looks = await looksForWriters(engine.databaseUrl);
         const exporting = exportAfter(start);
         await until('the export has met the open transaction', looks);
         await commit();

@@ -181,7 +181,7 @@ describe('the rotation of encryption keys', () => {
         [id, endpoint, sealed],
       ),
     );
-    const looks = await looksForWriters(running.database);
+    const looks = await looksForWriters(running.databaseUrl);
     const codes: unknown[] = [];
     const rotation = rotate(`${NEW},${OLD}`).then(({ code }) => codes.push(code));
     await until('it waits, or ends', async () => codes.length > 0 || (await looks())).finally(

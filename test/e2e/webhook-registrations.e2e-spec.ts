@@ -55,7 +55,7 @@ describe('the registration of a webhook endpoint', () => {
       coupon = (await engine.app.get(CouponsService).create(TERMS)).id;
     });
     const answered: string[] = [];
-    const looks = await looksForWriters(engine.database);
+    const looks = await looksForWriters(engine.databaseUrl);
     const registering = register().then(async (endpoint) => {
       answered.push(endpoint);
       return { endpoint, listed: await couponIds() };

@@ -1,9 +1,10 @@
+import { Client } from 'pg';
 import type { Database } from '../../src/platform/database';
 
+/** The pattern is a parameter, so that the text of this query does not match it. */
 const LOOKS_FOR_WRITERS = `
   SELECT FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'
-    AND query_start > $1::timestamptz AND query LIKE '%RowExclusiveLock%'`;
+  WHERE datname = current_database() AND state = 'idle' AND query_start > $1::timestamptz AND query LIKE $2`;
 
 /** Runs work in a transaction that stays open. Returns a function that commits it. */
 export async function openTransaction(
@@ -29,9 +30,16 @@ export async function openTransaction(
 
 /**
  * Returns a condition that becomes true once another session has looked, after this call, for transactions that write
- * to a table.
+ * to a table. Each check opens a session of its own: on a connection of the service it would replace the query that it
+ * looks for.
  */
-export async function looksForWriters(database: Database): Promise<() => Promise<boolean>> {
-  const since = await database.queryValue<string>('SELECT clock_timestamp()::text');
-  return async () => (await database.query(LOOKS_FOR_WRITERS, [since])).length > 0;
+export async function looksForWriters(databaseUrl: string): Promise<() => Promise<boolean>> {
+  const query = async (sql: string, values: readonly unknown[] = []) => {
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    return client.query<{ now: string }>(sql, [...values]).finally(() => client.end());
+  };
+  const { rows } = await query('SELECT clock_timestamp()::text AS now');
+  return async () =>
+    (await query(LOOKS_FOR_WRITERS, [rows[0]?.now, '%RowExclusiveLock%'])).rows.length > 0;
 }
