@@ -66,13 +66,14 @@ export const LOCK = `
   FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
 
 /**
- * Writes decisions about locked balances. Leaves out answers and events whose keys are already stored. Returns how many
- * answers and how many events were stored.
+ * Stores the answers to consumption requests, the new usage of the locked balances, and the usage events. Skips answers
+ * and events whose keys are already stored. Returns how many answers and how many events were stored.
  *
- * Parameters: $1 the current time, $16 ids of the streams, and
- * - for each answer: $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer (as one JSON list);
+ * Parameters: $1 the current time, and
+ * - for each answer: $2 customer, $3 entitlement, $4 key, $5 quantity, $6 answer ($6 is one JSON list);
  * - for each balance: $7 id, $8 usage, $9 plan usage, $10 notified thresholds;
- * - for each event: $11 stream, $12 position, $13 key digest, $14 key, $15 properties (as one JSON list).
+ * - for each event: $11 stream, $12 position, $13 key digest, $14 key, $15 properties ($15 is one JSON list);
+ * - $16 the ids of the streams of all events, each once.
  */
 export const WRITE = `
   WITH answered AS (

@@ -112,7 +112,7 @@ export interface AppliedRedemption {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount returned by credits of the invoice. */
+  /** Discount that credits and usage corrections on the invoice returned to the coupon. */
   readonly returnedMinor: bigint;
   /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
@@ -165,7 +165,7 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount returned by credits of the invoice; absent: none. */
+  /** Discount that credits and usage corrections on the invoice returned to the coupon; absent: none. */
   readonly returnedMinor?: bigint;
   /** Maximum discount of a percentage that was limited to returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;

@@ -90,8 +90,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns true if the method has no customer at Stripe. Stripe refuses to detach such a method, without an error
-   * code.
+   * Returns true if Stripe does not have the method, or has it without a customer. In the second case Stripe answers a
+   * detach request with status 400 and no error code, so the method is read to find out.
    */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
