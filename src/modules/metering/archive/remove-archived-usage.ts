@@ -52,7 +52,7 @@ export class RemoveArchivedUsage {
       await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
       const files = await this.archive.filesOf(months);
       const changed = await directory.findChanged(files);
-      if (changed !== undefined) return this.keepEventsOf(changed);
+      if (changed !== undefined) return this.reportDamaged(changed);
       const verifiedBefore = new Date(now.getTime() - VERIFIED_FOR_MS);
       const unverified = files.filter(
         ({ verifiedAt }) => verifiedAt === null || verifiedAt < verifiedBefore,
@@ -78,13 +78,13 @@ export class RemoveArchivedUsage {
     now: Date,
   ): Promise<boolean> {
     for (const file of files) {
-      if (!(await directory.matches(file))) return this.keepEventsOf(file);
+      if (!(await directory.matches(file))) return this.reportDamaged(file);
       await this.events.setVerified(file, now);
     }
     return true;
   }
 
-  private keepEventsOf({ name }: RecordedFile): false {
+  private reportDamaged({ name }: RecordedFile): false {
     this.logger.error({ file: name }, 'an archive file is missing or differs; its events are kept');
     return false;
   }
