@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import { Database } from '../../platform/database';
 import type { WebhookSecret } from './domain/webhook-secret';
 import { WebhookSecretEntity } from './webhook-secret.entity';
@@ -12,8 +12,9 @@ export class WebhookSecretsRepository {
     await this.database.insert(WebhookSecretEntity, secret);
   }
 
-  /** Returns the current secret, then the replaced secrets that have not expired, newest first. */
-  findValid(endpointId: string, now: Date): Promise<readonly WebhookSecret[]> {
+  /** Returns, of each endpoint, the current secret and then the replaced secrets that have not expired, newest first. */
+  findValid(endpointIds: readonly string[], now: Date): Promise<readonly WebhookSecret[]> {
+    const endpointId = In(endpointIds);
     return this.secrets.find({
       where: [
         { endpointId, expiresAt: IsNull() },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import { newId } from '../../platform/ids';
 import { SealedColumns, SecretBox } from '../../platform/secrets';
@@ -25,6 +26,8 @@ export interface RotatedSecret {
  */
 @Injectable()
 export class WebhookSecretsService implements OnModuleInit {
+  private readonly logger = new Logger('webhook-secrets');
+
   constructor(
     private readonly secrets: WebhookSecretsRepository,
     private readonly box: SecretBox,
@@ -50,8 +53,30 @@ export class WebhookSecretsService implements OnModuleInit {
    * expired, newest first. Empty if the endpoint does not exist or was deleted.
    */
   async validSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
-    const valid = await this.secrets.findValid(endpointId, now);
-    return valid.map(({ id, sealed }) => this.box.open(sealed, id));
+    return this.decrypt(await this.secrets.findValid([endpointId], now));
+  }
+
+  /**
+   * Returns {@link validSecrets} by endpoint id. Leaves out endpoints that do not exist or were deleted, and endpoints
+   * whose secrets cannot be decrypted, which are logged.
+   */
+  async validSecretsByEndpoint(
+    endpointIds: readonly string[],
+    now: Date,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const valid = await this.secrets.findValid(endpointIds, now);
+    const decrypted = new Map<string, readonly string[]>();
+    for (const [endpointId, secrets] of groupBy(valid, (secret) => secret.endpointId)) {
+      try {
+        decrypted.set(endpointId, this.decrypt(secrets));
+      } catch (error) {
+        this.logger.error(
+          { err: error, endpoint_id: endpointId },
+          'cannot decrypt the webhook secrets; check ENCRYPTION_KEYS',
+        );
+      }
+    }
+    return decrypted;
   }
 
   /**
@@ -60,7 +85,7 @@ export class WebhookSecretsService implements OnModuleInit {
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
-    const [current, ...replaced] = await this.secrets.findValid(endpointId, now);
+    const [current, ...replaced] = await this.secrets.findValid([endpointId], now);
     invariant(
       current?.expiresAt === null,
       `The webhook endpoint ${endpointId} has a current secret.`,
@@ -74,6 +99,10 @@ export class WebhookSecretsService implements OnModuleInit {
 
   async deleteAll(endpointId: string): Promise<void> {
     await this.secrets.deleteAll(endpointId);
+  }
+
+  private decrypt(secrets: readonly WebhookSecret[]): readonly string[] {
+    return secrets.map(({ id, sealed }) => this.box.open(sealed, id));
   }
 
   private async insertNew(endpointId: string, now: Date): Promise<string> {

@@ -33,6 +33,8 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Fencing token of the claim. */
   readonly fence: number;
+  /** True if the endpoint was ordered at the claim. */
+  readonly isOrdered: boolean;
 }
 
 export interface Capacity {
@@ -54,6 +56,11 @@ export interface AttemptResult {
   readonly status: DeliveryStatus;
   /** Time of the next attempt; null: none. */
   readonly dueAt: Date | null;
+}
+
+interface WrittenRow {
+  readonly id: string;
+  readonly isHead: boolean;
 }
 
 export interface NumberedAttempt extends Attempt {
@@ -108,7 +115,7 @@ const CLAIM = `
 /**
  * Writes results whose fence is that of the newest claim, so that a result is ignored if the lease had ended and the
  * delivery was claimed again. Also maintains `webhook_failure`: a success deletes the row of the endpoint, and a
- * failure inserts one if there is none.
+ * failure inserts one if there is none. `isHead`: a head points to the delivery.
  */
 const RECORD = `
   WITH result AS (
@@ -136,7 +143,8 @@ const RECORD = `
   SELECT written.id, written.attempts, result.started_at, result.duration_ms, result.status_code,
     result.error, result.response_start
   FROM written JOIN result ON result.id = written.id
-  RETURNING delivery_id`;
+  RETURNING delivery_id AS id,
+    EXISTS (SELECT FROM webhook_head WHERE webhook_head.delivery_id = webhook_attempt.delivery_id) AS "isHead"`;
 
 const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
@@ -183,42 +191,72 @@ export class DeliveriesRepository {
     capacities: readonly Capacity[],
   ): Promise<readonly ClaimedDelivery[]> {
     const unordered = capacities.filter(({ ordered }) => !ordered);
-    const claimed: ClaimRow[] = [];
+    const claimed: ClaimedDelivery[] = [];
     if (unordered.length > 0) {
       const ids = unordered.map(({ endpointId }) => endpointId);
       const free = unordered.map((capacity) => capacity.free);
       const rows = await this.database.query<ClaimRow>(CLAIM, [now, leaseEndsAt, ids, free]);
-      claimed.push(...rows);
+      claimed.push(...rows.map((row) => toClaimed(row, false)));
     }
     for (const { endpointId, free } of capacities.filter(({ ordered }) => ordered)) {
-      claimed.push(...(await this.heads.claim(now, leaseEndsAt, endpointId, free)));
+      const rows = await this.heads.claim(now, leaseEndsAt, endpointId, free);
+      claimed.push(...rows.map((row) => toClaimed(row, true)));
     }
-    return claimed.map(toClaimed);
+    return claimed;
   }
 
   /**
    * Writes the results of attempts. Returns the ids of the deliveries whose result was written. A result is ignored if
    * the delivery was claimed again or is no longer pending.
    */
-  record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
+  async record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
+    const written = results.some(({ delivery }) => delivery.isOrdered)
+      ? await this.recordAndAdvance(results, now)
+      : await this.recordUnordered(results, now);
+    return new Set(written.map(({ id }) => id));
+  }
+
+  private recordAndAdvance(
+    results: readonly AttemptResult[],
+    now: Date,
+  ): Promise<readonly WrittenRow[]> {
     return this.database.transaction(async () => {
       const objects = await this.heads.lock(results.map(({ delivery }) => delivery.id));
-      const rows = await this.database.query<{ delivery_id: string }>(RECORD, [
-        results.map(({ delivery }) => delivery.id),
-        results.map(({ delivery }) => delivery.fence),
-        results.map(({ status }) => status),
-        results.map(({ dueAt }) => dueAt),
-        results.map(({ attempt }) => attempt.startedAt),
-        results.map(({ attempt }) => attempt.durationMs),
-        results.map(({ attempt }) => attempt.statusCode),
-        results.map(({ attempt }) => attempt.error),
-        results.map(({ attempt }) => attempt.responseStart),
-        now,
-        results.map(({ isSent }) => isSent),
-      ]);
+      const written = await this.write(results, now);
       await this.heads.advance(objects);
-      return new Set(rows.map((row) => row.delivery_id));
+      return written;
     });
+  }
+
+  /** Corrects heads only if an endpoint became ordered after the claim. */
+  private async recordUnordered(
+    results: readonly AttemptResult[],
+    now: Date,
+  ): Promise<readonly WrittenRow[]> {
+    const written = await this.write(results, now);
+    const heads = written.filter(({ isHead }) => isHead);
+    if (heads.length > 0) {
+      await this.database.transaction(async () => {
+        await this.heads.advance(await this.heads.lock(heads.map(({ id }) => id)));
+      });
+    }
+    return written;
+  }
+
+  private write(results: readonly AttemptResult[], now: Date): Promise<readonly WrittenRow[]> {
+    return this.database.query<WrittenRow>(RECORD, [
+      results.map(({ delivery }) => delivery.id),
+      results.map(({ delivery }) => delivery.fence),
+      results.map(({ status }) => status),
+      results.map(({ dueAt }) => dueAt),
+      results.map(({ attempt }) => attempt.startedAt),
+      results.map(({ attempt }) => attempt.durationMs),
+      results.map(({ attempt }) => attempt.statusCode),
+      results.map(({ attempt }) => attempt.error),
+      results.map(({ attempt }) => attempt.responseStart),
+      now,
+      results.map(({ isSent }) => isSent),
+    ]);
   }
 
   async discardPending(endpointId: string, now: Date): Promise<void> {
@@ -264,12 +302,13 @@ export class DeliveriesRepository {
   }
 }
 
-function toClaimed(row: ClaimRow): ClaimedDelivery {
+function toClaimed(row: ClaimRow, isOrdered: boolean): ClaimedDelivery {
   return {
     id: row.id,
     endpointId: row.endpoint_id,
     eventId: row.event_id,
     attempts: row.attempts,
     fence: row.fence,
+    isOrdered,
   };
 }

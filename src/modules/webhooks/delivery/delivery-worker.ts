@@ -7,7 +7,6 @@ import {
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
-import { isDatabaseUnavailable } from '../../../platform/database';
 import { Jobs } from '../../../platform/jobs';
 import { EventLog, type RecordedEvent } from '../../../platform/outbox';
 import { WebhookSecretsService } from '../webhook-secrets.service';
@@ -132,14 +131,17 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     if (claimed.length === 0) return;
     const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
     const events = await this.events.find([...new Set(claimed.map(({ eventId }) => eventId))]);
-    const secrets = await this.secretsOf(claimed, now);
+    const secrets = await this.secrets.validSecretsByEndpoint(
+      [...new Set(claimed.map(({ endpointId }) => endpointId))],
+      now,
+    );
     for (const delivery of claimed) {
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // A deleted endpoint has no secrets, and its deliveries were discarded.
-      const isGone = keys?.length === 0;
-      if (receiver !== undefined && event !== undefined && keys !== undefined && !isGone) {
+      // Without keys nothing is sent. The deliveries of a deleted endpoint were discarded. If the secrets could not be
+      // decrypted, the delivery is claimed again when its lease ends, and no attempt is counted.
+      if (receiver !== undefined && event !== undefined && keys !== undefined) {
         this.start(delivery, receiver, event, keys);
       }
     }
@@ -151,30 +153,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const free = share - (this.inFlight.get(id) ?? 0);
       return free > 0 ? [{ endpointId: id, free, ordered }] : [];
     });
-  }
-
-  /**
-   * Returns secrets by endpoint id. Leaves out endpoints whose secrets cannot be decrypted. Their deliveries are
-   * claimed again when the lease ends, without counting an attempt, because no request was sent.
-   */
-  private async secretsOf(
-    claimed: readonly ClaimedDelivery[],
-    now: Date,
-  ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const secrets = new Map<string, readonly string[]>();
-    for (const id of new Set(claimed.map(({ endpointId }) => endpointId))) {
-      try {
-        secrets.set(id, await this.secrets.validSecrets(id, now));
-      } catch (error) {
-        // Without an answer of the database, nothing is sent. The deliveries are claimed again when the leases end.
-        if (isDatabaseUnavailable(error)) throw error;
-        this.logger.error(
-          { err: error, endpoint_id: id },
-          'cannot decrypt the webhook secrets; check ENCRYPTION_KEYS',
-        );
-      }
-    }
-    return secrets;
   }
 
   private start(
