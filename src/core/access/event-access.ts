@@ -1,7 +1,8 @@
 import type { GrantedScope, Scope } from './scopes';
 
 /**
- * Resources about access control, each with the scope that reads it. Their events need this scope and `events:read`.
+ * Resources about access control, each with the scope that reads it. A caller needs this scope and `events:read` to
+ * read the events of such a resource.
  */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
@@ -11,7 +12,7 @@ const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   studio_settings: 'studio:read',
 };
 
-/** Returns the resources whose events a caller with these scopes may not read. */
+/** Returns the resources of {@link NEEDED_SCOPES} whose events a caller with these scopes may not read. */
 export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly string[] {
   return Object.entries(NEEDED_SCOPES).flatMap(([resource, scope]) =>
     scopes.has(scope) ? [] : [resource],

@@ -16,10 +16,10 @@ const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
 
 const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_STAFF.has(scope));
 
-/** Every role may end its own sessions. */
+/** Scopes of viewers, which all roles include. Every admin may end their own sessions. */
 const VIEWER: readonly Scope[] = [...READS, 'sessions:write'];
 
-/** Scopes of an admin who must enrol a second factor first. */
+/** Scopes of an admin who must enrol a second factor before doing anything else. */
 const ENROLMENT: readonly Scope[] = ['sessions:read', 'sessions:write'];
 
 const SCOPES_OF_ROLE: Readonly<Record<AdminRole, readonly GrantedScope[]>> = {
@@ -33,7 +33,10 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/** Returns the scopes of an admin in a session; only the enrolment scopes if the admin must enrol first. */
+/**
+ * Returns the scopes of an admin in a session; only the scopes for the enrolment if the admin must enrol a second
+ * factor first.
+ */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

@@ -1,4 +1,4 @@
-/** Every scope, with what it allows. A scope to write does not include the scope to read. */
+/** All scopes, each with the actions that it allows. A `:write` scope does not include the `:read` scope. */
 export const SCOPES = {
   'analytics:read':
     'Read sums over the subscriptions, invoices, payments and books of all customers, and what each subscription costs per month.',

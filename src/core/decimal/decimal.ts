@@ -23,8 +23,8 @@ export function parseDecimal(text: string): Rational {
 }
 
 /**
- * Formats `value` with at most `fractionDigits` digits after the point, rounded half away from zero, without trailing zeros.
- * For display and for quantities, not for amounts.
+ * Formats `value` with at most `fractionDigits` digits after the point, rounded half away from zero, without trailing
+ * zeros. Use it for quantities and for display, not for amounts to bill.
  */
 export function formatDecimal(value: Rational, fractionDigits: number): string {
   const scale = 10n ** BigInt(fractionDigits);
@@ -36,8 +36,8 @@ export function formatDecimal(value: Rational, fractionDigits: number): string {
 }
 
 /**
- * Formats `value` exactly: as a decimal if it is finite (`"0.0125"`), else as a ratio (`"67500/31"`). Traces of lines store
- * this text; {@link parseExact} reads it.
+ * Formats `value` exactly: as a decimal if it has finitely many digits (`"0.0125"`), otherwise as a fraction
+ * (`"67500/31"`). Traces of invoice lines store this text; {@link parseExact} reads it.
  */
 export function formatExact(value: Rational): string {
   let rest = value.denominator;
@@ -58,8 +58,8 @@ export function formatExact(value: Rational): string {
 }
 
 /**
- * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product has the digits of
- * both factors.
+ * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product can have as
+ * many digits as both factors together.
  * @throws InvariantError on any other text.
  */
 export function parseExact(text: string): Rational {

@@ -2,8 +2,8 @@ import { invariant } from '../invariant';
 import { roundHalfAwayFromZero } from '../money';
 
 /**
- * An exact fraction in lowest terms with a positive denominator, so that equal numbers have equal fields. Make it with {@link
- * rational} or from a decimal string only.
+ * An exact fraction in lowest terms with a positive denominator, so that equal numbers have equal fields. Make it only
+ * with {@link rational} or from a decimal string.
  */
 export type Rational = { readonly numerator: bigint; readonly denominator: bigint };
 
@@ -47,8 +47,8 @@ export function divide(left: Rational, right: Rational): Rational {
 }
 
 /**
- * Returns the exact sum of any number of values; zero for none. Reduces once at the end, so 100,000 decimals of one precision
- * cost 100,000 integer additions.
+ * Returns the exact sum of any number of values; zero for none. Reduces the fraction only once, at the end, so the sum
+ * of 100,000 decimals with equally many digits costs 100,000 integer additions.
  */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;
@@ -84,7 +84,10 @@ export function ceiling(value: Rational): bigint {
   return isWhole || value.numerator < 0n ? quotient : quotient + 1n;
 }
 
-/** Returns the integer nearest to `value`, halves away from zero. Use it on the final amount of a line, not on its terms. */
+/**
+ * Returns the integer nearest to `value`, halves away from zero. Use it only on the final amount of a line, not on its
+ * terms.
+ */
 export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);
 }

@@ -3,8 +3,8 @@ import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
- * A coupon of an invoice, to discount an amount that is added to the invoice later. Amounts are minor units. Traces of
- * invoice lines store these properties, so their names must not change.
+ * A coupon of an invoice, used to discount an amount that is added to the invoice later. Amounts are in minor units.
+ * Traces of invoice lines store these properties, so their names must not change.
  */
 export type AddedCoupon = {
   readonly redemptionId: string;
@@ -13,8 +13,8 @@ export type AddedCoupon = {
   /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before and then credited. The discount of this part returned to the
-   * coupon, and is included in `restMinor`.
+   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part to
+   * the coupon, so `restMinor` includes it.
    */
   readonly againMinor: bigint;
   /**
@@ -32,9 +32,9 @@ export type AddedDiscount = {
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. A percentage takes off the increase of its
- * rounded total, so the discounts of all additions add up to the discount of the whole. A coupon with an amount takes
- * off up to its remaining amount.
+ * Returns the discounts of an amount that is added to an invoice later. For a percentage, this is the rounded discount
+ * of the base with the added amount, less the rounded discount of the base alone. The discounts of all additions
+ * therefore add up to the discount of the whole. A coupon with an amount discounts up to its remaining amount.
  *
  * @param coupons percentages first
  */
@@ -61,8 +61,8 @@ export function discountAdded(
 }
 
 /**
- * Returns the amount that each percentage applies to, by redemption id: the lines of the coupon less the discounts of
- * the percentages before it.
+ * Returns the amount that each percentage applies to, by redemption id. This is the sum of the lines that the coupon
+ * may discount, less the discounts of the percentages before it.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

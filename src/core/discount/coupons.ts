@@ -21,11 +21,11 @@ export type RedeemedCoupon = {
 };
 
 export type CouponOff =
-  /** A percent as a decimal string: `"20"` is a fifth. From above 0 to 100. */
+  /** A percentage as a decimal string, above 0 and up to 100: `"20"` is a fifth. */
   | {
       readonly type: 'percent';
       readonly percentOff: string;
-      /** Limit of the discount; null or absent: no limit. */
+      /** Maximum discount in minor units; null or absent: no maximum. */
       readonly limitMinor?: bigint | null;
     }
   /** Amount that the coupon may still take off, in minor units of the invoice's currency. */
@@ -36,16 +36,16 @@ export type DiscountableLine = { readonly lineId: string; readonly amountMinor: 
 
 export type AppliedCoupon = {
   readonly redemptionId: string;
-  /** Taken off by this coupon, zero or more. */
+  /** Amount that this coupon takes off, zero or more. */
   readonly amountMinor: bigint;
   /** Part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
-  /** Amount kept for the next invoice: the rest of an amount with duration `once`, or of the limit of a percentage. */
+  /** Amount kept for the next invoice: the unused rest of an amount coupon with duration `once`, or of `limitMinor`. */
   readonly unusedMinor: bigint;
 };
 
 export type Discounts = {
-  /** In the order in which they were applied. */
+  /** The coupons in the order in which they were applied. */
   readonly coupons: readonly AppliedCoupon[];
   /** Discount of each line by all coupons, in the order of the lines. */
   readonly lineDiscountsMinor: readonly bigint[];
@@ -53,10 +53,10 @@ export type Discounts = {
 };
 
 /**
- * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts, each group by
- * redemption time; coupons of the same time in the given order. Each coupon discounts what the coupons before it left.
- * A percentage is rounded once over its lines, half away from zero. Every discount is split over its lines by largest
- * remainder. Lines of zero or less are unchanged, and no line falls below zero.
+ * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts. Coupons of one
+ * kind are applied by redemption time; at the same time, in the given order. Each coupon discounts the amounts that the
+ * coupons before it left. A percentage is rounded once over its lines, half away from zero. Every discount is split
+ * over its lines by largest remainder. Lines of zero or less are unchanged, and no line falls below zero.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

@@ -10,7 +10,7 @@ export type Commitment = {
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
-  /** Billed by earlier invoices for the same price and period, true-ups included. */
+  /** Amount that earlier invoices billed for the same price and period, true-ups included. */
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;

@@ -13,7 +13,7 @@ import type { TaxShare } from '../tax';
 /** A line of a finalized invoice, with the amounts that earlier credit notes credited. */
 export type CreditableLine = {
   readonly lineId: string;
-  /** After discounts, without any tax. */
+  /** Amount after discounts, without any tax. */
   readonly netMinor: bigint;
   readonly taxShares: readonly TaxShare[];
   readonly creditedNetMinor: bigint;
@@ -21,8 +21,8 @@ export type CreditableLine = {
 };
 
 /**
- * Amount that a credit note credits of one line, without tax. Zero only for a line of which {@link isOnlyTaxLeft} is
- * true.
+ * Amount that a credit note credits of one line, without tax. Zero is allowed only for a line with {@link
+ * isOnlyTaxLeft}.
  */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
@@ -57,11 +57,11 @@ export function isOnlyTaxLeft(line: CreditableLine): boolean {
 /**
  * Returns the credit note for parts of lines, in positive minor units. The tax of the requested net amounts is rounded
  * once over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the
- * rest of a line takes the rest of its tax, so partial notes together credit exactly the tax of the line. A request of
- * zero takes the tax of a line that has only tax left.
+ * rest of a line also takes the rest of its tax, so partial notes together credit exactly the tax of the line. For a
+ * line that has only tax left, a request of zero takes this tax.
  * @throws InvariantError when a line is requested twice or is unknown, or an amount is above {@link creditableMinor},
- *   or an amount of zero is requested of a line that has a net amount or no tax left. Callers check amounts that a user
- *   chose before the call.
+ *   or an amount of zero is requested of a line that has a net amount or no tax left. The caller must first check
+ *   amounts that come from an API client.
  */
 export function creditNote(
   requests: readonly CreditRequest[],

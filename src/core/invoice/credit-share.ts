@@ -18,12 +18,12 @@ export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
-  /** After discounts and earlier credits, inclusive tax included. */
+  /** Amount after discounts and earlier credits, inclusive tax included. */
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
   /** True if all lines have the same tax rates. */
   readonly hasOneSetOfRates: boolean;
-  /** Discounts that return to their coupons, in proportion to the credited share. */
+  /** Discounts of these lines. A credit returns its share of each discount to the coupon. */
   readonly discounts: readonly Share[];
 };
 
@@ -38,7 +38,8 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
  * return to coupons are rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor maximum of the amount; null: none. Lowers the share, and so also the discounts.
+ * @param limitMinor maximum amount of the credit; null: no maximum. It lowers the share, and so also the returned
+ *   discounts.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -67,10 +68,10 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of what is left of lines, by rate, in minor units. If all lines have the same rates,
- * calculates the tax with these rates, up to the tax that is left. If the lines have different rates, takes the same
- * share of the tax left of each rate. The last part takes all tax that is left, so that credits together return exactly
- * the billed tax.
+ * Returns the exact tax of a part of held lines, by tax rate, in minor units. If all lines have the same rates,
+ * calculates the tax with these rates, but at most the tax that is left. If the lines have different rates, takes the
+ * same share of the tax left of each rate. The last part takes all tax that is left, so that the credits together
+ * return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -89,8 +90,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest total that a part of what is left of lines can have with exclusive tax. Rounds the tax of each
- * rate up, because the invoice with the credit may round it up.
+ * Returns the largest possible total of a part of held lines, exclusive tax included. Rounds the tax of each rate up,
+ * because the invoice with the credit may do so.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -6,7 +6,7 @@ import type { TaxRateTotal, TaxShare } from '../tax';
 export type LineKind =
   'recurring' | 'usage' | 'proration' | 'one_off' | 'credit' | 'minimum' | 'maximum';
 
-/** A line before discount and tax: rounded, negative for a credit. */
+/** A line before discount and tax. The amount is rounded, and negative for a credit. */
 export type LineAmount = {
   readonly lineId: string;
   readonly kind: LineKind;
@@ -29,9 +29,9 @@ export type AssembledLine = LineAmount & {
   readonly discountMinor: bigint;
   /** Amount that each coupon took off the line. Coupons that took nothing are absent. */
   readonly discountShares: readonly DiscountShare[];
-  /** After discounts, without any tax. */
+  /** Amount after discounts, without any tax. */
   readonly netMinor: bigint;
-  /** Inclusive and exclusive tax. */
+  /** Sum of inclusive and exclusive tax. */
   readonly taxMinor: bigint;
   readonly taxShares: readonly TaxShare[];
 };
@@ -46,9 +46,9 @@ export type AssembledInvoice = {
   readonly subtotalMinor: bigint;
   readonly discountMinor: bigint;
   readonly coupons: readonly AppliedCoupon[];
-  /** Added to the amounts of the lines. */
+  /** Tax that is added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Contained in the amounts of the lines. */
+  /** Tax that the amounts of the lines contain. */
   readonly inclusiveTaxMinor: bigint;
   readonly taxRates: readonly TaxRateTotal[];
   readonly taxNote: 'exempt' | 'reverse_charge' | null;
@@ -57,6 +57,6 @@ export type AssembledInvoice = {
   readonly creditAppliedMinor: bigint;
   /** Amount left to pay; never negative. */
   readonly amountDueMinor: bigint;
-  /** Amount a negative total adds to the credit balance; the invoice is then paid at once. */
+  /** Amount that a negative total adds to the credit balance. The invoice is then paid at once. */
   readonly creditedToBalanceMinor: bigint;
 };

@@ -16,7 +16,7 @@ export type PrepaidLine = {
   readonly fullAmount: Rational;
   /** Proration of the line; null when it billed the full period. */
   readonly proration: Proration | null;
-  /** As billed, before discount. */
+  /** Amount as billed, before discount. */
   readonly amountMinor: bigint;
   readonly discountMinor: bigint;
   /** Amount that credit lines and credit notes have taken back so far. */
@@ -34,8 +34,8 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 
 /**
  * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times
- * the unused part, divided by the amount of the line. After a change to a plan version with another proration unit, the
- * unused part is counted in the new unit. The share is then at most 1.
+ * the unused part of the period, divided by the amount of the line. After a change to a plan version with another
+ * proration unit, the unused part is counted in the new unit, and the share is limited to 1.
  * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
  *   billed part or has another denominator.
  */
@@ -56,8 +56,8 @@ export function unusedShare(
 }
 
 /**
- * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units. It is the unused
- * share of what discounts and earlier credits left of the line, rounded once, half away from zero.
+ * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units. It is the {@link
+ * unusedShare} of the line's amount after discounts and earlier credits, rounded once, half away from zero.
  * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {

@@ -8,18 +8,19 @@ import {
 
 /** The amounts of one line of a finalized invoice, negative for a credit. */
 export type RevenueLine = {
-  /** After discounts, without tax. */
+  /** Amount after discounts, without tax. */
   readonly netMinor: bigint;
   readonly discountMinor: bigint;
   readonly taxMinor: bigint;
-  /** True if the net is earned over time instead of at finalization. */
+  /** True if the net amount is earned over time instead of at finalization. */
   readonly isDeferred: boolean;
 };
 
 /**
  * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
- * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. Only the net
- * of a deferred line is deferred; its discount is posted at once. The releases of the line then add up to its net.
+ * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. Of a deferred
+ * line, only the net amount is deferred; its discount is posted at once. The later releases of the line therefore add
+ * up to its net amount.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -93,9 +94,9 @@ export function postPaymentReturned(returned: {
 }
 
 /**
- * Posts a succeeded refund. The whole amount is credited to the cash clearing account of the provider. `fromCreditMinor`
- * is debited to the customer's credit, which money of the payment had become. The rest of the refund is debited to the
- * refunds account, where a credit note settled as a refund balances it.
+ * Posts a succeeded refund. Credits the whole amount to the cash clearing account of the provider. Debits
+ * `fromCreditMinor` to the customer's credit, because that part of the payment had become credit. Debits the rest to
+ * the refunds account, where it balances a credit note that is settled as a refund.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -115,8 +116,8 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider. The
- * customer's credit that the refund had reduced is restored, less the part that recovers a loss from a dispute.
+ * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider.
+ * Restores the customer's credit that the refund had reduced, less the part that recovers a loss from a dispute.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -125,7 +126,7 @@ export function postRefundReturned(returned: {
   readonly amountMinor: bigint;
   /** The part by which the refund had reduced the customer's credit. */
   readonly toCreditMinor: bigint;
-  /** Credit that is used to reduce a loss from a dispute. */
+  /** Part of the credit that is used to reduce a loss from a dispute. */
   readonly recoveredMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, toCreditMinor, recoveredMinor } = returned;
@@ -157,7 +158,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute. The part of the payment that had become credit of the customer reduces that credit; the rest is a loss.
+ * Posts a lost dispute. The part of the payment that had become credit of the customer is taken from that credit; the
+ * rest is a loss.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
@@ -176,8 +178,8 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. Reverses the loss, and restores the credit that the lost dispute had
- * reduced.
+ * Posts disputed funds that a provider paid back. After a lost dispute, also reverses the loss, and restores the credit
+ * that the dispute had reduced.
  * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -200,7 +202,10 @@ export function postDisputeReinstated(reinstated: {
   ]);
 }
 
-/** Reduces the loss of a dispute by credit of its payment that became available only after the dispute was lost. */
+/**
+ * Posts credit of the customer that covers the loss of a dispute, because it became available only after the dispute
+ * was lost.
+ */
 export function postLossRecovered(recovered: {
   readonly currency: string;
   readonly amountMinor: bigint;
@@ -273,7 +278,7 @@ export function postVoid(
 }
 
 /**
- * Posts a write-off: what an uncollectible invoice still owes becomes bad debt.
+ * Posts a write-off: the unpaid amount of an uncollectible invoice becomes bad debt.
  * @throws InvariantError when the amount is negative.
  */
 export function postWriteOff(currency: string, amountMinor: bigint): LedgerTransaction {

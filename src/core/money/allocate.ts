@@ -2,9 +2,9 @@ import { invariant } from '../invariant';
 
 /**
  * Splits `amountMinor` in proportion to `weights` by largest remainder: every part is rounded towards zero, and the
- * remaining minor units go one each to the parts with the largest remainders, ties to the earlier part. The parts add
- * up to the amount and have its sign. Each differs from its exact share by less than one minor unit, and is zero for a
- * weight of zero.
+ * remaining minor units go, one each, to the parts with the largest remainders. Of equal remainders, the earlier part
+ * comes first. The parts add up to the amount and have its sign. Each part differs from its exact share by less than
+ * one minor unit, and is zero for a weight of zero.
  * @throws InvariantError on a negative weight, or when all weights are zero and the amount is not.
  */
 export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigint[] {
@@ -27,10 +27,12 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 /**
  * Splits `amountMinor`, the rounded sum of the exact shares `shareNumerators[i] / denominator`, into whole parts by
  * largest remainder, as {@link allocate} does. Each part differs from its share by less than one minor unit; a whole
- * share is unchanged. Shares may differ in sign, such as the taxes of a charge and of a credit that are rounded once
- * together: all are rounded down, and the remaining minor units go to the largest remainders. A negative amount is
- * split as its opposite and then negated, so that negated shares give negated parts. An amount of zero has the sign of
- * its first share other than zero.
+ * share is unchanged.
+ *
+ * Shares may differ in sign, such as the taxes of a charge and of a credit that are rounded once together. All shares
+ * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is negated before the
+ * split and its parts are negated after it, so that negated shares give negated parts. An amount of zero has the sign
+ * of its first share other than zero.
  * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator`
  *   is not positive.
  */

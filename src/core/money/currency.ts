@@ -7,15 +7,18 @@ import { invariant } from '../invariant';
  */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
-/** Former currencies that the package still lists. ANG: replaced by XCG in 2025; BGN: by the euro on 2026-01-01. */
+/**
+ * Former currencies that the package `currency-codes` still lists. XCG replaced ANG in 2025, and the euro replaced BGN
+ * on 2026-01-01.
+ */
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
  * Digits after the decimal point by currency code, former currencies included. Of the codes with a leading X, the map
  * contains only those that several countries share (XAF, XCD, XOF, XPF). It leaves out metals, bond units, units of
- * account of one institution, the test code and "no currency": the standard gives them no minor unit ("N.A."), for
- * which the package stores 0. The filter recognizes them by their countries: the package lists at most one country or
- * institution for each of them.
+ * account of one institution, the test code and "no currency": the standard gives these codes no minor unit ("N.A."),
+ * but the package stores 0 digits for them. The filter recognizes these codes because the package lists at most one
+ * country or institution for each.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data
@@ -33,9 +36,10 @@ export function isCurrency(code: string): boolean {
 }
 
 /**
- * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217). Includes
- * former currencies, so that amounts stored in them stay readable.
- * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link isCurrency} first.
+ * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217).
+ * Includes former currencies, so that amounts stored in them stay readable.
+ * @throws InvariantError when `code` is not a currency. The caller must first check external input with {@link
+ *   isCurrency}.
  */
 export function minorDigits(code: string): number {
   const digits = digitsByCode.get(code);

@@ -4,8 +4,8 @@ import { elapsedSeconds, localDateCount, type Period } from '../time';
 import { greater, lesser } from '../money';
 
 /**
- * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The invoice line keeps
- * both numbers, so the fraction is not reduced.
+ * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The fraction
+ * is not reduced, because the invoice line shows both numbers.
  */
 export type Proration = {
   readonly numerator: bigint;
@@ -16,18 +16,18 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: a new price or the next period starts where the part ends. Proration by day bills that date to the new
-   * price or period. `termination`: the subscription ends there, or a pause begins. Proration by day bills that date to
-   * the part.
+   * `border`: a new price or the next period starts where the part ends; proration by day bills the date of the end to
+   * this price or period. `termination`: the subscription ends there, or a pause begins; proration by day bills the
+   * date of the end to the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
- * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates in `timeZone`. The date of a change
- * counts for the new price. The date on which a subscription ends or is paused is billed, but never more dates than are
- * left in the period. By `second`, counts elapsed time. The denominator is the length of the full period; for a short
- * first calendar period, of the whole calendar period.
+ * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates in `timeZone`. The date of a price
+ * change counts for the new price. The date on which a subscription ends or is paused is billed, but never more dates
+ * than are left in the period. By `second`, counts elapsed time. The denominator is the length of the full period; for
+ * a short first period of the `calendar` mode, the length of the whole calendar period.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -90,7 +90,7 @@ export function prorateBetween(
 }
 
 /**
- * Returns `billed` less `used`: the unused part, which is credited. Both must start at the start of the billed part.
+ * Returns `billed` less `used`: the unused part, which is credited. Both parts must have the same start.
  *
  * @throws InvariantError when more was used than billed, or the two differ in denominator or unit.
  */

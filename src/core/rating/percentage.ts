@@ -20,9 +20,9 @@ import {
   type TraceStep,
 } from './trace';
 
-/** Sums over the events of a percentage price, from which the events can be rated together. */
+/** Sums over the charged events of a percentage price. The price of the events can be calculated from these sums. */
 export type ChargedEvents = {
-  /** Events that are not wholly free. */
+  /** Number of events that are not wholly free. */
   readonly events: bigint;
   /** Sum of the base amounts of these events, less free parts, in minor units. */
   readonly base: Rational;
@@ -42,8 +42,8 @@ export interface EventCharger {
 /**
  * Returns a charger for the events of a percentage price. Events are free until one of the free quotas is used up; all
  * later events are charged. The event that exceeds the free amount is charged the fixed amount, and the rate on its
- * part beyond the free amount. The minimum and maximum of an event limit what each charged event costs. All events
- * together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
+ * part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged event. All
+ * events together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
@@ -76,8 +76,8 @@ export function chargeEvents(price: PercentagePrice): EventCharger {
 }
 
 /**
- * Returns the percentage amount of events, in minor units. Each step is a sum over all events, which keeps the trace
- * short.
+ * Returns the percentage amount of events, in minor units. Each step of the trace is a sum over all events, which keeps
+ * the trace short.
  */
 export function ratePercentage(
   price: PercentagePrice,
@@ -97,8 +97,8 @@ export function ratePercentage(
 }
 
 /**
- * Returns a function to call with the base amount of each event, in time order. It returns the base amount less its
- * free part, or null if the event is wholly free.
+ * Returns a function to call with the base amount of each event, in time order. The function returns the base amount
+ * less its free part, or null if the event is wholly free.
  */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;

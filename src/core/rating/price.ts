@@ -1,6 +1,7 @@
 /**
- * A price, as plan versions and traces store it. Unit amounts, bounds, quantities and rates are decimal strings. A unit
- * amount is in minor units per unit: `"0.0125"` USD is 0.0125 cents. All other amounts are whole minor units.
+ * A price, as plan versions and traces of invoice lines store it. Unit amounts, bounds, quantities and rates are
+ * decimal strings. A unit amount is in minor units per unit: `"0.0125"` USD is 0.0125 cents. All other amounts are
+ * whole minor units.
  */
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
@@ -35,7 +36,7 @@ export type PercentagePrice = {
   readonly model: 'percentage';
   /** A fraction: `"0.029"` is 2.9%. */
   readonly rate: string;
-  /** Added for each event that is not free. */
+  /** Amount added for each event that is not free. */
   readonly fixedAmountMinor: bigint;
   readonly freeEvents: bigint;
   readonly freeAmountMinor: bigint;
@@ -46,8 +47,8 @@ export type PercentagePrice = {
 
 type Tiered = {
   /**
-   * In ascending order. A tier starts above the `upTo` of the previous tier and includes its own `upTo`. Only the last
-   * tier has none.
+   * The tiers in ascending order. A tier starts above the `upTo` of the previous tier and includes its own `upTo`. Only
+   * the last tier has no `upTo`.
    */
   readonly tiers: readonly Tier[];
   /** True, which is the default, if the flat amount of the first tier is due at a quantity of zero. */

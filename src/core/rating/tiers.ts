@@ -8,8 +8,8 @@ type BoundedTier = { readonly tier: Tier; readonly index: number; readonly from:
 );
 
 /**
- * Returns the exact graduated amount for `quantity`, with a step for each tier reached: the tier's units at its unit amount,
- * plus its flat amount.
+ * Returns the exact graduated amount for `quantity`. The trace has a step for each tier reached: the units in the tier
+ * at its unit amount, plus its flat amount.
  * @throws InvariantError when the tiers are not ascending with an open end.
  */
 export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedAmount {
@@ -37,7 +37,10 @@ export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount 
   return ratedAmount(isDue ? [tierStep(reached, quantity)] : []);
 }
 
-/** Returns true above the lower bound of the tier. With `chargeFlatAtZero`, zero also reaches the first tier. */
+/**
+ * Returns true if `quantity` is above the lower bound of the tier. With `chargeFlatAtZero`, zero also reaches the first
+ * tier.
+ */
 function isReached(bounded: BoundedTier, quantity: Rational, chargeFlatAtZero: boolean): boolean {
   const above = compare(quantity, bounded.from) > 0;
   return above || (bounded.index === 0 && chargeFlatAtZero);

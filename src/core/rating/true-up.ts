@@ -6,8 +6,8 @@ import type { Proration } from '../proration';
 export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
 
 /**
- * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative), or
- * null if neither applies. `limits` are for the full period; a proration reduces them, each rounded once, half away
+ * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative); null
+ * if no true-up is needed. `limits` are for the full period. The proration reduces each limit, rounded once, half away
  * from zero.
  *
  * @param billedMinor total billed for the price in the period, earlier true-ups included.

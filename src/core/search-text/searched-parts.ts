@@ -1,7 +1,7 @@
 /** Maximum number of words to search for. Further words are ignored. */
 const MAX_WORDS = 8;
 
-/** Returns the substrings that a text must contain to match. Searched texts have a space before every word. */
+/** Returns the substrings that a text must contain to match. Stored texts have a space before every word. */
 export function searchedParts(text: string): readonly string[] {
   return text
     .trim()
@@ -12,7 +12,8 @@ export function searchedParts(text: string): readonly string[] {
 }
 
 /**
- * A word of one or two characters matches only beginnings of words, because a trigram index cannot find it elsewhere.
+ * A word of one or two characters matches only beginnings of words. A trigram index cannot find so short a text inside
+ * a word.
  */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;

@@ -1,7 +1,7 @@
 /** Allowed next states by state. A state without next states is terminal. */
 export type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
-/** Returns true if the table allows the transition. To stay in a state is no transition. */
+/** Returns true if the table allows the transition. Staying in a state is not a transition. */
 export function mayBecome<State extends string>(
   transitions: Transitions<State>,
   from: State,

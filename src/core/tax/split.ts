@@ -11,7 +11,10 @@ export type RateSplit = {
   readonly denominator: bigint;
 };
 
-/** Rounds the sum of exact taxes once, half away from zero, and splits it by largest remainder. */
+/**
+ * Rounds the sum of the exact taxes of the lines once, half away from zero, and splits this sum over the lines by
+ * largest remainder.
+ */
 export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
   const shares = overCommonDenominator(exactTaxes);
   const taxMinor = roundToInteger(sum(exactTaxes));
@@ -20,12 +23,14 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
 }
 
 /**
- * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. One rate alone never exceeds
- * it, but two rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01 would leave a net amount of
- * -0.01. One minor unit of the later rate then moves to another line that this rate was rounded down on and whose
- * amount is large enough. Of several such lines, the line with the largest remainder is chosen; of equal remainders,
- * the earlier line. The tax of each rate stays, and each part stays within one minor unit of its exact share. Three or
- * more high rates on tiny lines may leave no such line; then the split stays as it is.
+ * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. The tax of a single rate
+ * never exceeds it, but the taxes of two rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01
+ * would leave a net amount of -0.01.
+ *
+ * One minor unit of the later rate then moves to another line whose amount is large enough and on which this rate was
+ * rounded down. Of several such lines, the line with the largest remainder is chosen; of equal remainders, the earlier
+ * line. The total tax of each rate stays, and each part stays within one minor unit of its exact share. With three or
+ * more high rates on tiny lines, no such line may exist; then the split stays as it is.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],
@@ -61,7 +66,9 @@ function partOf({ partsMinor }: RateSplit, line: number): bigint {
   return partsMinor[line] ?? 0n;
 }
 
-/** Returns the exact tax of a line less its part, times the denominator; positive if the part was rounded down. */
+/**
+ * Returns the exact tax of a line less its rounded part, times the denominator. Positive if the part was rounded down.
+ */
 function remainderOf(split: RateSplit, line: number): bigint {
   return (split.numerators[line] ?? 0n) - partOf(split, line) * split.denominator;
 }

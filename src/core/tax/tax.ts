@@ -42,7 +42,7 @@ export type TaxShare = { readonly taxRateId: string; readonly taxMinor: bigint }
 
 export type TaxedLine = {
   readonly lineId: string;
-  /** Without any tax: the amount less the inclusive tax in it. */
+  /** Amount without any tax: the line's amount less the inclusive tax in it. */
   readonly netMinor: bigint;
   /** Sum over all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
@@ -52,16 +52,16 @@ export type TaxedLine = {
 };
 
 export type TaxRateTotal = TaxShare & {
-  /** Net amount of all lines with the rate. */
+  /** Net amount of all lines that have this rate. */
   readonly taxableMinor: bigint;
 };
 
 export type InvoiceTax = {
   readonly lines: readonly TaxedLine[];
   readonly rates: readonly TaxRateTotal[];
-  /** Added to the amounts of the lines. */
+  /** Tax that is added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Contained in the amounts of the lines. */
+  /** Tax that the amounts of the lines contain. */
   readonly inclusiveTaxMinor: bigint;
   readonly note: 'exempt' | 'reverse_charge' | null;
 };
@@ -146,7 +146,8 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
 }
 
 /**
- * Returns the exact tax of each rate, in minor units, on an amount after discounts that includes the inclusive taxes.
+ * Returns the exact tax of each rate, in minor units, on `amountMinor`, which is after discounts and includes the
+ * inclusive taxes.
  */
 export function exactTaxesOf(
   amountMinor: bigint,

@@ -6,8 +6,9 @@ import { toInstant, toLocal } from './zone';
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
- * Origin of all periods of a subscription. `anniversary` keeps the local date and time of `startAt`. `calendar` starts periods
- * at the first local midnight of a day, ISO week (Monday), month or year; its first period is short.
+ * Origin of all periods of a subscription. In the mode `anniversary`, every period starts at the local date and time of
+ * `startAt`. In the mode `calendar`, periods start at the first local midnight of a day, ISO week (Monday), month or
+ * year, and the first period may be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
@@ -21,7 +22,7 @@ export type BillingAnchor = {
 };
 
 export type BillingPeriod = Period & {
-  /** 0 for the first period. */
+  /** Position of the period: 0 for the first. */
   readonly index: number;
   /** The period itself, or the calendar period that a short first period is part of. */
   readonly fullPeriod: Period;
@@ -33,7 +34,7 @@ const MAX_INTERVALS = 100_000;
 
 const DURATION_KEY = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
 
-/** Longest length of each interval, apart from clock changes. */
+/** Longest length of each interval, without changes of the clock to or from daylight saving time. */
 const LONGEST_INTERVAL_MS = {
   day: 86_400_000,
   week: 7 * 86_400_000,
@@ -78,7 +79,7 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
   return period;
 }
 
-/** Returns the first period after `index` that is not empty. */
+/** Returns the first non-empty period after the period `index`. */
 export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod {
   let next = periodAt(anchor, index + 1);
   while (next.endAt.getTime() === next.startAt.getTime()) next = periodAt(anchor, next.index + 1);
@@ -86,8 +87,8 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started at an instant, at most `max`. Computes no period after the one that contains the
- * instant, because the next long interval may end after the year 9999.
+ * Returns how many periods have started by an instant, at most `max`. Computes no period after the one that contains
+ * the instant, because the next long interval may end after the year 9999.
  * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
 export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number): number {
@@ -113,7 +114,7 @@ function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   }
 }
 
-/** Returns the local date and time to which intervals are added. */
+/** Returns the local date and time to which intervals are added to get the boundaries of periods. */
 function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   const { intervalCount } = anchor;
   invariant(Number.isInteger(intervalCount) && intervalCount >= 1, 'an interval count is from 1');

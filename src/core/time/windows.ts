@@ -17,8 +17,8 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 
 /**
  * Returns the local hours, days, weeks or months of a period, or null if there are more than `max`. The first and the
- * last one are cut at the ends of the period. Days and longer windows follow the calendar of the time zone. A day that
- * the zone skipped has no window.
+ * last window are cut at the ends of the period. Days and longer windows follow the calendar of the time zone. A day
+ * that the zone skipped has no window.
  */
 export function windowsOf(
   period: Period,
@@ -43,7 +43,9 @@ export function windowsOf(
   return windows;
 }
 
-/** From this instant on, one window lasts to the end of the period, because the calendar ends with the year 9999. */
+/**
+ * From this instant on, one window lasts to the end of the period, because no period after the year 9999 is supported.
+ */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 

@@ -25,8 +25,8 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * Returns the number of local dates from the date on which the period starts, up to but without the date on which it
- * ends. The dates of adjoining periods therefore add up, whatever the time of day of their boundary. A date that the
+ * Returns the number of local dates from the date on which the period starts, up to and without the date on which it
+ * ends. The numbers of adjoining periods therefore add up, whatever the time of day of their boundary. A date that the
  * zone skipped (Apia, 30 December 2011) still counts.
  * @throws InvariantError when the zone is unknown.
  */
@@ -48,7 +48,8 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
 }
 
 /**
- * Returns the start of the same local month one year before `instant`: 1 March 2027 for 31 March 2028.
+ * Returns the start of the local month that lies one year before the month of `instant`: 1 March 2027 for 31 March
+ * 2028.
  * @throws InvariantError when the zone is unknown.
  */
 export function monthOfYearBefore(instant: Date, timeZone: string): Date {
@@ -57,8 +58,8 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 }
 
 /**
- * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the UTC
- * hour. If the clock changes before that instant, the rest of the hour lasts as long as without the change.
+ * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the
+ * UTC hour. Ignores a clock change before that instant.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {

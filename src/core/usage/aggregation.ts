@@ -1,7 +1,7 @@
 /**
  * Aggregations of the events of a period into a quantity. For `weighted_sum`, each value is a change that lasts from
- * its event to the end of the period: sum of (value x milliseconds to the end of the period) / milliseconds of the
- * period.
+ * its event to the end of the period. The quantity is the sum of (value x milliseconds to the end of the period),
+ * divided by the milliseconds of the period.
  */
 export const AGGREGATIONS = ['count', 'sum', 'max', 'unique', 'latest', 'weighted_sum'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];

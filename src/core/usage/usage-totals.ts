@@ -4,7 +4,8 @@ import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
 /**
- * Values of the properties that a meter groups by, as text; null if the event lacks the property. `[]` without groups.
+ * Values, as text, of the properties that a meter groups by; null if the event lacks the property. `[]` for a meter
+ * that does not group.
  */
 export type Group = readonly (string | null)[];
 
@@ -32,7 +33,7 @@ export interface UsageTotals {
 /** Totals by group key: the {@link Group} as JSON. */
 export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
 
-/** Fields of a meter that its quantity depends on. */
+/** Fields of a meter on which the quantity depends. */
 interface MeterRule {
   readonly aggregation: Aggregation;
   readonly groupBy: readonly string[];
@@ -53,8 +54,8 @@ const NO_GROUP = '[]';
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if none do. A
- * recurring meter carries over all earlier values. Another meter carries over the values from `heldSince` on.
+ * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if no values
+ * carry over. On a recurring meter, all earlier values do. On another meter, the values from `heldSince` on do.
  */
 export function carryOverStart(
   {

@@ -78,9 +78,10 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the entitlement balances, the usage and the credit of the customers of these subscriptions, which the caller
-   * has locked. Call it before making several invoices one after the other. From the first invoice number on, this
-   * transaction blocks all others that need a number, so it must not wait for locks that they hold.
+   * Locks the entitlement balances, the usage and the credit of the customers of these subscriptions. The caller has
+   * locked the subscriptions. Call this method before making several invoices one after the other. Once this
+   * transaction has taken an invoice number, all other transactions that need a number wait for it, so it must not wait
+   * for their locks.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

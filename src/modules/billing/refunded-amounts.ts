@@ -13,7 +13,8 @@ export interface CreditSources {
 }
 
 /**
- * Reads how much of the credited and corrected invoices was refunded, because a credit gives back only what was not refunded.
+ * Reads how much of the payments of credited and corrected invoices was refunded, because a credit gives back only
+ * money that was not refunded.
  */
 @Injectable()
 export class RefundedAmounts {

@@ -23,10 +23,11 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
  *    payments refunds and disputes have taken, so that no money is given back twice.
- * 3. Issues the note. The note first lowers what the invoice owes; the rest becomes credit or is to be refunded. If the
- *    invoice used credit of a payment that lost money in a dispute, credit of the note covers the loss.
+ * 3. Issues the note. The note first lowers what the invoice owes; the rest of the note becomes credit or is to be
+ *    refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
- * 5. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
+ * 5. If the invoice used credit of a payment that lost money in a dispute, uses credit of the note to cover the loss.
+ * 6. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()
 export class IssueCreditNoteWorkflow {

@@ -10,7 +10,7 @@ import { UsageStreams } from '../../metering';
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
  *    to it.
  * 2. Invalidates the cached usage streams and entitlement balances of the customer, so that usage events and access
- *    checks no longer find it.
+ *    checks no longer find the customer.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

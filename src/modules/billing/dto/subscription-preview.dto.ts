@@ -7,7 +7,7 @@ import {
 import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
-/** Invoice that a command would make. It has no id and no number. */
+/** Invoice that a command would make. The invoice has no id and no number. */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(

@@ -3,7 +3,7 @@ import { DUE_DRAFTS, type DueDraft } from '../../invoicing';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 
-/** Finalizes drafts of renewals whose grace period is over, at most one draft of each subscription per commit. */
+/** Finalizes renewal drafts whose grace period is over. One commit finalizes at most one draft of each subscription. */
 @Injectable()
 export class DueDrafts implements OnModuleInit {
   private readonly queue: DueQueue<DueDraft> = {

@@ -6,10 +6,10 @@ import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
 
 /**
- * Finalizes drafts of renewals whose grace period is over.
+ * Finalizes renewal drafts whose grace period is over.
  *
  * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
- * 2. Locks the drafts that were not finalized or deleted meanwhile.
+ * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
  * 3. Reads the instant up to which the charges in advance of each subscription are earned.
  * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.

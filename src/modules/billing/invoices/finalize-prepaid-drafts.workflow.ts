@@ -14,13 +14,13 @@ import { BillingLocks } from '../billing-locks';
 
 /**
  * Finalizes renewal drafts whose charges in advance a decision credits or shortens, because only a finalized charge can
- * be credited. Before a preview, also finalizes the drafts whose grace period ends by the time of the previewed
- * invoice; the caller rolls this back.
+ * be credited. For a preview, also finalizes the drafts whose grace period ends by the time of the previewed invoice;
+ * the caller rolls all of this back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads the instant up to which the charges in advance of each subscription are earned.
- * 3. Locks what the invoices need ({@link BillingLocks.lockBeforeInvoices}). Finalizes the drafts one after the other,
- *    so that each uses the coupons and the credit that the drafts before it left.
+ * 3. Calls {@link BillingLocks.lockBeforeInvoices}.
+ * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that earlier drafts left.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {
@@ -31,8 +31,8 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes the drafts that the decisions credit or shorten, in the caller's transaction. Call it before writing the
-   * decisions.
+   * Finalizes the drafts whose charges the decisions credit or shorten, in the caller's transaction. Call it before
+   * writing the decisions.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
@@ -40,8 +40,8 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the drafts that the decision credits or shortens, and the drafts whose grace period ends by `billsAt`,
-   * the time of the previewed invoice. Call it in a transaction that is rolled back.
+   * Finalizes the drafts whose charges the decision credits or shortens, and the drafts whose grace period ends by
+   * `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,

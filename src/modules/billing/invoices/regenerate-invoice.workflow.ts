@@ -16,7 +16,7 @@ import { RefundedAmounts } from '../refunded-amounts';
  * Regenerates void invoices.
  *
  * 1. Locks the customer and the subscription, so that the subscription is neither changed nor ended meanwhile.
- * 2. Reads the present state of the items and the period that the invoice billed.
+ * 2. Reads the present state of the items and the period that the void invoice billed.
  * 3. Locks the payments of the invoices that the new invoice credits or corrects, and reads how much of these payments
  *    was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.

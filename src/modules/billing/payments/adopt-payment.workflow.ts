@@ -14,11 +14,13 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Records a charge whose payment is missing because the database is a restored backup.
+ * Records a payment that the database lacks because it was restored from a backup, although the provider has the
+ * charge.
  *
- * 1. Reads the charge from the provider, outside any transaction. A charge that moves no money is ignored.
- * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is pending,
- *    reserves the whole amount of the charge on the invoice. What the invoice does not need becomes credit.
+ * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
+ *    pending, reserves the whole amount of the charge on the invoice. The part that the invoice does not need becomes
+ *    credit.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
  */
 @Injectable()
@@ -82,9 +84,9 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge, and reserves the amount of the charge on it if the charge is pending. Returns null
-   * if the charge has no invoice, or an invoice that cannot be paid or has another customer or currency. The money then
-   * becomes credit.
+   * Locks the invoice of a charge, and reserves the amount of the charge on the invoice if the charge is pending.
+   * Returns null if the charge has no invoice, or an invoice that cannot be paid or has another customer or currency.
+   * The money of the charge then becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -15,12 +15,13 @@ import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification is a hint: the payment, refund, setup or dispute is read from the
- * provider, so that order, repetition and age of notifications do not matter.
+ * Applies notifications of providers. A notification only names an object: the payment, refund, setup or dispute is
+ * read from the provider, so that order, repetition and age of notifications do not matter.
  *
  * 1. Reads the object of the notification from the provider, outside any transaction.
- * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the provider.
- *    Adopts an unknown payment (`AdoptPaymentWorkflow`). Ignores objects of other services that use the same account.
+ * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the
+ *    provider. Adopts an unknown payment (`AdoptPaymentWorkflow`). Ignores objects of other services that use the same
+ *    account.
  * 3. Marks the notification as done once the provider has answered, or if a poll will ask the provider again.
  */
 @Injectable()
@@ -41,7 +42,7 @@ export class ApplyProviderEventWorkflow {
     if (event === null || (await this.apply(event))) await this.events.markProcessed(id);
   }
 
-  /** Returns false if the event has to be applied again. */
+  /** Returns false if the notification has to be applied again. */
   private async apply(event: KnownEvent): Promise<boolean> {
     const { provider, type, subjectId, objectId } = event;
     if (isId('pay', subjectId)) {
@@ -60,8 +61,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a refund that was made at the provider, after its payment has a final outcome. Ignores refunds of other services.
-   * Returns false if the event has to be applied again.
+   * Records a refund that was made at the provider, once its payment has a final outcome. Ignores refunds of other
+   * services. Returns false if the notification has to be applied again.
    */
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
@@ -72,8 +73,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a dispute of one of our payments, after the payment has a final outcome. Returns false if the event has to be applied
-   * again. Reads the dispute again if another notification of it was applied meanwhile.
+   * Records a dispute of one of our payments, once the payment has a final outcome. If another notification of this
+   * dispute was applied meanwhile, reads the dispute again. Returns false if the notification has to be applied again.
    */
   private async applyDispute(event: KnownEvent): Promise<boolean> {
     const { provider, subjectId } = event;
@@ -90,8 +91,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Adopts or settles the payment of a refund or dispute if needed, before the refund or dispute is recorded. Ignores payments
-   * of other services.
+   * Adopts or settles the payment of a refund or dispute if needed, then calls `record`. Does nothing for a payment of
+   * another service. Returns false if the notification has to be applied again.
    */
   private async withPayment(
     provider: ProviderName,

@@ -8,8 +8,8 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  * Ends the collection of invoices that are void, written off or wholly credited, each in a commit of its own.
  *
  * 1. Locks the subscription and the invoice.
- * 2. Removes the invoice from the invoices to collect.
- * 3. Makes the subscription active again if no other invoice of it is open.
+ * 2. Marks the invoice as not to be collected.
+ * 3. Makes the subscription active again if it has no other open invoice.
  */
 @Injectable()
 export class CloseCollectionWorkflow {
@@ -21,7 +21,7 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /** Closes the collection of up to `limit` invoices. Returns how many. */
+  /** Ends the collection of up to `limit` invoices. Returns their number. */
   async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
     for (const id of ids) await this.close(id, now);

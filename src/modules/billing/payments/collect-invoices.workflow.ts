@@ -19,21 +19,22 @@ const INVOICES_PER_READ = 50;
 
 /** Result of a search for due invoices. */
 interface StartedCharges {
-  /** Number of invoices read, charged or not. */
+  /** Number of invoices that the search read, charged or not. */
   readonly examined: number;
-  /** Payments that the run began. Their requests to the provider follow. */
+  /** Payments that the search began. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
 
 type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
- * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Each
- * attempt is made once, by the process that locks the invoice first.
+ * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Of
+ * concurrent processes, only the one that locks the invoice first makes the attempt.
  *
  * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
  *    payments. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by a day
- *    if its provider is switched off, and by a minute or less while the events of the provider are not read.
+ *    if its provider is switched off, and by a minute or less while the latest events of the provider have not been
+ *    read.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */

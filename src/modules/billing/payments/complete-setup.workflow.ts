@@ -9,7 +9,7 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** Result of a setup whose payment method was added by its token and deleted, both before the setup completed. */
+/** Result of a setup whose payment method was stored by another request and deleted before the setup completed. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**

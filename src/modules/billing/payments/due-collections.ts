@@ -18,7 +18,7 @@ const WORK = 'due-collections';
 const EVERY_MS = 1_000;
 const BATCH_SIZE = 20;
 
-/** Charges invoices when they are due: in the background by real time, and on a test clock while it advances. */
+/** Charges invoices when they are due: in the background in real time, and on a test clock while the clock advances. */
 @Injectable()
 export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(WORK);
@@ -63,8 +63,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Begins as many attempts as may run at once. Does not wait for them: the end of each attempt runs this job again.
-   * Returns true if more may be due.
+   * Begins as many attempts as may run at once. Does not wait for the attempts: the end of each one runs this job
+   * again. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;

@@ -3,7 +3,8 @@ import { PaymentsRepository, ProviderPoller } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Completes payments without a final outcome: after a crash, after a call without an answer, or after a pending answer.
+ * Completes payments without a final outcome: those whose process stopped, whose provider did not answer, or whose
+ * provider answered that they are pending.
  */
 @Injectable()
 export class DuePayments extends ProviderPoller {

@@ -33,11 +33,12 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
  * 1. If the outcome makes the payment method unusable, locks the method. Then locks the subscription, the invoice and
  *    the payment. If step 4 may follow, also locks the invoices and payments that it changes.
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
- * 3. Writes the payment and its event. Posts a success to the ledger; the part that the invoice does not need becomes
- *    credit.
+ * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
+ *    becomes credit.
  * 4. Expires the subscription if its time limit for the first payment has passed.
  * 5. Marks the payment method as unusable after a final decline.
- * 6. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
+ * 6. Stores the response for the idempotency key of the payment. Records an outcome that contradicts a final outcome as
+ *    a discrepancy.
  */
 @Injectable()
 export class SettlePaymentWorkflow {
@@ -53,8 +54,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. A final outcome of the payment stays; an outcome that contradicts it is recorded as
-   * a discrepancy.
+   * Writes the outcome of a charge. If the payment already has a final outcome, keeps it, and records a contradicting
+   * outcome as a discrepancy.
    * @param isReserved false if the payment has reserved no amount of its invoice
    */
   settle(
@@ -122,7 +123,8 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Pays the locked invoice, or frees the amount that the payment has reserved. Does nothing while the outcome is not known.
+   * Pays the locked invoice, or frees the amount that the payment has reserved. Does nothing while the payment has no
+   * final outcome.
    */
   private async applyTo(
     { subscription, invoice, isReserved }: LockedDebt,

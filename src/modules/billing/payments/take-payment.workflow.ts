@@ -37,11 +37,13 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, for an invoice or as a prepayment. Fixes the currency of the customer, whatever the outcome. A
-   * refusal of the provider is a failed payment, not an error; an unknown outcome is a processing payment.
+   * Charges the customer, for an invoice or as a prepayment. Fixes the currency of the customer, whatever the outcome.
+   * If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is unknown, the
+   * payment is `processing`.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
-   *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`, `test_clock_failed`
+   *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   async take(request: PaymentRequest): Promise<Payment> {
     const started = await this.starts.start();
@@ -65,7 +67,7 @@ export class TakePaymentWorkflow {
   }
 
   /**
-   * Pays all that remains of an invoice. Of concurrent calls only one charges.
+   * Pays all that remains of an invoice. Of concurrent calls for one invoice, only one makes a charge.
    * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `test_clock_advancing`, `test_clock_failed`

@@ -37,8 +37,8 @@ export class RefundPaymentWorkflow {
   ) {}
 
   /**
-   * Refunds a payment in full or in part. A refusal of the provider is a failed refund, not an error. The credit note
-   * of a failed refund stays issued, and another refund can pay it out.
+   * Refunds a payment in full or in part. If the provider refuses the refund, the refund fails and no error is thrown.
+   * The credit note of a failed refund stays issued, and another refund can pay it out.
    * @param limits limits of the caller
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also
@@ -70,8 +70,8 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the refund with this key was created with another credit note than the requested
-   * one.
+   * Throws `idempotency_key_reused` if the refund that was created with this key has another credit note than the
+   * requested one.
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

@@ -29,15 +29,15 @@ interface Applied extends Decision {
  * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices
  * take their numbers last, because other transactions wait for the next number.
  *
- * 1. Locks the invoices that step 6 voids or credits, and the payments of invoices that the decisions credit or
+ * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
  *    correct, so that refunded money is not credited as well.
  * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
- * 6. Voids or credits the invoices of subscriptions that ended without their first payment, ends the coupons of
- *    subscriptions that ended, activates subscriptions whose first invoice leaves nothing to pay, and records MRR with
- *    the coupons as the invoices left them.
+ * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Ends the coupons of
+ *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with the
+ *    coupons that the invoices have left.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -52,14 +52,17 @@ export class ApplyOutcomesWorkflow {
     private readonly redemptions: RedemptionsService,
   ) {}
 
-  /** Writes one decision. Returns the subscription after it. */
+  /** Writes one decision. Returns the changed subscription. */
   async apply(before: Subscription, outcome: Outcome, now: Date): Promise<Subscription> {
     const [after] = await this.applyAll([{ before, outcome }], now);
     invariant(after !== undefined, `The decision about ${before.id} was applied.`);
     return after;
   }
 
-  /** Writes decisions about different subscriptions, with one statement per table. Throws as `IssueInvoiceService.prepareAll`. */
+  /**
+   * Writes decisions about different subscriptions, with one statement per table. Throws the errors of
+   * `IssueInvoiceService.prepareAll`.
+   */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     const givenUp = decisions.flatMap(({ before, outcome }) =>
       idIfEndedUnpaid(before, outcome.subscription),
@@ -104,7 +107,9 @@ export class ApplyOutcomesWorkflow {
     return applied.map(({ after }) => after);
   }
 
-  /** Activates subscriptions that would wait for a first payment, but owe nothing after coupons and credit. */
+  /**
+   * Activates new subscriptions that would wait for a first payment, but have nothing to pay after coupons and credit.
+   */
   private async activateWithoutPayment(
     decided: readonly Applied[],
     drafts: readonly Invoice[],

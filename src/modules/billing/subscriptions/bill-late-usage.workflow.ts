@@ -9,13 +9,12 @@ import { BillingLocks } from '../billing-locks';
 import { lateUsageRequestOf } from './billing-request';
 
 /**
- * Bills usage of ended subscriptions that changed after their last invoice. Each subscription gets an invoice of its
- * own.
+ * Bills ended subscriptions whose usage changed after their last invoice. Each subscription gets an invoice of its own.
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
- * 4. Locks what the invoices need ({@link BillingLocks.lockBeforeInvoices}), and makes them.
+ * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
  */
 @Injectable()
 export class BillLateUsageWorkflow {

@@ -53,7 +53,7 @@ export function usageRequestOf(
   return { ...termsOf(subscription), reason: 'renewal', lines };
 }
 
-/** Returns the period whose revenue is earned with a decision; none for most decisions. */
+/** Returns the period whose revenue a decision recognizes; an empty list for most decisions. */
 export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, ...items } = earned;

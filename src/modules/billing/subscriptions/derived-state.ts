@@ -20,7 +20,10 @@ export class DerivedState {
     return this.balances.updateAfterChanges(changes, now);
   }
 
-  /** Records the MRR of the subscriptions. Call it after their invoices, which decide until when coupons discount. */
+  /**
+   * Records the MRR of the subscriptions. Call it after making their invoices, because the first invoice with a coupon
+   * starts the months of the coupon.
+   */
   recordRevenue(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     return this.revenue.record(
       changes.map(({ after }) => after),

@@ -5,12 +5,12 @@ import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of renewals per commit. A renewal costs a sixth less CPU than in commits of 50, because the renewals
- * of a commit share statements. Larger commits would lock the series of invoice numbers longer.
+ * Maximum number of renewals per commit. The renewals of a commit share statements, so a renewal costs a sixth less CPU
+ * than in commits of 50 renewals. Larger commits would lock the series of invoice numbers longer.
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 
-/** Runs the due work of subscriptions, one piece for each subscription at a time. */
+/** Runs the due work of subscriptions. One commit does at most one piece of work of each subscription. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {

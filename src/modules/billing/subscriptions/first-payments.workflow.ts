@@ -46,10 +46,10 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Activates or expires a subscription that waits for its first payment, after its invoice was closed without a
-   * payment. If the invoice was wholly credited, the subscription becomes active; if it is void or written off, the
-   * subscription expires.
-   * @param subscription subscription of the invoice; null if it has none
+   * Activates or expires a subscription that waits for its first payment, after the invoice of this payment was closed
+   * without the payment. If the invoice was wholly credited, the subscription becomes active. If the invoice is void or
+   * written off, the subscription expires.
+   * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;

@@ -26,8 +26,8 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /**
- * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does the rest, each
- * piece in a later commit.
+ * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does further pieces,
+ * each in a commit of its own.
  */
 const MAX_STEPS_PER_REQUEST = 12;
 
@@ -46,8 +46,8 @@ interface DueSubscriptionsRead {
 }
 
 /**
- * Does the due work of subscriptions: renewal at the end of a period, start, end of a trial, a scheduled change or end, expiry
- * without a first payment.
+ * Does the due work of subscriptions: start, end of a trial, renewal at the end of a period, scheduled change or end,
+ * and expiry without a first payment.
  *
  * 1. Locks the subscriptions with due work, and reads which of their customers are deleted.
  * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which have a pending payment.
@@ -82,8 +82,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Records on a subscription that its due work was refused. Records an event at the first attempt and when the error code
-   * changes. A no-op if the work is done by now.
+   * Stores the error code with which due work of a subscription was refused. Records an event at the first failure and
+   * when the error code changes. A no-op if the work was done meanwhile.
    */
   recordFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -115,8 +115,9 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
-   * on the current period. Does only a few periods, because each locks the series of invoice numbers. The returned time
-   * is not before the last change of the subscription, even if a process with a faster clock made that change.
+   * on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of work, because each invoice locks the
+   * series of invoice numbers. The returned time is not before the last change of the subscription, even if a process
+   * with a faster clock made that change.
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `test_clock_advancing`, `test_clock_failed`
    */
@@ -134,8 +135,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Does a few pieces of due work of a subscription that the caller's transaction has locked or created. Returns the subscription
-   * after them.
+   * Does at most {@link MAX_STEPS_PER_REQUEST} pieces of due work of a subscription that the caller's transaction has
+   * locked or created. Returns the changed subscription.
    */
   async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;

@@ -19,7 +19,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  * number.
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
-/** Maximum wait of a start for its turn. Then it starts anyway, because the starts before it may wait for a lock. */
+/** Maximum wait of a start for the starts before it. Then it starts anyway, because those may be waiting for a lock. */
 const LONGEST_WAIT_MS = 500;
 
 /**

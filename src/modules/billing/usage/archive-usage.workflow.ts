@@ -5,10 +5,11 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Archives usage events whose retention has ended. Each step is one commit and does the first of these that is due.
+ * Archives usage events whose retention has ended. Each step does the first of the following that is due, in one
+ * commit.
  *
- * 1. Removes events whose files were written at least 15 minutes ago.
- * 2. Writes the next file.
+ * 1. Checks the archive files that were written at least 15 minutes ago, or deletes their events from the database.
+ * 2. Writes the next archive file.
  * 3. Selects and locks the next streams with events to archive, and closes the month of each stream. Leaves out streams
  *    whose month is still needed for a period that is not billed yet.
  */
@@ -22,7 +23,9 @@ export class ArchiveUsageWorkflow {
     private readonly invoices: InvoicesService,
   ) {}
 
-  /** Removes archived events, or archives further ones. Returns true if there may be more to do. */
+  /**
+   * Checks archive files, deletes archived events, or archives further events. Returns true if there may be more to do.
+   */
   async step(now: Date): Promise<boolean> {
     if (await this.removeArchivedUsage.removeNext(now)) return true;
     return this.database.transaction(async () => {

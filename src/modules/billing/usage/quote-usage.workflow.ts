@@ -11,7 +11,7 @@ import { usageRequestOf } from '../subscriptions/billing-request';
 export interface CustomerUsage extends UsageQuote {
   readonly subscriptionId: string;
   readonly currency: string;
-  /** Draft that bills the usage once its grace period is over; null: the next invoice bills it. */
+  /** Draft that bills the usage once its grace period is over; null if the next invoice bills the usage. */
   readonly invoiceId: string | null;
 }
 
