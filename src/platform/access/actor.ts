@@ -3,7 +3,7 @@ import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
 import { type Principal, principalOf, principalWith } from './principal';
 
-/** Actor of changes that no request makes, such as those of due work. */
+/** Actor of changes that no request or command makes, such as those of due work. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
@@ -15,7 +15,10 @@ interface Call {
 
 const calls = new CallScope<Call>();
 
-/** Returns the actor of changes by the current work: the id of its principal, or `worker` if it belongs to no call. */
+/**
+ * Returns the actor of changes that the current work makes: the id of its caller, or `worker` if the work belongs to no
+ * call.
+ */
 export function currentActor(): string {
   return calls.current?.principal.id ?? WORKER;
 }
@@ -41,16 +44,20 @@ export function actAsCommand(
   return calls.run({ principal, request: null }, () => work(principal));
 }
 
-/** Upper bound of the work that a request still does after its client has disconnected. */
+/**
+ * Maximum time for which a request keeps its actor after its client has disconnected. The end of its work is not
+ * observable.
+ */
 const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
 
 /**
- * Returns middleware that makes the caller of a request the actor of its changes. It skips reads and batched requests.
+ * Returns middleware that makes the caller of a request the actor of its changes. It skips reads, and requests whose
+ * changes are written in batches.
  *
  * Place it after the middleware that reads the body: body callbacks run outside the asynchronous context of the
  * request, so the actor would be lost.
- * @param isBatched true for requests whose changes are written together with those of others
- * @param isChange true for requests that change something although their method is safe
+ * @param isBatched true for requests whose changes are written together with those of other requests
+ * @param isChange true for requests that change something although their HTTP method is safe
  */
 export function actAsCaller(
   isBatched: (request: Request) => boolean,

@@ -4,8 +4,8 @@ import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
 import { refuseCrossSiteRequest, sessionSecretOf } from './session-cookie';
 
 /**
- * Returns the caller that a credential identifies. Without a promise where possible, because this runs on every
- * request.
+ * Returns the caller that a credential identifies. Returns a promise only if necessary, because the function runs on
+ * every request.
  * @throws {ProblemError} `unauthenticated`
  */
 export type VerifyCredential = (credential: string) => Principal | Promise<Principal>;
@@ -62,7 +62,7 @@ function identify(request: Request, verifiers: Verifiers): Principal | Promise<P
 
 const SCHEME = /^(bearer|basic) +([^\s]{1,1000})$/i;
 
-/** Returns the key or token of the `Authorization` header. HTTP basic sends it as the user name. */
+/** Returns the API key or token of the `Authorization` header. With HTTP basic authentication it is the user name. */
 function credentialOf({ headers }: Request): string {
   const { authorization } = headers;
   if (authorization === undefined) throw unauthenticated('missing');

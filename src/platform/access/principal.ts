@@ -13,13 +13,13 @@ export interface Principal {
    * the kind.
    */
   readonly id: string;
-  /** Includes every scope if it includes `*`. */
+  /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The one customer that the caller may read; null: every customer. */
   readonly customerId: string | null;
   /** Maximum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
-  /** Own rate limits of an API key; null: those of the configuration. */
+  /** Rate limits of this API key instead of those of the configuration; null: those of the configuration. */
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
@@ -68,7 +68,9 @@ export function setPrincipal(request: IncomingMessage, principal: Principal): vo
   Object.assign(request, { [PRINCIPAL]: principal });
 }
 
-/** Returns the caller of a request. Without one, returns `ANONYMOUS`, so that a missing middleware refuses access. */
+/**
+ * Returns the caller of a request. If no middleware has set a caller, returns `ANONYMOUS`, so that access is refused.
+ */
 export function principalOf(request: IncomingMessage): Principal {
   const { [PRINCIPAL]: principal } = request as { readonly [PRINCIPAL]?: Principal };
   return principal ?? ANONYMOUS;

@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each scope that it is about to grant, or each scope of the key or account that it is
- * about to change.
+ * Requires that the caller holds each of these scopes. They are the scopes that the caller is about to grant, or those
+ * of the key or account that the caller is about to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -37,8 +37,8 @@ export function requireHeldScopes(
 }
 
 /**
- * Place where a request with a customer token names its customer. `answer`: nowhere; the handler compares the owner of what
- * it read with the token.
+ * Place where a request with a customer token names its customer. `answer`: the request does not name its customer, so
+ * the handler compares the owner of the data it read with the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
@@ -49,8 +49,8 @@ function namesCustomer(request: Request, place: CustomerPlace, customerId: strin
 }
 
 /**
- * Refuses callers without the scope, and customer tokens for data of another customer. One instance per handler, so
- * that a request reads no metadata.
+ * Refuses callers without the scope, and customer tokens for data of another customer. Each handler has its own
+ * instance, so that a request need not look up the metadata of the handler.
  */
 class ScopeGuard implements CanActivate {
   constructor(

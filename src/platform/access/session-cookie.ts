@@ -8,7 +8,7 @@ import { crossSiteRequest } from '../errors';
 /** Cookie that holds the secret of an admin's session. With TLS its name begins with `__Secure-`. */
 export const SESSION_COOKIE = 'billing_session';
 
-/** Browsers accept a cookie with this prefix only over TLS, so that an attacker in the network cannot plant one. */
+/** Browsers accept a cookie with this prefix only over TLS, so that an attacker in the network cannot set it. */
 const SECURE_PREFIX = '__Secure-';
 
 const CSRF_HEADER = 'x-csrf-token';
@@ -55,7 +55,7 @@ export function setSessionCookie(
   else response.cookie(name, session.secret, { ...options, maxAge: session.expiresInMs });
 }
 
-/** Returns true except for a page on loopback without TLS: some browsers store no secure cookie there. */
+/** Returns false only for a page on loopback without TLS, because some browsers store no secure cookie there. */
 export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): boolean {
   const page = origin ?? `http://${host}`;
   if (!URL.canParse(page)) return true;
@@ -64,8 +64,8 @@ export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): b
 }
 
 /**
- * Returns the CSRF token that a page must send with each change. It is derived from the session secret, which pages
- * cannot read, and therefore need not be stored.
+ * Returns the CSRF token that a page must send with each change. The token is derived from the session secret, which
+ * pages cannot read, so the token need not be stored.
  */
 export function csrfTokenOf(sessionSecret: string): string {
   return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');
@@ -87,7 +87,8 @@ export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecr
 }
 
 /**
- * Refuses a sign-in that a page of another origin sends. It would sign the browser in to an account of the attacker.
+ * Refuses a sign-in that a page of another origin sends, because it could sign the browser in to an account of the
+ * attacker.
  * @throws {ProblemError} `cross_site_request`
  */
 export function refuseCrossSiteSignIn({ headers }: Request): void {
@@ -95,8 +96,8 @@ export function refuseCrossSiteSignIn({ headers }: Request): void {
 }
 
 /**
- * Refuses a request that was not sent by a page of this origin. Browsers send `none` for a typed address or a bookmark;
- * it is accepted if `mayBeTyped` is true.
+ * Refuses a request that was not sent by a page of this origin. For an address that the user typed or bookmarked,
+ * browsers send `Sec-Fetch-Site: none`; such a request is accepted if `mayBeTyped` is true.
  */
 function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
   const site = headers['sec-fetch-site'];

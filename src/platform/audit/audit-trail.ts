@@ -7,13 +7,13 @@ import { requestIdOf } from '../http/request-id';
 import { newId } from '../ids';
 import { auditedFields } from './audited-fields';
 
-/** An operation that changes something, with its caller. */
+/** An operation that changes something, with its caller. Stored as an entry of the audit log. */
 export interface AuditedOperation {
   readonly id: string;
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null, like the request id and the address, for a command and for the engine's own work. */
+  /** Null for a command and for the engine's own work, as are `requestId` and `address`. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
@@ -30,10 +30,11 @@ export interface ChangeWithoutEvent {
 
 /**
  * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
- * operation sends the same entry, and only the first insert takes effect. Changes with the same pack are stored as one
- * array, in the row of the first of them.
+ * operation sends the same entry, and only the first insert takes effect. Changes with the same `pack` number are
+ * stored as one array, in the row of the first of them.
  * @param entryAt number of the first parameter that `entryParameters` returns
- * @param changes SELECT of action, object_id, changes, pack and place; a change without a pack is stored alone
+ * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack
+ *   is stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;
@@ -65,12 +66,12 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes the audit log, in the transaction of each change. `Outbox` writes the changes that have an event. An operation
- * has one entry, even if it takes several commits.
+ * Writes changes without an event to the audit log, in the transaction of the change. `Outbox` writes the changes that
+ * have an event. An operation has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
-  /** Entries by the call or the transaction that they describe. */
+  /** Entries by the call, or by the transaction of the engine's own work. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(

@@ -13,7 +13,7 @@ export interface FieldChange {
 
 type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** Longest JSON text of a value that is stored. */
+/** Maximum length of the JSON text of a stored value, in characters. */
 const MAX_VALUE_LENGTH = 1_000;
 
 /**
@@ -52,7 +52,7 @@ function shown(name: string, value: unknown): unknown {
   return SECRET.test(text) ? redacted(value) : value;
 }
 
-/** Returns the value with secrets of nested objects replaced. */
+/** Returns the value, in which secrets of nested objects are replaced with a note. */
 function redacted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(redacted);

@@ -1,6 +1,6 @@
 /**
- * A map for caches. Once it is full, it removes the entries that were added first. To remove the least recently used entries
- * instead, delete a key and set it again whenever it is used.
+ * A map for caches. When it is full, it removes the oldest entries first. To remove the least recently used entries
+ * instead, the caller deletes a key and sets it again whenever it is used.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;

@@ -1,41 +1,41 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** A piece may run for minutes. After this wait, the next piece starts beside it. */
+/** Maximum wait for the previous piece, which may run for minutes. After this wait, the next piece starts beside it. */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Limits the pause of all background work after a piece, so that background work continues under any load. */
+/** Maximum pause of all background work after a piece, so that background work continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Limits the additional pause of work whose piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum additional pause of the work itself after a piece that took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while requests arrive. One piece, such as a transaction, runs at a time,
- * followed by a pause as long as the piece took, within the limits above. Background work then uses at most about half
- * of one core of the database.
+ * Limits the background work of a process while requests arrive. Only one piece of work, such as a transaction, runs at
+ * a time. A pause follows that is as long as the piece took, within the limits above. Background work then uses at most
+ * about half of one core of the database server.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();
   private readonly limiter = new ConcurrencyLimiter(1);
   private readonly conditions: (() => boolean)[] = [];
 
-  /** Makes background work take turns while the condition returns true. */
+  /** Registers a condition. Background work takes turns while any condition returns true. */
   takeTurnsWhile(condition: () => boolean): void {
     this.conditions.push(condition);
   }
 
-  /** Marks the work as background work, whose pieces take turns. */
+  /** Marks the work as background work. Its transactions and statements are pieces that take turns. */
   inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.background.run(true, work);
   }
 
-  /** Runs a piece: in its turn if the current work is background work, else at once. */
+  /** Runs a piece of work: in its turn if the current work is background work, otherwise at once. */
   runPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     return this.background.current === undefined ? piece() : this.runBackgroundPiece(piece);
   }
 
   /**
-   * Runs a piece of background work: at once if no condition is true, else in its turn. After a wait of
-   * {@link MAX_WAIT_FOR_TURN_MS}, runs it beside the previous piece.
+   * Runs a piece of background work: at once if no condition is true, otherwise in its turn. After a wait of {@link
+   * MAX_WAIT_FOR_TURN_MS}, runs the piece beside the previous one.
    */
   async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();

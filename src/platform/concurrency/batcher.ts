@@ -5,15 +5,20 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 
 interface BatchOptions {
   readonly maxItems: number;
-  /** Waits one turn of the event loop before the first batch, so that items that arrive together share it. */
+  /**
+   * Waits one turn of the event loop before the first batch, so that items that arrive together are in the same batch.
+   */
   readonly waitsForOthers?: true;
   /**
-   * Limits the wait after a batch for new items, until about half as many have arrived as the batch answered. Callers
-   * that were just answered usually ask again; without the wait, the first of them would get a batch of its own. A
-   * single caller never waits.
+   * Maximum wait for new items after a batch. The wait ends when about half as many items have arrived as the batch
+   * answered. Callers that were just answered usually ask again; without the wait, the first of them would get a batch
+   * of its own. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
-  /** Returns true if the items of a failed batch are retried one by one. Without this function, all of them fail. */
+  /**
+   * Returns true if the items of a failed batch are retried one by one. Without this function, all items of the batch
+   * fail.
+   */
   readonly retriesEach?: (error: unknown) => boolean;
 }
 
@@ -30,14 +35,14 @@ interface Queue<Item, Answer> {
 
 /**
  * Answers items in batches: items that arrive during a batch form the next one. Concurrent items share a statement, and
- * a single item does not wait. Items of different keys do not wait for each other.
+ * a single item does not wait. Each key has its own sequence of batches.
  */
 export class Batcher<Item, Answer> {
   private readonly queues = new Map<string, Queue<Item, Answer>>();
-  /** Runs a batch outside the async context of the item that started it. */
+  /** Runs batches outside the asynchronous context of the item that started them. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll answers items of one key in their sequence; must write nothing if it throws */
+  /** @param answerAll answers items of one key in their order; must have written nothing if it throws */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],
@@ -104,8 +109,8 @@ export class Batcher<Item, Answer> {
 }
 
 /**
- * Returns a function that calls the given one in the next turn of the event loop. A batch whose items wait already then
- * starts before the callers of the last one are answered, which often takes as long as the batch.
+ * Returns a function that calls `call` in the next turn of the event loop. The next batch then starts before the
+ * callers of the previous batch continue, which often takes as long as a batch.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Holds a value for the duration of an asynchronous call. The AsyncLocalStorage is disabled while no call has a value:
- * on Node 20 it hooks into all promises and callbacks, and disabling it makes read requests about 4 % cheaper.
+ * Holds a value for the duration of an asynchronous call. Disables the AsyncLocalStorage while no call has a value. On
+ * Node 20 the storage hooks into all promises and callbacks, and disabling it makes read requests about 4 % cheaper.
  */
 export class CallScope<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
@@ -13,8 +13,8 @@ export class CallScope<Value> {
   }
 
   /**
-   * Runs the callback, and everything it starts, with `value` as the current value. For calls whose end is not
-   * signaled by a promise; for others, use `run`.
+   * Runs the callback, and everything that it starts, with `value` as the current value. Use it if no promise signals
+   * the end of the call; otherwise use `run`.
    * @returns a function that ends the call; call it once
    */
   start(value: Value, callback: () => void): () => void {

@@ -1,4 +1,4 @@
-/** Runs a bounded number of pieces of work at once; further ones wait, first come, first served. */
+/** Runs a bounded number of pieces of work at once. Further pieces wait and start in the order of their arrival. */
 export class ConcurrencyLimiter {
   private running = 0;
   private readonly queue: (() => void)[] = [];
@@ -17,7 +17,7 @@ export class ConcurrencyLimiter {
     return this.running >= this.maxConcurrent && this.queue.length >= this.maxWaiting;
   }
 
-  /** Runs the work in a turn. With a limited `maxWaiting`, check `isFull` first. */
+  /** Runs the work when it is its turn. With a limited `maxWaiting`, check `isFull` first. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const release = await this.enter();
     try {
@@ -28,8 +28,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Runs the work in a turn. If no turn is free within `maxMs`, runs the work without one: the work that holds the
-   * turns may be blocked for long.
+   * Runs the work when it is its turn, but after a wait of `maxMs` in any case, because the running work may be blocked
+   * for long.
    */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterOrTimeOut(maxMs);
@@ -40,7 +40,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Waits up to `maxMs` for a turn. Returns the function that ends the turn, a no-op if none was free in time. */
+  /** Waits up to `maxMs` for a turn. Returns the function that ends the turn; a no-op if the wait timed out. */
   async enterOrTimeOut(maxMs: number): Promise<() => void> {
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(), maxMs);

@@ -11,7 +11,7 @@ interface RateLimitSettings {
   readonly perCaller: number;
   readonly usagePerCaller: number;
   readonly perAddress: number;
-  /** Highest limits that an API key can have instead of `perCaller` and `usagePerCaller`. */
+  /** Maximum values of the limits that an API key can have instead of `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
@@ -36,7 +36,7 @@ interface StripeSettings {
   /** True if payments move real money. */
   readonly isLive: boolean;
   readonly webhookSecrets: readonly string[];
-  /** Address of a test double; null for Stripe itself. */
+  /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
   /** Automatic charges stop if Stripe's events were last read longer ago than this. */
   readonly eventsMaxAgeMinutes: number;
@@ -73,9 +73,9 @@ function readStripe(
 }
 
 interface UsageArchiveSettings {
-  /** Whole months for which usage events are kept. */
+  /** Number of whole months for which usage events stay in the database. */
   readonly retentionMonths: number;
-  /** Absolute path. */
+  /** Absolute path of the archive files. */
   readonly directory: string;
 }
 
@@ -107,11 +107,14 @@ export class Configuration {
   readonly databaseStatementTimeoutMs: number;
   readonly migrationWaitMs: number;
   readonly dataDirectory: string;
-  /** Never empty. Null: a key is created at the first start and kept in the data directory. */
+  /**
+   * Keys that encrypt stored secrets, never empty. Null: a key is created at the first start and kept in the data
+   * directory.
+   */
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open' | 'required';
-  /** Requests per minute: of each caller, of each caller for usage, and of each address. 0: no limit. */
+  /** Maximum requests per minute of each caller, of each caller for usage, and of each address. 0: no limit. */
   readonly rateLimits: RateLimitSettings;
   /** API key to store at the start; null: none. */
   readonly bootstrapApiKey: string | null;
@@ -121,7 +124,7 @@ export class Configuration {
   readonly trustedProxies: number;
   /** Name of the environment in new API keys, such as `live`. */
   readonly environmentName: string;
-  /** `required` refuses requests without an idempotency key where they move money or start a contract. */
+  /** With `required`, requests that move money or start a contract are refused without an idempotency key. */
   readonly idempotencyKeys: 'optional' | 'required';
   /** Allows webhooks to loopback and private addresses. */
   readonly webhooksAllowPrivateNetworks: boolean;
@@ -130,13 +133,13 @@ export class Configuration {
   readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[];
   /** Settings of Stripe; null if it is not an enabled payment provider. */
   readonly stripe: StripeSettings | null;
-  /** Days to wait after each failed automatic attempt to collect an invoice. */
+  /** Waits, in days, after the first, second and further failed automatic attempts to collect an invoice. */
   readonly paymentRetryDays: readonly number[];
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths: number | null;
   /** Whole months for which events are kept; null: for ever. */
   readonly eventRetentionMonths: number | null;
-  /** Archive of usage events; null: they are kept for ever. */
+  /** Archive of usage events; null: usage events stay in the database for ever. */
   readonly usageArchive: UsageArchiveSettings | null;
   readonly webhookAttemptDays: number;
   /** OpenID provider at which admins sign in; null: none. */
@@ -145,11 +148,11 @@ export class Configuration {
   /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
   readonly tracing: boolean;
   readonly shutdownTimeoutMs: number;
-  /** Longest pause of a client while it sends an NDJSON body. */
+  /** Maximum pause between two parts of an NDJSON body that a client sends. */
   readonly ndjsonIdleTimeoutMs: number;
-  /** Time for which a past-due subscription still gives access. */
+  /** Hours for which a past-due subscription still gives access. */
   readonly pastDueGraceHours: number;
-  /** Time for which a renewal invoice stays a draft, for customers without a setting of their own. */
+  /** Hours for which a renewal invoice stays a draft, for customers without a setting of their own. */
   readonly invoiceGraceHours: number;
   /** Seller on printed invoices. Null values are not printed. */
   readonly seller: {
@@ -231,8 +234,8 @@ export class Configuration {
   }
 
   /**
-   * Requires a configured database and keys if other machines can call the service: generated ones are for trials. A
-   * worker always requires a configured database.
+   * Requires a configured database and encryption keys if other machines can call the service, because generated ones
+   * are for trials. A worker always requires a configured database.
    */
   private requirePersistentSetup(): void {
     const missing = [
@@ -271,7 +274,7 @@ export class Configuration {
 
 /**
  * Returns the configuration of this process. Only this function reads `process.env`.
- * @param fixed settings that the command decides itself
+ * @param fixed settings that the caller sets, whatever the environment variables say
  */
 export function loadConfiguration(fixed: Environment = {}): Configuration {
   return new Configuration({ ...process.env, ...fixed });

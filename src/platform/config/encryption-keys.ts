@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /** Key that encrypts stored secrets. A `KeyObject` does not reveal its value in logs or JSON. */
 export interface EncryptionKey {
-  /** Stored in each text that the key has encrypted, so that decryption can select the key. */
+  /** Id of the key. Each encrypted text contains it, so that decryption can select the key. */
   readonly id: string;
   /** 256 bits, for AES-256-GCM. */
   readonly secret: KeyObject;

@@ -3,7 +3,7 @@ export interface Setting<Value> {
   readonly fallback: string | null;
   readonly accepts: string;
   readonly meaning: string;
-  /** Hides a wrong value in the error message. */
+  /** Keeps an invalid value out of the error message. */
   readonly isSecret?: true;
   /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
@@ -43,7 +43,10 @@ export function ports(text: string): readonly number[] | 'any' | undefined {
   return valid.length === numbers.length ? valid : undefined;
 }
 
-/** Splits text at line breaks, at a literal `\\n` (for files that cannot contain line breaks) and at bars. */
+/**
+ * Splits text into lines at line breaks, at `|`, and at the two characters `\n` for files that cannot contain line
+ * breaks.
+ */
 export function lines(text: string): readonly string[] | undefined {
   const parts = text
     .split(/\r?\n|\\n|\|/)
@@ -70,7 +73,7 @@ export function paymentProviders(text: string): readonly PaymentProviderName[] |
 
 const MAX_WEBHOOK_SECRETS = 2;
 
-/** Parses one or two signing secrets of webhooks, separated by commas: two while one replaces the other. */
+/** Parses one or two signing secrets of webhooks, separated by commas. There are two while one replaces the other. */
 export function webhookSecrets(text: string): readonly string[] | undefined {
   const secrets = text.split(',').map((part) => part.trim());
   const isValid = secrets.every((secret) => /^whsec_[A-Za-z0-9+/=_-]{8,200}$/.test(secret));

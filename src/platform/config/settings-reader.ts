@@ -16,8 +16,8 @@ export class SettingsReader {
   constructor(private readonly environment: Environment) {}
 
   /**
-   * Returns the value of a setting. If the variable is not set, returns the value of its fallback; without a fallback,
-   * null.
+   * Returns the value of a setting. If the environment variable is not set, returns the setting's fallback, or null if
+   * the setting has no fallback.
    * @throws {ConfigurationError} for an invalid value
    */
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {

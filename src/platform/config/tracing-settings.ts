@@ -10,8 +10,8 @@ function ratio(text: string): number | undefined {
 }
 
 /**
- * Variables of OpenTelemetry. Its packages read them; this service only checks them at the start, if traces are
- * exported.
+ * Environment variables that the packages of OpenTelemetry read. This service only checks them at the start, and only
+ * if traces are exported.
  */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({

@@ -3,9 +3,9 @@ const TYPES = { int8: 20, int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } 
 
 /** PostgreSQL counts instants from the year 2000. */
 const FIRST_MS = Date.UTC(2000);
-/** Size of the header: five integers of 32 bits. */
+/** Size of the header of an array: five integers of 32 bits. */
 const HEADER_BYTES = 20;
-/** Most UTF-8 bytes per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_OF_A_UNIT = 3;
 
 /**
@@ -18,7 +18,7 @@ export abstract class ArrayElements<Value> {
   protected bytes: Buffer;
 
   /**
-   * @param type type of each element
+   * @param type PostgreSQL type of each element
    * @param room initial number of bytes for elements; the buffer grows as needed
    */
   protected constructor(
@@ -80,7 +80,7 @@ export class Integers extends ArrayElements<number> {
   }
 }
 
-/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+/** Elements of type `bigint`, as decimal digits. */
 export class BigIntegers extends ArrayElements<string> {
   constructor(expected: number) {
     super('int8', expected * 12);

@@ -2,11 +2,11 @@ import { CallScope } from '../concurrency';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isDatabaseUnavailable } from './postgres-errors';
 
-/** Tracks whether work that runs several transactions has committed at least one of them. */
+/** Tracks whether work of several transactions has committed at least one of them. */
 export class CommitTrace {
   private readonly scope = new CallScope<{ hasCommitted: boolean }>();
 
-  /** Marks the current work as committed at least in part. Does nothing outside of {@link run}. */
+  /** Records that the current work has committed a transaction. Does nothing outside of {@link run}. */
   markCommitted(): void {
     const current = this.scope.current;
     if (current !== undefined) current.hasCommitted = true;
@@ -14,8 +14,8 @@ export class CommitTrace {
 
   /**
    * Runs work that consists of several transactions.
-   * @throws {OutcomeUnknownError} when the database is unavailable after the first commit: a part of the work is done, and the
-   * rest may be completed later
+   * @throws {OutcomeUnknownError} when the database becomes unavailable after the first commit, because a part of the
+   *   work is done and the rest may be completed later
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const current = { hasCommitted: false };

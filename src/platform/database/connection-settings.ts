@@ -2,16 +2,19 @@ import type { ClientBase, ClientConfig, Pool } from 'pg';
 import { DatabaseClient } from './database-client';
 
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** Longest silence before the client checks whether the server's machine is reachable. */
+/** Idle time of a connection after which the client checks that the server's machine is reachable. */
 const KEEP_ALIVE_MS = 10_000;
 /** Longest wait for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
-/** How long the client waits for the answer after the server's own timeout has passed. */
+/**
+ * Additional time that the client waits for an answer after the server's own timeout, so that the server reports the
+ * error.
+ */
 export const ANSWER_SLACK_MS = 5_000;
 /**
- * Longest pause between two statements of a transaction. After it the server ends the session, so that a dead process
- * keeps no locks.
+ * Maximum pause between two statements of a transaction. The server then ends the session, so that a dead process keeps
+ * no locks.
  */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which a running statement checks whether its client is still connected. */

@@ -4,7 +4,7 @@ import { isIdle } from './connection-settings';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isAnswerLost, isConnectionUnusable, violatedConstraint } from './postgres-errors';
 
-/** Query with a client-side timeout, which `pg` supports but its types declare for connections only. */
+/** Query with a client-side timeout. `pg` supports it for each query, but its types declare it for connections only. */
 export interface TimedQuery extends QueryConfig {
   readonly query_timeout?: number | undefined;
 }
@@ -34,8 +34,8 @@ export async function commit(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Rolls back a failed transaction. If the rollback fails, or the connection cannot be used again, closes the connection, so that
- * the server rolls back.
+ * Rolls back a failed transaction. If the rollback fails, or the connection cannot be used again, closes the
+ * connection, so that the server rolls back the transaction.
  */
 export async function abort(runner: QueryRunner, error: unknown): Promise<void> {
   const connection = (await runner.connect().catch(() => null)) as PoolClient | null;

@@ -11,8 +11,9 @@ interface DamagedRowReads<Row> {
 }
 
 /**
- * Reads rows even if stored data of some rows is damaged, as after a disk failure. In that case each row is read by itself, and
- * damaged rows are returned as `bare` reads them. Must not run in a transaction, because a failed read would abort it.
+ * Reads rows even if stored data of some rows is damaged, for example by a disk failure. If `all` meets damaged data,
+ * reads each row by itself with `one`, and returns damaged rows as `bare` reads them. Must not run in a transaction,
+ * because a failed read would abort the transaction.
  */
 export async function readDamagedRows<Row>({
   all,

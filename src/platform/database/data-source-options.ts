@@ -11,8 +11,8 @@ import { DatabaseClient } from './database-client';
 import { SnakeNaming } from './snake-naming';
 
 /**
- * How long an unused connection stays open. Longer than most times without requests, so that a burst of requests finds open
- * connections with prepared statements.
+ * Time after which an unused connection is closed. It is longer than most times without requests, so that a burst of
+ * requests finds open connections with prepared statements.
  */
 const IDLE_CONNECTION_MS = 600_000;
 

@@ -9,7 +9,7 @@ export function isFromDatabase(error: object): boolean {
 
 type Connected = ((error: Error) => void) | ((error: null, client: Client) => void);
 
-/** A connection to the database that marks its own errors. */
+/** A database connection that marks its errors, so that {@link isFromDatabase} recognizes them. */
 export class DatabaseClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);

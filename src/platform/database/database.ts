@@ -38,9 +38,10 @@ export class Database {
   }
 
   /**
-   * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The outermost call
-   * commits, or rolls back if the work throws. After a deadlock or serialization failure it repeats the work, up to three
-   * attempts, so the work must change nothing but the database. It does not repeat work whose outcome is unknown.
+   * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The
+   * outermost call commits, or rolls back if the work throws. After a deadlock or serialization failure, it repeats the
+   * work, up to three attempts in all, so the work must change nothing but the database. If the outcome of the commit
+   * is unknown, it does not repeat the work.
    * @param options.tries 1 for work that cannot be repeated, because it consumes input such as the body of a request
    * @param options.source connection pool to use instead of the default one
    * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
@@ -55,7 +56,7 @@ export class Database {
     return withRetries(tries, () => this.turns.runPiece(once));
   }
 
-  /** Runs an autocommit statement, up to three times if deadlocks or serialization failures occur. */
+  /** Runs a statement outside of a transaction, up to three times if deadlocks or serialization failures occur. */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
     return withRetries(TRIES, statement);
@@ -63,8 +64,8 @@ export class Database {
 
   /**
    * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls the part
-   * back with its locks and repeats it, up to three attempts. After a read of damaged data, rolls the part back and
-   * throws. Any other error is thrown without a rollback.
+   * back, which releases its locks, and repeats it, up to three attempts in all. After a read of damaged data, rolls
+   * the part back and throws. Any other error is thrown without a rollback.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -76,8 +77,8 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction, rolls it back with its locks and `afterCommit` callbacks, and returns its
-   * result. An error of the part is thrown without a rollback.
+   * Runs a part of the open transaction, rolls the part back, and returns its result. The rollback releases the locks
+   * of the part and drops its `afterCommit` callbacks. An error of the part is thrown without a rollback.
    */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
@@ -135,8 +136,9 @@ export class Database {
   }
 
   /**
-   * Runs a prepared statement, so that each connection can cache its plan. Planning a join by keys costs more than running it.
-   * @param name unique; `sql` must list columns by name, because a cached `SELECT *` fails once a migration has added a column
+   * Runs a prepared statement, so that each connection can cache its plan. Planning often takes longer than running.
+   * @param name unique name of the statement
+   * @param sql must list columns by name, because a cached `SELECT *` fails once a migration has added a column
    */
   queryPrepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
@@ -198,7 +200,7 @@ export class Database {
   /**
    * Writes rows with COPY, in the open transaction.
    * @param target table and columns, in SQL
-   * @param rows in the text format of COPY
+   * @param rows rows in the text format of COPY
    */
   async copy(target: string, rows: Buffer): Promise<void> {
     const transaction = this.requiredTransaction();
@@ -207,7 +209,7 @@ export class Database {
   }
 
   /**
-   * Returns entities as TypeORM would, at a fraction of its cost.
+   * Returns the same entities as TypeORM would, in a fraction of the time.
    * @param tail SQL after FROM and the table: condition, order, lock
    * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
    */
@@ -304,7 +306,7 @@ export class Database {
   }
 
   /**
-   * Refuses to run in an open transaction. An external call, for example, would hold the locks of the transaction while it runs.
+   * Refuses an open transaction. For example, an external call in it would keep its locks until the call ends.
    * @throws {Error} when a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {

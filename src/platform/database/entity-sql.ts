@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types that `pg` reads and writes without conversion. Each maps to the type that a value in text form is cast
- * to. The cast needs no length, because the column checks the length.
+ * Column types that `pg` reads and writes without conversion. Each is mapped to the type that SQL casts a text
+ * parameter to. The cast needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -23,15 +23,15 @@ type Conversion = (value: unknown) => unknown;
 interface EntityColumn {
   readonly property: string;
   readonly name: string;
-  /** Converts a value read by `pg` to the property. Null if no conversion is needed. */
+  /** Converts a value that `pg` read to the value of the property. Null if no conversion is needed. */
   readonly read: Conversion | null;
-  /** Converts the property to a value that `pg` or JSON writes. Null if no conversion is needed. */
+  /** Converts the value of the property to a value that `pg` or JSON can write. Null if no conversion is needed. */
   readonly write: Conversion | null;
   /** SQL of a virtual column, which is only read. Null for a column of the table. */
   readonly query: string | null;
   /** True for a JSON column, whose values are passed as text. */
   readonly isJson: boolean;
-  /** Type that a value in text form is cast to. */
+  /** Type that SQL casts the text form of a value to. */
   readonly typeInText: string;
 }
 
@@ -41,8 +41,8 @@ export interface Statement {
 }
 
 /**
- * SQL and row conversion of one entity, computed once. TypeORM computes both for every statement, which takes longer than running
- * the statement.
+ * SQL and row conversion of one entity, computed once. TypeORM computes both for every statement, which takes longer
+ * than running the statement.
  */
 export class EntitySql<Entity extends ObjectLiteral> {
   private readonly table: string;
@@ -74,7 +74,10 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts rows that a statement of this class returned to entities, as TypeORM would. Changes the rows in place. */
+  /**
+   * Converts the rows that a statement of this class returned to the same entities as TypeORM would. Changes the rows
+   * in place.
+   */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -105,7 +108,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
 
   /**
    * Returns one INSERT of many rows, whose text does not depend on the number of rows.
-   * @param rows all set the same columns
+   * @param rows rows that all set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
@@ -116,9 +119,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /**
-   * @param rows with ids; all set the same columns
-   */
+  /** @param rows rows with ids that all set the same columns */
   updateMany(rows: readonly (Partial<Entity> & { readonly id: string })[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
     const settings = given
@@ -177,7 +178,7 @@ function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unkno
   return write === null ? value : write(value);
 }
 
-/** Returns SQL that reads rows from parameters. Each parameter contains the values of one column as texts. */
+/** Returns SQL that reads rows from parameters. Each parameter is an array with the values of one column as texts. */
 function selectOf(columns: readonly EntityColumn[]): string {
   const places = columns.map((_, index) => `$${index + 1}::text[]`).join(', ');
   const names = columns.map(({ name }) => quoted(name));
@@ -188,7 +189,10 @@ function selectOf(columns: readonly EntityColumn[]): string {
   return `SELECT ${values.join(', ')} FROM unnest(${places}) AS given (${names.join(', ')})`;
 }
 
-/** Returns the values of a column as an array of texts, which the database reads faster than JSON objects with column names. */
+/**
+ * Returns the values of a column as an array of texts. The database reads such arrays faster than JSON objects with
+ * column names.
+ */
 function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
   const texts = new Texts(rows.length);
   for (const row of rows) {

@@ -17,8 +17,9 @@ export class EntityStatements {
   }
 
   /**
-   * Returns the arguments of `Database.queryPrepared` for an insert. Only inserts are prepared: the plan of a statement
-   * that searches rows depends on the table sizes at planning, and new tables grow faster than they are analysed.
+   * Returns the arguments of `Database.queryPrepared` for an insert. Only inserts are prepared. The plan of a statement
+   * that searches rows depends on the sizes of tables at the time of planning, and new tables grow faster than they are
+   * analysed.
    */
   preparedInsert({
     sql,

@@ -3,8 +3,8 @@ const LENGTH = 13;
 
 /**
  * Returns SQL of the start of an id, which encodes the creation time in units of 32 ms. Indexes of large tables end
- * with this text instead of the id: rows created within 32 ms have the same text and share an index entry. Sorting by
- * this text and then by id gives the order of ids.
+ * with this text instead of the id, because rows created within 32 ms then share one text and one index entry. Sorting
+ * by this text and then by id gives the order of ids.
  * @param id SQL of an id with a prefix of three letters
  */
 export function idTime(id: string): string {

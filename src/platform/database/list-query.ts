@@ -9,25 +9,28 @@ import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
 /**
- * Order of a list: by a column or an expression, and by id among equal values. Rows with null in the column are left
- * out.
+ * Order of a list: by a column or an expression. Rows with equal values are ordered by id. Rows with null in the column
+ * are left out.
  */
 export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
 }
 
-/** Returns the order for a `sort` parameter: a column, after a minus sign for descending. Null if the parameter is null. */
+/**
+ * Returns the order for a `sort` parameter: a column, with a minus sign before it for descending. Null if the parameter
+ * is null.
+ */
 export function orderOf(sort: string | null): ListOrder | null {
   if (sort === null) return null;
   return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };
 }
 
-/** Column of another table that contains ids of rows of the list. */
+/** Column of another table whose values are ids of rows of the list. */
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** SQL condition on the rows of that table, the same as in the partial index on the column. */
+  /** SQL condition on the rows of `table`, the same as in the partial index on `column`. */
   readonly condition: string;
 }
 
@@ -76,8 +79,8 @@ export class ListQuery {
 
   /**
    * Keeps rows whose column has one of the values. Null adds no filter; an empty list matches no rows. Use it for at
-   * most one column. In the usual order, reads one page per value and merges them, because the index starts with the
-   * column.
+   * most one column. In the usual order, the statement reads one page per value and merges these pages, because the
+   * index starts with the column.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -90,9 +93,10 @@ export class ListQuery {
 
   /**
    * Keeps rows whose id is in a column of another table. In the usual order, a page steps through the ids in the index
-   * of that column, which finds few or old rows quickly. `isSelective` says that another filter leaves few rows: the
-   * ids then become an ordinary condition, so that those rows can be read first.
-   * @param first column before the column of ids in the index, and the value it must have; a null value adds no filter
+   * of that column, which finds few or old rows quickly. If another filter leaves only few rows (`isSelective`), the
+   * ids become an ordinary condition instead, so that those few rows can be read first.
+   * @param first column that precedes the column of ids in the index, and the value that it must have; a null value
+   *   adds no filter
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -107,7 +111,7 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows in a range of instants, `to` exclusive. Sorts newest first if no other order is set. Does nothing
+   * Keeps rows in a range of instants, `to` exclusive. If no other order is set, sorts the newest first. Does nothing
    * without bounds.
    */
   whereBetween(column: string, { from, to }: InstantRange): this {
@@ -117,7 +121,7 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows in a range of amounts, `max` inclusive. Sorts largest first if no other order is set. Does nothing
+   * Keeps rows in a range of amounts, `max` inclusive. If no other order is set, sorts the largest first. Does nothing
    * without bounds.
    */
   whereAmountBetween(column: string, { min, max }: AmountRange): this {
@@ -134,8 +138,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the value in the cursor cannot be a value of the column of the order;
-   * also if the cursor has no value, and its row is gone or has null in that column
+   * @throws {ProblemError} `invalid_cursor` if the value in the cursor does not have the type of the column of the
+   *   order, or if the cursor has no value and its row is gone or has null in that column
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -158,7 +162,8 @@ export class ListQuery {
   }
 
   /**
-   * Counts rows and sums their amounts by currency, in minor units as text. Reads the whole table if there is no filter.
+   * Counts rows and sums their amounts, in minor units as text, by currency. Reads the whole table if there is no
+   * filter.
    * @throws {ProblemError} `too_many_reports`
    */
   async summarize(
@@ -199,8 +204,8 @@ export class ListQuery {
   }
 
   /**
-   * Returns the value by which the list orders a row, as text. Null for an order by id, or if the row or its value does
-   * not exist.
+   * Returns the row's value in the column of the order, as text. Null for an order by id, if the row does not exist, or
+   * if its value is null.
    */
   private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
     if (column === 'id') return Promise.resolve(null);
@@ -213,7 +218,7 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions that order rows with equal values. */
+  /** Returns the expressions that order rows with equal values in the column of the order. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
@@ -258,8 +263,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary ones. A page in the usual order
-   * applies one of them value by value instead.
+   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
+   * order instead applies one of the two value by value.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();
@@ -285,17 +290,18 @@ export class ListQuery {
 interface Position {
   readonly id: string;
   /**
-   * Value by which the list orders the row, as text. Null for an order by id, or if the value is too long for a cursor.
+   * The row's value in the column of the order, as text. Null for an order by id, or if the value is too long for a
+   * cursor.
    */
   readonly value: string | null;
 }
 
-/** Keeps cursors within 200 characters. */
+/** Maximum length of a value in a cursor. It keeps cursors within 200 characters. */
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
  * Returns a cursor: the id, then a space and the value. The value lets the next page continue at the same place even if
- * the row changes in between.
+ * the row changes meanwhile.
  */
 function nextOf({ id, value }: Position): string {
   if (value === null || Buffer.byteLength(value) > MAX_CURSOR_VALUE_BYTES) return id;
@@ -328,7 +334,7 @@ function isSameOrder(one: ListOrder, other: ListOrder): boolean {
   return one.column === other.column && one.isAscending === other.isAscending;
 }
 
-/** Rows of one currency, with the sums of their amounts. The currency is null for rows that have none. */
+/** Number of rows of one currency, and the sums of their amounts. The currency is null for rows without a currency. */
 export interface ListSummary {
   readonly currency: string | null;
   readonly count: number;

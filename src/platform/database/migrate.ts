@@ -5,16 +5,16 @@ import { lockMigrations } from './migration-lock';
 import { runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
 
-/** The schema of the database is unusable for this version. */
+/** The version of the service cannot use the schema of the database. */
 export class SchemaError extends Error {}
 
 /**
  * Migrates the database to the newest schema and returns the names of the migrations that ran. Takes a lock, so that
  * processes that start together migrate one after the other; TypeORM takes none.
- * @param onWait called with the session that holds a lock, and the migration that waits for it; null for the migration
- * lock
- * @throws {SchemaError} when a newer version has migrated the database, which this version could damage
- * @throws {PoolerError} when clients share sessions
+ * @param onWait called with the session that holds a lock, and the migration that waits for it; null instead of a
+ *   migration for the migration lock itself
+ * @throws {SchemaError} when a newer version has migrated the database, because this version could damage it
+ * @throws {PoolerError} when a pooler lets clients share sessions
  * @throws {MigrationLockError} when another session holds a lock for longer than `maxWaitForLockMs`
  */
 export async function migrate(

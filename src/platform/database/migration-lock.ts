@@ -18,8 +18,8 @@ const HOLDER = `
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction that holds the migration lock until it ends. Uses no session lock: behind a pooler, a session
- * lock would outlive its process.
+ * Opens a transaction that holds the migration lock until the transaction ends. Does not use a session lock: behind a
+ * pooler, a session lock would outlive its process.
  * @param onWait called at most once, with the session that holds the lock, if the lock is taken
  * @throws {MigrationLockError} naming the holder, when the lock is not released in time
  */
@@ -38,11 +38,12 @@ export async function lockMigrations(
 }
 
 /**
- * Opens a transaction that holds the lock. If the lock is taken, returns false and leaves no transaction open.
+ * Opens a transaction that holds the lock. If another session holds the lock, returns false and leaves no transaction
+ * open.
  *
  * `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. Therefore a waiting process ends its
- * transaction before it pauses, and the statement that takes the lock has no parameters: with parameters, it would keep
- * a snapshot until the next statement.
+ * transaction before it pauses. The statement that takes the lock has no parameters, because a statement with
+ * parameters would keep a snapshot until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');

@@ -2,7 +2,10 @@ import { Logger } from '@nestjs/common';
 import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 
 const LOG_EVERY_MS = 10_000;
-/** Time without failures before an outage counts as over. Not all connections fail at once, so a single success proves nothing. */
+/**
+ * Time without failures after which an outage is over. A single success proves nothing, because not all connections
+ * fail at once.
+ */
 const QUIET_MS = 2_000;
 
 interface OutageState {
@@ -13,7 +16,7 @@ interface OutageState {
   failures: number;
 }
 
-/** Logs database outages: every 10 s while one lasts, and when it ends. */
+/** Logs outages of the database: every 10 s during an outage, and at its end. */
 export class OutageLog {
   private readonly logger = new Logger('database');
   private state: OutageState | null = null;

@@ -20,12 +20,12 @@ export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] 
   });
 }
 
-/** Returns the suffix of the oldest month to keep: `count` whole months before the current one. */
+/** Returns the suffix of the oldest month to keep, which is `count` months before the current one. */
 export function oldestKept(now: Date, count: number): string {
   return suffixOf(monthAfter(now, -count));
 }
 
-/** Returns the first instant to keep: the start of the month `count` whole months before the current one. */
+/** Returns the first instant to keep: the start of the month that is `count` months before the current one. */
 export function keptFrom(now: Date, count: number): Date {
   return monthAfter(now, -count);
 }

@@ -4,8 +4,8 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Longest wait for the lock to create or drop a partition. Later statements queue behind the waiting one, so it gives
- * up soon, and the next call tries again.
+ * Maximum wait for the lock to create or drop a partition. Statements of others queue behind a waiting lock request, so
+ * the wait is short, and the next call tries again.
  */
 const MAX_LOCK_WAIT_MS = 200;
 
@@ -31,8 +31,8 @@ export class Partitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates the partitions of this month and the ones after it, each in a transaction of its own. Skips a month if a partition
-   * overlaps it, if the lock is not free soon, or if the default partition has rows of that month.
+   * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
+   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {

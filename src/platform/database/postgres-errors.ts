@@ -36,7 +36,10 @@ export async function onViolation<Result>(
   }
 }
 
-/** Constraint that fails if two transactions give events of one object the same sequence number. A retry gets the next number. */
+/**
+ * Constraint that fails if two transactions give events of one object the same sequence number. A retry takes the next
+ * number.
+ */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
 /** Returns true for deadlocks, serialization failures and {@link RETRIED_CONSTRAINT}, after which the same work may succeed. */
@@ -50,12 +53,15 @@ export function violatesCheck(error: unknown): boolean {
   return asPostgresError(error)?.code === '23514';
 }
 
-/** Returns true if stored data of the row cannot be read: its page, or its compressed value, is damaged. */
+/** Returns true if stored data of a row cannot be read, because its page or a compressed value is damaged. */
 export function isDataDamaged(error: unknown): boolean {
   return asPostgresError(error)?.code === 'XX001';
 }
 
-/** Returns true if a transaction can continue after a rollback to a savepoint, and then repeat or omit the part that failed. */
+/**
+ * Returns true if a rollback to a savepoint undoes the failed part, so that the transaction can repeat or omit the part
+ * and continue.
+ */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);
 }
@@ -65,7 +71,7 @@ export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Returns true if a value was refused, for example a text that is not a number. */
+/** Returns true if the database refused a value, for example a text that is not a number. */
 export function isDataException(error: unknown): boolean {
   return asPostgresError(error)?.code?.startsWith('22') === true;
 }
@@ -124,8 +130,8 @@ const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Returns true if the answer to a statement was lost, so that it may have been executed. Returns false if the database
- * refused the statement, or it was never sent.
+ * Returns true if the answer to a statement was lost, so that the statement may have been executed. Returns false if
+ * the database refused the statement, or if the statement was never sent.
  */
 export function isAnswerLost(error: unknown): boolean {
   const postgresError = asPostgresError(error);
@@ -154,7 +160,10 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   return postgresError.code === undefined && OUT_OF_REACH_MESSAGE.test(message);
 }
 
-/** Socket codes such as `EPIPE` also have five letters, but only database errors have a severity. */
+/**
+ * Returns true for an SQLSTATE. Socket codes such as `EPIPE` also have five letters, but only database errors have a
+ * severity.
+ */
 function isSqlState(error: PostgresError, code: string | undefined): code is string {
   return code !== undefined && 'severity' in error && SQLSTATE.test(code);
 }
@@ -172,8 +181,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated at once: the database is unreachable or overloaded, or the work may have
- * been committed. False for a lock timeout, which concerns only the statement that met a locked row.
+ * Returns true if the failed work must not be repeated at once, because the database is unreachable or overloaded, or
+ * the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked row.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

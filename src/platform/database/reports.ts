@@ -7,7 +7,7 @@ import { Database } from './database';
 import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
-/** One connection for each report that may run at the same time: the sum of the limits below. */
+/** Number of connections: one for each report that may run at the same time, which is the sum of the limits below. */
 const POOL_SIZE = 10;
 
 /** Statement timeout of analytics: sums over all customers take longer than other statements may. */
@@ -25,7 +25,7 @@ export type ReportKind =
  */
 @Injectable()
 export class Reports implements OnApplicationShutdown {
-  /** One limiter per kind, so that kinds do not block each other. */
+  /** One limiter per kind of report, so that reports of one kind do not block those of another. */
   private readonly limiters = {
     verification: new ConcurrencyLimiter(1, 4),
     simulation: new ConcurrencyLimiter(2, 4),
@@ -34,7 +34,7 @@ export class Reports implements OnApplicationShutdown {
     summary: new ConcurrencyLimiter(2, 16),
     analytics: new ConcurrencyLimiter(2, 16),
   };
-  /** Opened by the first report, because many processes never run one. */
+  /** Connection pool, opened by the first report, because many processes never run a report. */
   private source: Promise<DataSource> | null = null;
 
   constructor(
@@ -48,8 +48,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot, once the limit of its kind allows it.
-   * @throws {ProblemError} `too_many_reports` when the limit is reached and its waiting list is full
+   * Runs the reads of a report on one snapshot. First waits until fewer reports of its kind run than their limit.
+   * @throws {ProblemError} `too_many_reports` when the limit is reached and the waiting list of this kind is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(kind);
@@ -64,14 +64,17 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the rows of a report that is one statement.
+   * Returns the rows of a report that consists of one statement.
    * @throws {ProblemError} `too_many_reports`
    */
   query<Row>(kind: ReportKind, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.run(kind, () => this.database.query<Row>(sql, parameters));
   }
 
-  /** Runs one step of work that reads as much as a report, in a transaction that may write. */
+  /**
+   * Runs one step of work in a transaction that may write, under the limits of reports, because the step reads as much
+   * as a report.
+   */
   async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
     this.database.refuseTransaction('A step of a report');
     const leave = await this.enter(kind);
@@ -83,7 +86,7 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Waits until a report of several reads may start.
+   * Waits until a report of several separate reads may start.
    * @returns a function that ends the report
    * @throws {ProblemError} `too_many_reports`
    */
@@ -100,8 +103,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a part of a long report as background work: while requests arrive, it takes turns with due work, and a pause
-   * follows it.
+   * Runs a part of a long report as background work: while requests arrive, the part takes turns with due work, and a
+   * pause follows the part.
    */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.runBackgroundPiece(work);

@@ -5,8 +5,8 @@ import { openConnection } from './connection-settings';
 export class PoolerError extends Error {}
 
 /**
- * Checks that each connection has its own session. A pooler in transaction mode passes a session to another client
- * after each transaction, with its settings, locks, LISTEN and prepared statements.
+ * Checks that each connection has a session of its own. A pooler in transaction mode passes a session to another client
+ * after each transaction, with the settings, locks, LISTEN and prepared statements of the session.
  * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
  */
 export async function requireDedicatedSessions(url: string, first: Client): Promise<void> {

@@ -28,7 +28,7 @@ export class ReservedConnection implements OnApplicationShutdown {
 
   /**
    * Checks that the database accepts writes, by requesting a lock that only a writable database grants.
-   * @param timeoutMs for the connection and the answer together
+   * @param timeoutMs time limit for opening the connection and for the answer together
    * @throws {Error} when the database does not answer in time, or is read-only
    */
   async requireWritable(timeoutMs: number): Promise<void> {

@@ -5,8 +5,8 @@ import { MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
- * Longest time that a migration waits for a lock. Meanwhile statements of running processes queue behind the migration,
- * and wait up to 5 s themselves.
+ * Maximum wait of a migration for a lock. Meanwhile statements of running processes queue behind the migration, and
+ * wait up to 5 s themselves.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;

@@ -1,9 +1,9 @@
 /**
  * Returns SQL of the lower-case ASCII form of a text. Any other character becomes the octal digits of its UTF-8 bytes,
- * such as `\303\274` for ü. A backslash becomes a slash, so that backslashes only begin such digits.
+ * such as `\303\274` for ü. A backslash becomes a slash, so that a backslash always begins such digits.
  *
- * Reason: depending on the locale of the database, a trigram index ignores characters beyond ASCII, and a search for
- * them would read the whole table.
+ * Without this form, depending on the locale of the database, a trigram index would ignore characters beyond ASCII, and
+ * a search for them would read the whole table.
  */
 const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
@@ -16,8 +16,9 @@ export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 
 /**
- * Returns the condition that a searched text contains a part, without regard to case. The trigram index of the ASCII
- * form finds candidates. Because digits of different characters can match, `strpos` then compares the texts.
+ * Returns SQL of the condition that a searched text contains a part, without regard to case. The trigram index of the
+ * ASCII form finds candidates. The digits of one character can match those of another, so `strpos` then compares the
+ * texts.
  * @param part parameter with the part, which has no wildcards
  */
 export const containsPart = (searched: string, part: string): string => {

@@ -3,7 +3,7 @@ import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core
 import { nextVersion, type Versioned } from '../../core/next-version';
 import { metadataTooLarge, preconditionFailed } from '../errors';
 
-/** Row versions that a change accepts: any, or the listed ones. */
+/** Row versions that a change accepts: any version, or the listed ones. */
 export type VersionCondition = 'any' | readonly number[];
 
 /**

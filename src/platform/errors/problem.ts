@@ -18,12 +18,12 @@ export type ProblemKind =
   | 'internal';
 
 export interface ProblemDefinition {
-  /** Stable: clients branch on it. */
+  /** Code on which clients branch. It never changes. */
   readonly code: string;
   readonly kind: ProblemKind;
   /** Short text, the same for every occurrence. */
   readonly title: string;
-  /** Explains, for the documentation, when the error occurs and what the caller can do. */
+  /** Text for the documentation: when the error occurs, and what the caller can do. */
   readonly meaning: string;
 }
 
@@ -49,7 +49,7 @@ export interface ProblemOccurrence {
   readonly acceptedEncodings?: readonly string[] | undefined;
 }
 
-/** A failure the caller can act on. Every other thrown error is a defect and becomes `internal_error`. */
+/** A failure that the caller can act on. Every other thrown error is a defect and becomes `internal_error`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -62,7 +62,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Kinds of failures that come from the state of the service, not from a rule. */
+/** Kinds of failures whose cause is the state of the service, not a rule. */
 const OWN_FAILURES: readonly ProblemKind[] = [
   'timed_out',
   'unavailable',
@@ -70,12 +70,14 @@ const OWN_FAILURES: readonly ProblemKind[] = [
   'internal',
 ];
 
-/** Returns true if a rule refused the work: the same data gives the same failure. */
+/** Returns true if a rule refused the work, so that the same data would give the same failure again. */
 export function isRefusal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
 }
 
-/** Creates the error of one occurrence. Carries the definition for the documentation. */
+/**
+ * Function that creates the error of one occurrence. It also has the definition of the error, for the documentation.
+ */
 export interface Problem<Arguments extends readonly unknown[] = readonly never[]> {
   (...values: Arguments): ProblemError;
   readonly definition: ProblemDefinition;
@@ -83,7 +85,7 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Definition of an error, with a function that describes an occurrence: by its detail alone, or as a whole. */
+/** Definition of an error, with a function that returns either the detail of an occurrence, or all of its texts. */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }
@@ -110,8 +112,8 @@ export function defineProblem<Arguments extends readonly unknown[]>(
 
 /**
  * Defines the error for an id in a path that is not found.
- * @param resource with its article, such as `a plan`
- * @param exception reason why a former resource is not found either, such as `the plan was archived`
+ * @param resource name of the resource with its article, such as `a plan`
+ * @param exception reason why a resource that once existed is not found either, such as `the plan was archived`
  */
 export function defineNotFound(
   code: string,
@@ -142,7 +144,7 @@ export function defineContradiction(
   });
 }
 
-/** Throws an error where an expression has no value: `(await find(id)) ?? raise(notFound(id))`. */
+/** Throws the error. Use it in an expression: `(await find(id)) ?? raise(notFound(id))`. */
 export function raise(error: ProblemError): never {
   throw error;
 }

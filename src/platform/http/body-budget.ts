@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
 import { serviceUnavailable } from '../errors';
 
-/** Bodies up to this size have a budget of their own, so that a few large bodies do not block them. */
+/** Bodies up to this size have a budget of their own, so that a few large bodies do not block small ones. */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of each budget of callers without a credential. These budgets are separate, so that such callers cannot use up
- * the budgets of other callers.
+ * Size of each of the budgets that callers without a credential have. They are separate, so that such callers cannot
+ * use up the budgets of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 
@@ -29,8 +29,9 @@ class Budget {
 }
 
 /**
- * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory budget
- * beside the other bodies. A body counts from the arrival of its headers until its answer is sent.
+ * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory
+ * budget together with the bodies of the requests in flight. A body counts from the arrival of its headers until its
+ * answer is sent.
  * @param sizeOf returns the maximum number of bytes that the body of a request uses in memory
  */
 export function limitBodiesInFlight(
@@ -61,7 +62,10 @@ export function limitBodiesInFlight(
   };
 }
 
-/** Returns the announced size of a body, at most `maxBytes`; `maxBytes` if it is unknown or the body is compressed. */
+/**
+ * Returns the announced size of a body in bytes, but at most `maxBytes`. Returns `maxBytes` if the size is unknown or
+ * the body is compressed.
+ */
 export function announcedBytes({ headers }: Request, maxBytes: number): number {
   const isPacked = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const length = Number(headers['content-length'] ?? Number.NaN);

@@ -3,10 +3,10 @@ import { malformedRequest, unsupportedMediaType } from '../errors';
 import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD } from './free-form';
 
-/** Maximum nesting: deeper than any valid request, and safe for recursive functions. */
+/** Maximum nesting of JSON values: deeper than any valid request, and safe for recursive functions. */
 const MAX_DEPTH = 32;
 
-/** Maximum length of a list: that of a batch of usage events, the longest valid list. */
+/** Maximum length of a list: that of a batch of usage events, which is the longest valid list. */
 const MAX_ITEMS = 1_000;
 const MAX_KEYS = 1_000;
 
@@ -27,9 +27,10 @@ interface Fault {
 }
 
 /**
- * Refuses a body that is not a JSON object, and JSON that could not be returned as it was sent: numbers beyond +-(2^53-1),
- * infinite (`1e309`) or negative zero, text with NUL bytes or lone surrogates, and keys that address a prototype. Also bounds
- * depth, length and width, because later validation takes more than linear time. Runs on every parsed body before other code.
+ * Refuses a body that is not a JSON object, and JSON that could not be returned as it was sent: numbers beyond
+ * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and keys that address
+ * a prototype. Also limits the depth of the JSON, the length of its lists and the number of its values, because the
+ * later validation takes more than linear time. Runs on every parsed body before other code.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -133,7 +134,8 @@ function faultOfSize(value: unknown): Fault | null {
 
 /**
  * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown
- * fields does not find such a name, because the property exists by inheritance, or Nest has deleted it.
+ * fields does not find a field with such a name, because every object inherits the property, or because Nest has
+ * deleted the field.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
@@ -145,7 +147,8 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except those about size.
+ * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its rules
+ * about size.
  */
 export function isLosslessJson(value: unknown, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;

@@ -1,16 +1,16 @@
 import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Time for any body, however small. */
+/** Minimum time that any body has to arrive, however small the body is. */
 const MIN_BODY_MS = 10_000;
 
-/** Lowest speed at which a large body may arrive: 10 kB a second, slower than any usual connection. */
+/** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */
 const MIN_BYTES_PER_MS = 10;
 
 /**
- * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the memory
- * for bodies in flight.
- * @param sizeOf returns the most bytes that the body of a request may have
+ * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the
+ * memory for bodies in flight.
+ * @param sizeOf returns the maximum number of bytes of the body of a request
  */
 export function withinBodyTime(
   sizeOf: (request: Request) => number,

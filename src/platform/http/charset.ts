@@ -14,8 +14,8 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 }
 
 /**
- * `verify` callback of the body parser. Refuses every charset but UTF-8, because JSON between systems is UTF-8 (RFC 8259, 8.1);
- * the parser would also decode UTF-7, UTF-16 and UTF-32. Then applies {@link assertReadableJson}.
+ * `verify` callback of the body parser. Refuses every charset but UTF-8, because JSON between systems is UTF-8 (RFC
+ * 8259, 8.1), and the parser would also decode UTF-7, UTF-16 and UTF-32. Then calls {@link assertReadableJson}.
  * @param charset charset that the parser is about to use
  */
 export function requireReadableJson(
@@ -34,8 +34,8 @@ export function requireReadableJson(
 export const NOT_UTF8 = 'entity.not.utf8';
 
 /**
- * Refuses invalid UTF-8. A decoder would replace all invalid bytes by the same character, and so could turn two keys into one.
- * Also limits the depth and number of JSON values.
+ * Refuses invalid UTF-8. A decoder would replace all invalid bytes with the same character, and so could turn two
+ * different keys into one. Also limits the depth and number of JSON values.
  */
 export function assertReadableJson(body: Buffer): void {
   if (!isUtf8(body)) {

@@ -21,15 +21,16 @@ type CsvValue = string | number | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
-/** Splits each item of a list into several rows, which also have the fields of the item. */
+/** Splits each item of a list into several rows. Each row also has the fields of its item. */
 export interface CsvRows {
   readonly columns: readonly string[];
   rowsOf(item: unknown): readonly CsvRow[];
 }
 
 /**
- * Answers a list as CSV with every matching row, if the request prefers CSV. Runs the handler again for each page, with
- * the cursor of the page before. Pages are read at the speed of the client, so that memory holds one page.
+ * Answers a list request with all matching rows as CSV, if the request prefers CSV. Runs the handler again for each
+ * page, with the cursor of the previous page. Reads the pages at the speed of the client, so that memory holds only one
+ * page.
  */
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];
@@ -99,15 +100,18 @@ function toCsvFile(rows: Readable): StreamableFile {
   });
 }
 
-/** Returns a row as RFC 4180 describes it. */
+/** Returns a row in the format of RFC 4180. */
 export function toCsvRow(values: readonly CsvValue[]): string {
   return `${values.map(toCell).join(',')}\r\n`;
 }
 
-/** Characters with which a spreadsheet begins a formula. */
+/** Characters with which a formula in a spreadsheet begins. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 
-/** Returns a cell. Text that a spreadsheet would run as a formula gets an apostrophe; numbers keep their sign. */
+/**
+ * Returns the text of a cell. Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers keep
+ * their sign.
+ */
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);

@@ -1,7 +1,9 @@
 import type { RequestHandler } from 'express';
 import { unsupportedEncoding } from '../errors';
 
-/** Supported encodings. Others expand far more for the same number of bytes. */
+/**
+ * Supported content encodings of bodies. The same number of compressed bytes can become far more in other encodings.
+ */
 const READ_ENCODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'deflate']);
 
 /** Refuses bodies in unsupported encodings (415 with `Accept-Encoding`). */

@@ -8,14 +8,20 @@ import type { PageDto } from './list';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** If the parameter `expand` contains the name, adds the objects that the items of a page refer to, read with one query. */
+/**
+ * Adds to the items of a page the objects that they refer to, if the parameter `expand` contains {@link name}. Reads
+ * all objects with one query.
+ */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
-  /** Value of `expand`, and name of the added field. The id of the object is in the field `<name>_id`. */
+  /**
+   * Name of the added field, which is also the value of `expand`. The field `<name>_id` of the item has the id of the
+   * object.
+   */
   protected abstract readonly name: string;
-  /** Scope that the caller needs in addition to that of the list. */
+  /** Scope that the caller needs in addition to the scope of the list. */
   protected abstract readonly scope: Scope;
 
-  /** Returns the objects by id, in the form that the items show. Missing objects are left out. */
+  /** Returns the objects by id, in the form that the items show. The map lacks objects that do not exist. */
   protected abstract read(ids: readonly string[]): Promise<ReadonlyMap<string, object>>;
 
   intercept(
@@ -42,7 +48,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   }
 }
 
-/** Returns the class that describes an item with the fields of another class in OpenAPI. */
+/** Returns the class that describes, in OpenAPI, an item with additional fields of another class. */
 export function withFields<Item extends object, Fields extends object>(
   item: Type<Item>,
   fields: Type<Fields>,

@@ -11,7 +11,7 @@ export function Omittable(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== undefined);
 }
 
-/** The field is optional or `null`, which clears it. */
+/** The field is optional. `null` is allowed and clears the field. */
 export function Nullable(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== undefined && value !== null);
 }
@@ -40,8 +40,8 @@ function rule(
 }
 
 /**
- * Text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length` ignores
- * variation selectors, and would accept text that is too long for its column.
+ * Requires text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length`
+ * ignores variation selectors, and would accept text that is too long for its column.
  */
 export function IsText(
   min: number,
@@ -56,7 +56,7 @@ export function IsText(
   );
 }
 
-/** Test of {@link IsText}. */
+/** Returns true for a value that {@link IsText} accepts. */
 export function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min) return false;
   // There are never more code points than code units.
@@ -65,7 +65,7 @@ export function isText(value: unknown, min: number, max: number): value is strin
   return length >= min && length <= max;
 }
 
-/** Id of a resource, recognised by its prefix. The resource need not exist. */
+/** Requires the id of a kind of resource, recognised by its prefix. The resource need not exist. */
 export function IsIdOf(
   prefix: IdPrefix,
   options: { readonly each?: true } = {},
@@ -127,10 +127,13 @@ export function IsDecimal(): PropertyDecorator {
   });
 }
 
-/** First and last year in UTC, inclusive. */
+/** First and last year of a range, in UTC and inclusive. */
 export type YearRange = readonly [first: number, last: number];
 
-/** RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 has no later years, and PostgreSQL no year 0. */
+/**
+ * Requires an RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 has no later years, and
+ * PostgreSQL has no year 0.
+ */
 export function IsInstant(years?: YearRange): PropertyDecorator {
   const message = 'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z';
   if (years === undefined) return rule('isInstant', isInstant, message);
@@ -149,14 +152,14 @@ const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** Form of an RFC 3339 instant. Does not match 24:00:00, which `Date` would read as the next day. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** Test of {@link IsInstant}. */
+/** Returns true for a value that {@link IsInstant} accepts. */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
   const instantMs = Date.parse(value);
   return instantMs >= FIRST_INSTANT_MS && instantMs <= LAST_INSTANT_MS && isExistingDate(value);
 }
 
-/** Refuses dates such as 2026-02-30, which `Date` would read as 2 March. */
+/** Returns false for dates such as 2026-02-30, which `Date` would read as 2 March. */
 function isExistingDate(value: string): boolean {
   const isInEveryMonth = value.slice(8, 10) <= '28';
   const date = value.slice(0, 10);

@@ -35,7 +35,7 @@ import {
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
 
-/** Options of the decorators below, each of which validates and documents one kind of request field. */
+/** Options of the decorators in this file. Each decorator validates and documents one kind of request field. */
 interface FieldOptions {
   readonly example?: unknown;
   readonly optional?: true;
@@ -46,18 +46,18 @@ interface FieldOptions {
 }
 
 interface TextLimits {
-  /** Default: 1. */
+  /** Minimum length. Default: 1. */
   readonly min?: number;
   readonly max: number;
 }
 
 interface ListLimits {
-  /** Default: 0. */
+  /** Minimum value. Default: 0. */
   readonly min?: number;
   readonly max: number;
 }
 
-/** Composes a field from its schema and its rules. Errors are reported in the order of the rules. */
+/** Composes the decorator of a field from its schema and its rules. Errors are reported in the order of the rules. */
 export function Field(
   schema: ApiPropertyOptions,
   rules: readonly PropertyDecorator[],
@@ -97,7 +97,7 @@ export function TextField(
   return Field(schema, [IsText(min, max)], description, options);
 }
 
-/** Text that matches a regular expression. The message says what it must be. */
+/** Text that matches a regular expression. The error message says what the text must be. */
 export function PatternField(
   pattern: RegExp,
   message: string,
@@ -114,12 +114,12 @@ export function KeyField(description: string, options?: FieldOptions): PropertyD
   return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
-/** Id of a resource. Only its length is checked: a malformed id is looked up, and not found, like an unknown one. */
+/** Id of a resource. Only the length of the text is checked: a malformed id is then not found, like an unknown id. */
 export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
   return Field({ type: String }, [IsText(1, 40)], description, options);
 }
 
-/** Filter of a list by the id of a resource; an unknown id gives an empty list. */
+/** Filter of a list by the id of a resource. An unknown id gives an empty list. */
 export function ReferenceFilter(description: string): PropertyDecorator {
   return ReferenceField(description, { optional: true });
 }
@@ -140,7 +140,10 @@ export function EnumField(
   return Field({ enum: [...values] }, [IsIn(values)], description, options);
 }
 
-/** OpenAPI style of a list separated by commas. `object`, because Nest's types allow the style for `@ApiQuery` only. */
+/**
+ * OpenAPI style of a list separated by commas. Its type is `object`, because Nest's types allow the style only for
+ * `@ApiQuery`.
+ */
 const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
 
 /** Reads a query parameter as a list of texts that are separated by commas. */
@@ -169,7 +172,7 @@ export function EnumListFilter(values: readonly string[], description: string): 
   );
 }
 
-/** Filter of a list by the ids of several resources, separated by commas; unknown ids are left out. */
+/** Filter of a list by the ids of several resources, separated by commas. Unknown ids match nothing. */
 export function IdListFilter(
   prefix: IdPrefix,
   description: string,
@@ -226,12 +229,12 @@ export function FromField(what: string): PropertyDecorator {
   return InstantField(`First instant ${what}, inclusive.`, { optional: true });
 }
 
-/** Last instant of a filter, exclusive. */
+/** Instant before which a filter ends, exclusive. */
 export function ToField(what: string): PropertyDecorator {
   return InstantField(`Last instant ${what}, exclusive.`, { optional: true });
 }
 
-/** Order of a list by a column; descending after a minus sign. */
+/** Order of a list by one of the columns. A minus sign before the column means descending order. */
 export function SortField(columns: readonly string[]): PropertyDecorator {
   return EnumField(
     columns.flatMap((column) => [column, `-${column}`]),

@@ -8,7 +8,10 @@ export interface FileAnswer {
   readonly bytes: Buffer;
 }
 
-/** Sends a file for display. The ETag is a hash of its bytes, so a caller that already has them gets 304. */
+/**
+ * Sends a file for display in the browser. The ETag is a hash of the bytes, so a caller that already has these bytes
+ * gets a 304.
+ */
 export function sendFile(response: Response, { mediaType, fileName, bytes }: FileAnswer): void {
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Disposition', `inline; filename="${fileName}"`);

@@ -2,8 +2,9 @@
 export const FREE_FORM_FIELD = 'metadata';
 
 /**
- * Hides a free-form value from Nest and class-transformer on its way to a DTO. Nest would delete keys named `constructor` or
- * `prototype`, and class-transformer would treat `constructor` as a class. Neither can read the private field.
+ * Hides a free-form value from Nest and class-transformer while the body becomes a DTO. Nest would delete keys named
+ * `constructor` or `prototype`, and class-transformer would treat `constructor` as a class. Neither of them can read
+ * the private field.
  */
 export class FreeForm {
   readonly #sent: unknown;

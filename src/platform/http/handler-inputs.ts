@@ -5,7 +5,10 @@ import { versionCondition } from './versions';
 /** Parameters of a handler that have a decorator. */
 type Parameters = Readonly<Record<string, { readonly factory?: unknown }>>;
 
-/** Returns which parts of a request a handler reads. A method decorator can call it: parameter decorators run earlier. */
+/**
+ * Returns which parts of a request a handler reads. A method decorator can call this function, because parameter
+ * decorators run before method decorators.
+ */
 export function inputsOf(
   target: object,
   name: string | symbol,

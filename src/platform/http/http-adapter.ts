@@ -3,9 +3,9 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 
 /**
- * Express on a server whose requests and responses have Express's prototypes from the start. Otherwise Express changes the
- * prototype of each of them, and V8 has no fast access to the fields of such an object: a small request then takes two to three
- * times as long.
+ * Express adapter whose server creates requests and responses with Express's prototypes from the start. Otherwise
+ * Express would change the prototype of each of these objects, and V8 has no fast access to the fields of such an
+ * object. A small request would then take two to three times as long.
  */
 export class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
@@ -21,8 +21,8 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /**
- * Makes the prototype of a class inherit from `base`, and returns that prototype. Both prototypes have the same base
- * class.
+ * Makes the prototype of a class inherit from `base`, and returns the prototype of the class. Both prototypes have the
+ * same base class.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

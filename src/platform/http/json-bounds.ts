@@ -1,7 +1,7 @@
-/** Bodies below this size are not checked, because their values cannot take much memory. */
+/** Bodies below this size, in bytes, are not checked, because their values cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
-/** Maximum nesting: deeper than any valid body. */
+/** Maximum nesting of JSON values: deeper than any valid body. */
 const MAX_DEPTH = 64;
 
 /** Maximum number of objects and lists in a body: 500 for each event of the longest list. */
@@ -16,8 +16,8 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 export const UNBOUNDED_JSON = 'entity.too.nested';
 
 /**
- * Refuses JSON text that is very deep, or has very many lists, objects or keys. Parsing such a text would take seconds, and many
- * times its size in memory. Reads each byte once.
+ * Refuses JSON text that is very deep, or has very many lists, objects or keys. Parsing such a text would take seconds
+ * and many times its size in memory. The check reads each byte once.
  */
 export function assertBoundedJson(text: Buffer): void {
   if (text.length < CHECKED_FROM_BYTES) return;

@@ -91,7 +91,8 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the requested statuses without those that no row of another filter has; null if none are requested.
+ * Returns the requested statuses, without those that cannot occur together with another filter. Returns null if no
+ * statuses are requested.
  * @param isFiltered true if the other filter is given
  * @param matched statuses of the rows that the other filter can match
  */
@@ -120,7 +121,7 @@ export class ListQueryDto {
   readonly cursor?: string;
 }
 
-/** Returns a class with the query parameters of a list and those of a filter. */
+/** Returns a class with the query parameters of every list and those of a filter. */
 export function WithPaging<Filter extends object>(
   filter: Type<Filter>,
 ): Type<Filter & ListQueryDto> {
@@ -128,8 +129,7 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor` if the cursor is not an encoded id with this prefix, or such an id and a
- * value
+ * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix, with or without a value
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
@@ -138,7 +138,9 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
-/** Returns the page request of a list whose cursors are not ids. Does not validate the cursor: the list does. */
+/**
+ * Returns the page request of a list whose cursors are not ids. Does not validate the cursor, because the list does.
+ */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
   return {
@@ -171,12 +173,12 @@ export function toPageDto<Item, ItemDto>(
 
 const ITEMS = new WeakMap<Type<unknown>, Type<unknown>>();
 
-/** Returns the class of the items of a page that `pageOf` made, or null. */
+/** Returns the class of the items of a page class made by {@link pageOf}; null for any other class. */
 export function itemOf(page: Type<unknown> | undefined): Type<unknown> | null {
   return page === undefined ? null : (ITEMS.get(page) ?? null);
 }
 
-/** Returns the class that describes a page of these items in OpenAPI. */
+/** Returns the class that describes, in OpenAPI, a page of these items. */
 export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
   class ItemPageDto implements PageDto<Item> {
     @NestedListProperty(item, 'The items of this page, newest first.')

@@ -8,8 +8,8 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
 
 /**
  * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
- * loopback, against DNS rebinding. `Sec-Fetch-Site` tells that a page of another site or port sent the request; in
- * browsers without that header, `Origin` does. Clients other than browsers send neither header.
+ * loopback, which prevents DNS rebinding. `Sec-Fetch-Site`, or `Origin` in browsers without that header, shows that a
+ * page of another site or port sent the request. Clients other than browsers send neither header.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
   const { host = '', ...headers } = request.headers;
@@ -35,8 +35,8 @@ function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders)
 }
 
 /**
- * Returns true for a followed link. A followed link is allowed: it changes nothing, and the page with the link cannot
- * read the answer.
+ * Returns true for a link that the user followed. It is allowed, because it changes nothing, and the page with the link
+ * cannot read the answer.
  */
 function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
   return (

@@ -6,11 +6,11 @@ import { malformedRequest, payloadTooLarge, unsupportedEncoding } from '../error
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const MAX_LINE_BYTES = 1_048_576;
-/** Maximum size of a body, as sent and after decompression. */
+/** Maximum number of bytes of a body, both as sent and after decompression. */
 const MAX_BYTES = 256 * 2 ** 20;
 /**
- * Maximum ratio of decompressed to compressed bytes; it does not apply to the first `FREE_BYTES`. Usage compresses to about a
- * tenth.
+ * Maximum ratio of decompressed to compressed bytes. Usage compresses to about a tenth. The ratio does not apply to the
+ * first `FREE_BYTES`.
  */
 const MAX_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
@@ -21,7 +21,7 @@ export interface LineLimits extends StallLimits {
   readonly maxLines: number;
 }
 
-/** A line of a body, with its index from 0. The text is null if it is not UTF-8. */
+/** A line of a body, with its index, which starts at 0. The text is null if the line is not UTF-8. */
 export interface NdjsonLine {
   readonly index: number;
   readonly text: string | null;
@@ -70,9 +70,7 @@ function lineTooLong(): Error {
   return payloadTooLarge('A line of the body holds more than 1 MiB.');
 }
 
-/**
- * @param whole one or more lines, without the last line feed
- */
+/** @param whole bytes of one or more lines, without the last line feed */
 function splitLines(
   whole: Buffer,
   first: number,

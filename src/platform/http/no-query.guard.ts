@@ -14,7 +14,10 @@ class NoQueryGuard implements CanActivate {
   }
 }
 
-/** Refuses all query parameters if the handler declares no `@Query`. If it declares one, its DTO refuses unknown parameters. */
+/**
+ * Refuses all query parameters if the handler has no `@Query`. If the handler has one, the DTO of `@Query` refuses
+ * unknown parameters.
+ */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
   if (!inputsOf(target, name).query) UseGuards(NoQueryGuard)(target, name, descriptor);
 };

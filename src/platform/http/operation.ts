@@ -43,7 +43,7 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation, from which errors follow.
+ * Inputs of an operation, which imply some of its errors.
  * `path`: only a path. `query`: also a query. `list`: also a query with a cursor.
  * `body`: also a body. `post`: a body and an `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: only an
  * `If-Match`.
@@ -51,35 +51,38 @@ type AnyProblem = Pick<Problem, 'definition'>;
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
 export interface OperationOptions {
-  /** A few words in the imperative. */
+  /** Short description in the imperative. */
   readonly summary: string;
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Place where a request with a customer token names its customer. Absent: customer tokens are refused. */
+  /** Place where a request with a customer token names its customer. If absent, customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
-  /** Default: 200, or 204 without an answer. 303: a redirect. */
+  /** Status of a success. Default: 200, or 204 if there is no answer. 303: a redirect. */
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
-  /** Rows of the CSV of a list. Default: one row for each item. */
+  /** Rows of the list as CSV. Default: one row for each item. */
   readonly csvRows?: CsvRows;
-  /** Class of the answer with `?preview=true`, whose status is 200. */
+  /** DTO class of the answer with `?preview=true`. That answer has the status 200. */
   readonly preview?: Type<unknown>;
-  /** Classes of the answer if there are several, by the value of their field `object`. */
+  /** DTO classes of the answer if there are several, by the value of their field `object`. */
   readonly answers?: Readonly<Record<string, Type<unknown>>>;
   /** Media type of an answer that is a file. */
   readonly file?: string;
-  /** Classes of the lines of an NDJSON answer. */
+  /** DTO classes of the lines of an NDJSON answer. */
   readonly lines?: readonly Type<unknown>[];
-  /** The answer is an array of the class. */
+  /** True if the answer is an array of `answer`. */
   readonly isArray?: true;
   /**
-   * Marks a POST that takes an `Idempotency-Key`. `required` if the operation moves money or starts a contract: it is
-   * refused without a key where `IDEMPOTENCY_KEYS` is `required`.
+   * Marks a POST that takes an `Idempotency-Key`. With `required`, the operation moves money or starts a contract, and
+   * is refused without a key if `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
-  /** Default: what the parameters of the handler read. A POST without a key must state `body`, so that no key is forgotten. */
+  /**
+   * Default: the inputs that the parameters of the handler read. A POST without a key must state `body`, so that a key
+   * is not forgotten by mistake.
+   */
   readonly reads?: Reads;
   /** Errors of the operation, besides those that `reads` implies. */
   readonly problems?: readonly AnyProblem[];
@@ -180,7 +183,10 @@ function describe({ description, access, customerToken }: OperationOptions): str
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
-/** Returns the security schemes; any one is enough. OpenAPI has no scopes for HTTP schemes, so the scope is an extension. */
+/**
+ * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the scope is an
+ * extension.
+ */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
 }
@@ -219,7 +225,7 @@ function successResponses(options: OperationOptions, isList: boolean): readonly 
   return [success, ApiResponse({ status: 200, description, type: preview })];
 }
 
-/** A page as JSON, or every row as CSV. */
+/** Describes a page as JSON, or all rows as CSV. */
 function pageResponse(status: number, page: Type<unknown>): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(page),

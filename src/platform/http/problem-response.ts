@@ -33,7 +33,7 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Stable identifier of the code, independent of the location of its documentation. */
+/** Returns the stable identifier of an error code. It does not depend on the location of the documentation. */
 export function problemType(code: string): string {
   return `urn:billing-engine:problem:${code}`;
 }
@@ -80,13 +80,13 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   };
 }
 
-/** Error of body-parser or of the router, with a status. */
+/** Error of body-parser or of the router, which has an HTTP status. */
 interface StatusError extends Error {
   readonly status?: number;
   readonly type?: string;
 }
 
-/** Converts a thrown value to a problem for the caller. Reveals nothing of unknown errors. */
+/** Converts a thrown value to a problem for the caller. The problem reveals nothing about unknown errors. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof OutcomeUnknownError) return outcomeUnknown();

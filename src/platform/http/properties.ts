@@ -2,8 +2,8 @@ import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 
 /**
- * Options of the decorators below, each of which documents one kind of answer field. Decorators of request fields are
- * in `fields.ts`.
+ * Options of the decorators in this file. Each decorator documents one kind of answer field. Decorators of request
+ * fields are in `fields.ts`.
  */
 interface PropertyOptions {
   /** The field can be null. */
@@ -116,7 +116,7 @@ export function IdProperty(example: string): PropertyDecorator {
   return TextProperty('Identifier.', example);
 }
 
-/** Principal that made a change. */
+/** Principal that made a change, or `worker`. */
 export function ActorProperty(
   description: string,
   options: { readonly nullable?: true } = {},
@@ -129,7 +129,7 @@ export function ActorProperty(
   );
 }
 
-/** Constant that distinguishes the answers of one operation. */
+/** Constant by which clients distinguish the answers of one operation. */
 export function ObjectProperty(value: string): PropertyDecorator {
   return EnumProperty([value], 'The type of the object.', value);
 }

@@ -1,6 +1,9 @@
 import { requestTimeout, serviceUnavailable } from '../errors';
 
-/** Minimum speed of a body whose reading takes longer than `longestPauseMs`. Web servers usually demand this speed. */
+/**
+ * Minimum speed, in bytes per millisecond, of a body whose reading takes longer than `longestPauseMs`. Web servers
+ * usually demand this speed.
+ */
 const MIN_BYTES_PER_MS = 0.5;
 
 interface Sender {
@@ -17,10 +20,11 @@ export interface StallLimits {
 }
 
 /**
- * Yields the chunks of a body while its client makes progress and the process runs. Time in which no chunk is requested
- * does not count, because the client may then be waiting for this process.
- * @throws {ProblemError} `request_timeout` if no byte arrives within the longest pause, or if reading takes longer than
- * that at less than 500 bytes per second; `service_unavailable` if the process stops before the whole body has arrived
+ * Yields the chunks of a body as long as its client makes progress and the process does not stop. Time in which no
+ * chunk is requested does not count, because the client may then be waiting for this process.
+ * @throws {ProblemError} `request_timeout` if no byte arrives within `longestPauseMs`, or if reading takes longer than
+ *   `longestPauseMs` at less than 500 bytes per second; `service_unavailable` if the process stops before the whole
+ *   body has arrived
  */
 export async function* readUnlessStalled<Piece>(
   sender: Sender,
@@ -44,7 +48,7 @@ export async function* readUnlessStalled<Piece>(
   }
 }
 
-/** Measures how much of a body arrives while it is awaited. */
+/** Measures how much of a body arrives while this process waits for it. */
 class Progress {
   private readonly bytesBefore: number;
   private bytesSeen: number;
@@ -82,7 +86,10 @@ class Progress {
   }
 }
 
-/** Refuses a body that arrives too slowly. Counts received bytes, because many may arrive before a chunk is decompressed. */
+/**
+ * Refuses a body that arrives too slowly. Counts received bytes instead of chunks, because many bytes may arrive before
+ * a chunk is decompressed.
+ */
 async function refuseIfSlow<Result>(progress: Progress, piece: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   progress.begin();

@@ -16,7 +16,7 @@ type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null
 
 /**
  * Answers requests that Node cannot parse with a problem. Such requests reach no middleware, and Node's own answer has
- * no body. Closes the connection, because the start of the next request is unknown.
+ * no body. Then closes the connection, because the start of the next request in it is unknown.
  */
 export function refuseUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {

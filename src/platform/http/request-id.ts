@@ -11,7 +11,7 @@ export function assignRequestId(request: IncomingMessage, response: ServerRespon
   return id;
 }
 
-/** Returns the id set by `assignRequestId`, which the request log stores on the request. */
+/** Returns the request id that `assignRequestId` returned. The request log stores it on the request. */
 export function requestIdOf(request: IncomingMessage): string {
   const { id } = request as IncomingMessage & { readonly id?: unknown };
   return typeof id === 'string' ? id : 'unknown';

@@ -1,12 +1,12 @@
 import type { Express, Request } from 'express';
 
-/** Part of a layer of Express 5's router that this file uses. */
+/** Fields of a layer of Express 5's router that this file uses. */
 interface Layer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): unknown;
 }
 
-/** Part of the router that this file uses. */
+/** Fields of Express 5's router that this file uses. */
 interface Router {
   readonly stack: readonly Layer[];
   strict: boolean;
@@ -15,9 +15,9 @@ interface Router {
 }
 
 /**
- * Makes paths strict and case-sensitive, because another spelling of a path would be another request for idempotency
- * keys. Changes the router itself, because Nest has created it already, and application settings apply only at
- * creation.
+ * Makes paths strict and case-sensitive, because a different spelling of a path would be a different request for
+ * idempotency keys. Changes the router itself, because Nest has created it already, and the settings of the application
+ * apply only at its creation.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);
@@ -33,8 +33,8 @@ export function routeExactly(app: Express): void {
 }
 
 /**
- * Makes a layer compare the start of the path before it runs its regular expression. The router tries up to 200
- * routes one after the other: the expressions of 120 of them take 17 µs.
+ * Makes a layer of the router compare the start of the path before it runs its regular expression. The router tries up
+ * to 200 routes one after the other, and the regular expressions of 120 routes take 17 µs.
  */
 function matchOnlyFrom(layer: Layer, start: string): void {
   const match = layer.match.bind(layer);

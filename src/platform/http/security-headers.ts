@@ -9,7 +9,8 @@ type Headers = ReadonlyMap<string, string>;
  * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons in
  * data URLs.
  *
- * Omits `upgrade-insecure-requests`: the service speaks plain HTTP, so the page would be empty except on loopback.
+ * Omits `upgrade-insecure-requests`: the service answers plain HTTP only, so with it the page would be empty except on
+ * loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {
@@ -30,8 +31,9 @@ const PAGE_HEADERS = {
 } satisfies HelmetOptions;
 
 /**
- * Headers of answers that are not pages. With them, browsers keep to the declared type, execute and frame nothing, and
- * let no other site read the answer. The further headers of pages would take a twentieth of the time of a usage report.
+ * Headers of answers that are not pages. With these headers, browsers keep to the declared type, execute and frame
+ * nothing, and let no other site read the answer. The additional headers of pages would take a twentieth of the time of
+ * a usage report.
  */
 export const DATA_HEADERS: Headers = new Map([
   // A cache between browser and service may otherwise store what an admin reads with a cookie.
@@ -51,7 +53,7 @@ export function securityHeaders(isPage: (request: Request) => boolean) {
   };
 }
 
-/** Returns the headers that helmet sets on pages, so that they are computed once and not for each answer. */
+/** Returns the headers that helmet sets on pages. They are computed once, not for each answer. */
 function headersOfPages(): Headers {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());

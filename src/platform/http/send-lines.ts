@@ -4,8 +4,8 @@ import { Logger } from '@nestjs/common';
 import type { Response } from 'express';
 
 /**
- * Sends a line of JSON per item, at the speed of the reader. If the items fail, cuts the answer off, because its status
- * has already been sent.
+ * Sends each item as a line of JSON, at the speed of the client. If the items cannot be read, cuts the answer off,
+ * because its status has already been sent.
  */
 export async function sendLines(response: Response, items: AsyncIterable<object>): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');

@@ -1,4 +1,4 @@
-/** A refusal that was stored with its idempotency key, and is sent as stored instead of as a new problem. */
+/** A refusal that was stored with its idempotency key. It is sent as it was stored, not as a new problem. */
 export class StoredRefusal extends Error {
   constructor(
     readonly status: number,

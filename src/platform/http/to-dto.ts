@@ -16,7 +16,7 @@ type ModelValue<Value> = Value extends number
       : Value
     : Value;
 
-/** Objects that have all fields of the DTO, in camelCase and unconverted. */
+/** Objects that have all fields of the DTO, with names in camelCase and values before their conversion. */
 export type ModelOf<Dto> = {
   readonly [Key in keyof Dto as CamelCase<Key>]: ModelValue<Dto[Key]>;
 };
@@ -48,9 +48,9 @@ function toWireValue(value: unknown): unknown {
 }
 
 /**
- * Converts an object to a DTO. Fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and an
- * instant as RFC 3339. Pass fields that have another name, or are computed, beside the object: `toDto(MeterDto, { ...meter,
- * backfill })`. Other fields of the object are left out.
+ * Converts an object to a DTO. Each field of the DTO gets the value of the same name in camelCase; an amount becomes a
+ * JSON integer and an instant becomes RFC 3339 text. Pass values that are computed, or have another name, beside the
+ * object: `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
  */
 export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): Dto {
   const shown: Record<string, unknown> = {};

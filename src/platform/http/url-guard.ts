@@ -8,8 +8,8 @@ import { toValidationError, unknownField } from './faults';
 const unreadable = new WeakSet<IncomingMessage>();
 
 /**
- * Replaces targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and answer in
- * HTML. The request is then logged, measured and refused by `guardUrl` like any other.
+ * Replaces request targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and
+ * answer in HTML. The request is then logged, measured and refused by `guardUrl` like any other request.
  */
 export function catchUnreadableTargets(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -27,8 +27,8 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses unreadable targets, repeated query parameters, parameters named like inherited properties, and text that the
- * database cannot store.
+ * Refuses unreadable request targets, repeated query parameters, query parameters with the name of an inherited
+ * property, and text that the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   if (unreadable.has(request)) {

@@ -4,8 +4,8 @@ import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
 /**
- * Key of the entity tag on the DTO of a response. The key is a symbol, because JSON leaves out properties with such a
- * key.
+ * Key of the entity tag on the DTO of a response. It is a symbol, because JSON leaves out properties whose key is a
+ * symbol.
  */
 const ETAG = Symbol('ETag');
 
@@ -14,8 +14,8 @@ interface Tagged {
 }
 
 /**
- * Converts a resource to its DTO. A response with this DTO as its body gets the version of the resource as its `ETag`, for
- * use in `If-Match`.
+ * Converts a resource to its DTO. If the DTO is the body of a response, the response gets the version of the resource
+ * as its `ETag`, for use in `If-Match`.
  */
 export function withETag<Resource extends { readonly version: number }, Dto extends object>(
   resource: Resource,
@@ -26,12 +26,12 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
   return dto;
 }
 
-/** Returns the entity tag of a body made by {@link withETag}, or undefined. */
+/** Returns the entity tag of a body that {@link withETag} made; undefined for other bodies. */
 export function etagOf(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
 }
 
-/** Parses `If-Match` (RFC 9110, 13.1.1). Weak and unknown tags never match. */
+/** Parses `If-Match` (RFC 9110, 13.1.1). Weak tags and tags of another form match no version. */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
   const tags = header.split(',').map((text) => text.trim());

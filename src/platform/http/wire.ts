@@ -3,7 +3,7 @@ import { isWireSafe } from '../../core/money';
 
 /**
  * Converts an amount to a JSON integer.
- * @throws {InvariantError} for an amount beyond +-(2^53-1), which most readers would round
+ * @throws {InvariantError} for an amount beyond +-(2^53-1), which most JSON readers would round
  */
 export function toWireAmount(amountMinor: bigint): number {
   invariant(isWireSafe(amountMinor), `The amount ${amountMinor} cannot be a JSON integer.`);

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../database';
 
-/** An idempotency key of a POST, the fingerprint of its request, and its answer once there is one. */
+/** An idempotency key of a POST, the fingerprint of its request, and the answer once the request is answered. */
 @Entity('idempotency_key')
 @Check(
   'idempotency_key_answer_check',
@@ -11,19 +11,20 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
   /**
-   * Key as the client sent it. The id of the principal and a line break precede the key, except for a call without a
-   * credential.
+   * Key as the client sent it, preceded by the id of the principal and a line break. With `AUTH=open`, the key alone.
    */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
-  /** Resource that the answer will describe. Null if the key is claimed and answered in one transaction. */
+  /** Resource that the answer will describe. Null if one transaction claims and answers the key. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /** End of the lease of the process that answers in a later transaction. Null: claimed without a lease. */
+  /**
+   * End of the lease of the process that answers in a later transaction. Null if the key was claimed without a lease.
+   */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   /**
-   * Number of the process that has the lease. The death of that process ends the lease. Null: no lease, or one of a
-   * former version.
+   * Number of the process that has the lease. The death of that process ends the lease. Null without a lease, and for a
+   * lease of a former version.
    */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;

@@ -33,8 +33,8 @@ interface PhasedOptions {
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST that calls a gateway between two transactions. The service of the operation claims and completes the key
- * itself.
+ * Marks a POST that calls a payment provider or another service between two transactions. The service of the operation
+ * claims and completes the key itself.
  * @param bodyField body field that may contain the key, besides the header
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
@@ -45,7 +45,7 @@ const SECRET_ANSWER = 'idempotency:secret-answer';
 /** Marks a POST whose answer contains a secret. The stored answer is encrypted. */
 export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
 
-/** Metadata of a POST that requires a key if the configuration says so. Set by `Operation`. */
+/** Metadata key of a POST that requires an idempotency key if the configuration says so. Set by `Operation`. */
 export const REQUIRES_KEY = 'idempotency:requires-key';
 
 /** Injects the idempotency key of the request, or null. */
@@ -54,7 +54,7 @@ export const IdempotencyKey = createParamDecorator(
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Kinds of refusals that depend on stored state. Each is stored as the final answer of its request. */
+/** Kinds of refusals that depend on stored state. Such a refusal is stored as the final answer of its request. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
 /** Transformations of an answer before it is stored and before it is sent. */

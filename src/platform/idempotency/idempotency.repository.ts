@@ -13,9 +13,9 @@ interface KeyRow {
 }
 
 /**
- * Claims a key. The advisory lock is held until the claiming transaction ends: a second request that does not get the
- * lock knows that the first one is still running, and no connection waits for its row. Two keys with the same hash only
- * delay each other.
+ * Claims a key. The advisory lock is held until the claiming transaction ends. A second request that does not get the
+ * lock therefore knows that the first request is still running, and no connection waits for its row. Two keys with the
+ * same hash only delay each other.
  */
 const CLAIM = `
   INSERT INTO idempotency_key
@@ -54,7 +54,7 @@ const REMOVE_EXPIRED = `
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  /** Claims the key. Returns false if another request, finished or still running, owns it. */
+  /** Claims the key. Returns false if another request, running or finished, has claimed it. */
   async claim(claim: ClaimedKey): Promise<boolean> {
     const rows = await this.database.query(CLAIM, [
       claim.key,
@@ -84,8 +84,8 @@ export class IdempotencyRepository {
   }
 
   /**
-   * Stores the answer for the key that was claimed for this resource. Returns false if no key was claimed, or if the
-   * key has an answer.
+   * Stores the answer for the key that was claimed for this resource. Returns false if no key was claimed for it, or if
+   * the key has an answer already.
    */
   async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
     const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);

@@ -15,10 +15,10 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/** Time within which a running request usually ends, or the work of a dead process is taken over. */
+/** Time within which a running request usually ends, or another process takes over the work of a dead process. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Another request owns the key. Rolls the transaction back, so that the result of that request can be read. */
+/** Another request has claimed the key. Rolls the transaction back, so that the answer of that request can be read. */
 class KeyTaken extends PlannedRollback {}
 
 export interface KeyedOutcome {
@@ -63,8 +63,8 @@ export class Idempotency {
   }
 
   /**
-   * Executes work with a gateway call between two transactions. The work calls `claimFor` in its first transaction and
-   * `completeFor` in its last. If the work claims nothing, its answer is stored afterwards.
+   * Executes work with a call to another service between two transactions. The work calls `claimFor` in its first
+   * transaction and `completeFor` in its last. If the work claims nothing, its answer is stored afterwards.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -78,7 +78,7 @@ export class Idempotency {
   }
 
   /**
-   * Executes phased work of a request without a key.
+   * Executes the work of {@link inPhases} for a request without a key.
    * @throws {OutcomeUnknownError} when the database fails after the first transaction
    */
   inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -86,9 +86,9 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of the current request, if any, in the transaction that creates the resource. Call it first in that
-   * transaction, because a request that finds the key taken must have had no effect.
-   * @param lease of the process that answers in a later transaction
+   * Claims the key of the current request, if it has one, in the transaction that creates the resource. Call it first
+   * in that transaction, because a request whose key is already claimed must have had no effect.
+   * @param lease lease of the process that answers in a later transaction
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
     this.database.requireTransaction();
@@ -130,9 +130,9 @@ export class Idempotency {
   }
 
   /**
-   * Runs the work if its key was not used before; otherwise returns the stored answer. Stores a refusal in a
-   * transaction of its own, because the transaction of the work was rolled back. If another request commits the key
-   * first, returns the answer of that request.
+   * Runs the work if its key was not used before; otherwise returns the stored answer. Stores a refusal in a separate
+   * transaction, because the transaction of the work was rolled back. If another request commits the key first, returns
+   * the answer of that request.
    */
   private async once(
     request: KeyedRequest,
@@ -182,8 +182,9 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error with the time after which to retry: {@link RETRY_AFTER_SECONDS}, in which the other request ends
-   * or its work is taken over. A lease of a former release names no process, and has to end first.
+   * Returns the error with the time to wait before a retry: {@link RETRY_AFTER_SECONDS}, in which the other request
+   * ends or another process takes over its work. A lease of a former release names no process, so the wait lasts until
+   * its end.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

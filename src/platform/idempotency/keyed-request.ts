@@ -26,8 +26,8 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key, prefixed with its principal, and the fingerprint of method, path, query and body. The sequence of parameters
- * and of keys in the body, and the place of the idempotency key, do not matter.
+ * Returns the key, prefixed with its principal, and the fingerprint of method, path, query and body. The order of query
+ * parameters and of keys in the body does not matter, nor whether the idempotency key is in the header or the body.
  */
 export function toKeyedRequest(
   request: Request,
@@ -45,7 +45,7 @@ export function toKeyedRequest(
 
 /**
  * Prefixes the key with its principal, so that two principals never see each other's answers. The line break cannot be
- * part of a key. Keys of calls without a credential have no prefix.
+ * part of a key. With `AUTH=open`, keys have no prefix.
  */
 function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;

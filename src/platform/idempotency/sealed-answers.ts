@@ -20,7 +20,7 @@ export class SealedAnswers implements OnModuleInit {
     });
   }
 
-  /** @param key as the client sent it */
+  /** @param key key as the client sent it */
   seal(answer: Answer, key: string): Answer {
     return { ...answer, body: this.box.seal(answer.body, ownerOf(key)) };
   }

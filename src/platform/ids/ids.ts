@@ -52,13 +52,13 @@ const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
  * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids of one process
- * sort by creation, and lists use them as page keys.
+ * sort by creation. Lists use ids as cursors.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Returns the id for 16 bytes that are already unique, such as a digest. */
+/** Returns the id that encodes 16 bytes that are already unique, such as a digest. */
 export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }

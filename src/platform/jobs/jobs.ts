@@ -12,9 +12,9 @@ import type { WaitingRows } from './waiting-rows.repository';
 
 /** Background work whose due items are rows in the database. Any number of workers may run it. */
 export interface DueWork {
-  /** kebab-case, unique */
+  /** Unique name in kebab-case. */
   readonly name: string;
-  /** Pause in milliseconds after nothing was due. */
+  /** Pause in milliseconds after a run that found nothing due. */
   readonly idleMs: number;
   /**
    * Claims some due items and processes them. Returns true if more may be due now. An item that fails must not prevent
@@ -23,7 +23,7 @@ export interface DueWork {
   readonly runDue: () => Promise<boolean>;
   /** True if the work does not take turns with other work, because its statements are short and its results are awaited. */
   readonly isPrompt?: true;
-  /** Rows to count for the metrics of due work; without it, the work has no metrics. */
+  /** Rows to count for the metrics of due work. If absent, the work has no metrics. */
   readonly waiting?: WaitingRows;
 }
 
@@ -108,7 +108,10 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return this.pauseConditions.some((condition) => condition());
   }
 
-  /** Returns true if the loop may pause. Called after the run, because either condition may have changed during it. */
+  /**
+   * Returns true if the loop may pause. Called after a run, because `wake` or a shutdown may have happened during the
+   * run.
+   */
   private mayRest(loop: Loop): boolean {
     return this.running && !loop.wakeRequested;
   }

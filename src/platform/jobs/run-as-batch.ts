@@ -6,8 +6,8 @@ export interface BatchFailureHandlers<Item> {
 }
 
 /**
- * Processes items as one batch, in one commit. If that fails, processes each item in its own commit, so that a failing item
- * affects only itself. A single item is not tried as a batch first.
+ * Processes items as one batch, in one commit. If the batch fails, processes each item in its own commit, so that a
+ * failing item affects only itself. A single item is processed at once in its own commit.
  * @param work processes all given items, or none
  */
 export async function runAsBatch<Item>(

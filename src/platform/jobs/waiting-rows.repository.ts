@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
-/** Rows that become due for a kind of work by the real clock. An index must start with `dueAt`. */
+/** Rows that become due for a kind of work in real time. An index must start with `dueAt`. */
 export interface WaitingRows {
   readonly table: string;
   /** Column or SQL expression with the instant at which a row falls due. */
   readonly dueAt: string;
-  /** SQL condition of rows that count. */
+  /** SQL condition on the rows to count. */
   readonly where?: string;
 }
 
 interface Waiting {
   readonly waiting: number;
-  /** Seconds since the first of the rows fell due; 0 if no row is due. */
+  /** Seconds since the first of the due rows became due; 0 if no row is due. */
   readonly oldestSeconds: number;
 }
 

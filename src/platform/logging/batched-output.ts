@@ -3,15 +3,15 @@ import type { DestinationStream } from 'pino';
 /** Number of the level `info`. */
 const INFO = 30;
 
-/** Destination on which pino sets the level of each line before it writes the line. */
+/** Destination of pino. Pino sets the level of each line on it before writing the line. */
 interface LeveledStream extends DestinationStream {
   lastLevel: number;
 }
 
 /**
- * Writes lines up to level `info` at the end of the turn of the event loop. Requests answered together then need one
- * system call; one call per line takes 5 % of the time of a usage event. Writes lines above `info` at once, after the
- * pending ones, and the last lines when the process exits.
+ * Writes lines up to level `info` at the end of the turn of the event loop. Requests that are answered together then
+ * need one system call; one call per line would take 5 % of the time of a usage event. Writes lines above `info` at
+ * once, after the pending lines. Writes the last lines when the process exits.
  * @param output writes synchronously
  */
 export function batchedOutput(output: DestinationStream): DestinationStream {

@@ -58,7 +58,7 @@ function serializeError(error: unknown): object {
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** Sources of Nest's start-up messages, which are logged at level `debug`. */
+/** Sources of Nest's messages about its start, which are logged at level `debug`. */
 const WIRING: ReadonlySet<string> = new Set([
   'InstanceLoader',
   'NestApplication',
@@ -96,8 +96,8 @@ export class NestLogger implements LoggerService {
   }
 
   /**
-   * Writes one line. Nest passes further texts, and the name of the source as the last argument. An error caused by a database
-   * outage gets level `debug`.
+   * Writes one line. Nest passes further texts in `rest`, with the name of the source as the last one. An error caused
+   * by a database outage gets level `debug`.
    */
   private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
     const level = isOutageError(message) ? 'debug' : severity;
@@ -114,8 +114,8 @@ export class NestLogger implements LoggerService {
 }
 
 /**
- * Returns true for errors caused by a database outage. There may be hundreds a second, and `OutageLog` reports the
- * outage.
+ * Returns true for errors caused by a database outage. There may be hundreds per second, and `OutageLog` reports the
+ * outage itself.
  */
 function isOutageError(message: unknown): boolean {
   return (

@@ -6,7 +6,7 @@ import { traceIdsOf } from '../tracing';
 /** Paths that are not logged: probes and metrics, which machines poll every few seconds, and the documentation. */
 const NOT_LOGGED = /^\/(health|metrics|docs)/;
 
-/** Logs one line per answer. Omits headers, bodies and the query string, which may contain secrets. */
+/** Logs one line per answer. Omits headers, bodies and query strings, which may contain secrets. */
 export function requestLog(logger: Logger): RequestHandler {
   // Redaction is off: no field of these lines can contain a secret, and searching for one costs more than the line.
   const lines = logger.child({}, { redact: [] });

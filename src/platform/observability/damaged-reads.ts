@@ -22,7 +22,7 @@ export class DamagedReads {
     for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 
-  /** @param ids ids of the objects, positions of the changes, or numbers of the seals; if empty, nothing is reported */
+  /** @param ids ids of the objects, positions of audited changes, or numbers of seals; if empty, nothing is reported */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.reads.inc({ object }, ids.length);

@@ -3,10 +3,10 @@ import { Configuration } from '../config';
 import { Jobs, WaitingRowsRepository } from '../jobs';
 import { DatabaseGauges } from './database-gauges';
 
-/** Number of due items at which counting stops, so that a scrape costs the same however much is due. */
+/** Number of due rows at which counting stops, so that the cost of a scrape is bounded. */
 const MAX_COUNTED = 10_000;
 
-/** Measures what is due, by kind of work, in processes that do due work. */
+/** Measures how many rows are due for each kind of work, in processes that do due work. */
 @Injectable()
 export class DueWorkMetrics {
   constructor(

@@ -6,10 +6,10 @@ import { serviceUnavailable } from '../errors';
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** Callbacks for the bodies that are being read. Each refuses its body if the whole body has not arrived. */
+  /** One callback for each body that is being read. The callback refuses the body if it has not fully arrived. */
   private readonly reading = new Set<() => void>();
 
-  /** Aborted when the process starts to stop. */
+  /** Signal that is aborted when the process starts to stop. */
   get stopping(): AbortSignal {
     return this.stop.signal;
   }
@@ -28,7 +28,9 @@ export class Lifecycle implements OnModuleDestroy {
     for (const giveUp of this.reading) giveUp();
   }
 
-  /** Middleware that closes each connection after its answer once the process is stopping, so that clients connect elsewhere. */
+  /**
+   * Middleware for a stopping process. It closes each connection after the answer, so that clients connect elsewhere.
+   */
   readonly closeWhenDraining = (
     _request: Request,
     response: Response,

@@ -4,10 +4,12 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
-/** Time after a request during which background work takes turns. Health probes do not count as requests. */
+/** Time after a request for which background work takes turns. Health probes do not count as requests. */
 const RECENT_MS = 1_000;
 
-/** Collectors of process metrics run until the process ends, so all applications in the process share one set. */
+/**
+ * Metrics of the process. Their collectors run until the process ends, so all applications in the process share them.
+ */
 let processRegistry: Registry | null = null;
 
 function metricsOfProcess(): Registry {
@@ -17,7 +19,7 @@ function metricsOfProcess(): Registry {
   return processRegistry;
 }
 
-/** Metrics for Prometheus: those of the process, and those of one application. Tests start several applications in a process. */
+/** Metrics for Prometheus, of the process and of one application. Tests start several applications in one process. */
 @Injectable()
 export class Metrics {
   readonly registry = Registry.merge([metricsOfProcess()]);
@@ -37,7 +39,9 @@ export class Metrics {
     this.measurePool(dataSource);
   }
 
-  /** Middleware that measures each request by its route pattern, so that ids do not create new series. */
+  /**
+   * Middleware that measures each request under the pattern of its route, because ids in paths would create new series.
+   */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     if (!request.originalUrl.startsWith('/health')) this.lastRequestAt = startedAt;

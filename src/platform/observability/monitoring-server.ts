@@ -17,8 +17,8 @@ const TEXT = 'text/plain; charset=utf-8';
 const OK: MonitoringAnswer = { status: 200, type: TEXT, body: 'ok\n' };
 
 /**
- * Answers the health probes and the metrics on a port of their own, without credentials: for workers, which have no other
- * port, and for monitoring systems inside the private network.
+ * Answers the health probes and the metrics on a port of their own, without credentials. Workers need it, because they
+ * have no other port, and so do monitoring systems inside the private network.
  */
 @Injectable()
 export class MonitoringServer implements OnApplicationShutdown {
@@ -42,7 +42,9 @@ export class MonitoringServer implements OnApplicationShutdown {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Stops listening. Runs last in a shutdown, so that until the end probes get the answer that the process is not ready. */
+  /**
+   * Stops listening. Runs last in a shutdown, so that until then probes get the answer that the process is not ready.
+   */
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();

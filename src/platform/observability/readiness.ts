@@ -6,7 +6,7 @@ import { ClockCheck } from '../processes';
 import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
 
-/** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
+/** Time limit in milliseconds for the answer of the database, so that the probe is answered within 1 s. */
 const ANSWER_MS = 800;
 
 /** Checks that this process can answer requests and do due work. */

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Names that `ipaddr.js` gives to the networks an operator may allow. */
+/** Names in `ipaddr.js` of the networks that an operator may allow. */
 const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',
@@ -12,12 +12,13 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * All IPv6 space assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Addresses outside of it are not
- * public.
+ * All IPv6 addresses assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Other addresses are not public.
  */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Addresses where clouds give credentials to their machines, besides link-local ones: Alibaba, Azure, AWS, Google. */
+/**
+ * Addresses, besides link-local ones, at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google.
+ */
 const METADATA_SERVICES = [
   '100.100.100.200/32',
   '168.63.129.16/32',
@@ -28,8 +29,8 @@ const METADATA_SERVICES = [
 /**
  * Returns true if a connection may be made to this address. Allows public unicast addresses, and private networks if
  * configured. Never allows link-local addresses, metadata services, multicast, reserved or documentation addresses, or
- * addresses that embed an IPv4 address for a translator or tunnel.
- * @param address as a resolver or a URL parser writes it; other spellings and zone ids are refused
+ * IPv6 addresses that embed an IPv4 address for a translator or tunnel.
+ * @param address in the form that a resolver or a URL parser writes; other spellings and zone ids are refused
  */
 export function isAllowedAddress(address: string, allowPrivateNetworks: boolean): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;

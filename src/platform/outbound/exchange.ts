@@ -4,31 +4,37 @@ import { OutboundError, toOutboundError } from './outbound-error';
 /** An answer of any status. The caller decides whether it is a success. */
 export interface OutboundAnswer {
   readonly status: number;
-  /** The header `Retry-After`, unchanged. */
+  /** Value of the header `Retry-After`, unchanged. */
   readonly retryAfter: string | null;
   readonly contentType: string | null;
-  /** Start of the body as text, at most `keepBytes`. U+FFFD replaces NUL and bytes that are not UTF-8. */
+  /** Start of the body as text, at most `keepBytes` long. U+FFFD replaces NUL and bytes that are not UTF-8. */
   readonly bodyStart: string;
   readonly durationMs: number;
 }
 
 export interface ExchangeLimits {
-  /** Time limit for resolving, connecting, the handshake and the answer together. */
+  /** Time limit in milliseconds for resolving the host, connecting, the TLS handshake and the answer together. */
   readonly deadlineMs: number;
   /** Number of bytes of the body to keep. */
   readonly keepBytes: number;
 }
 
-/** A body that ends within this many further bytes is read to its end, which is cheaper than a new connection. */
+/**
+ * If a body ends within this many bytes after `keepBytes`, it is read to its end, which is cheaper than a new
+ * connection.
+ */
 const DRAINED_BYTES = 65_536;
 
-/** Starts a request without ending it, on a kept-alive connection if there is one, or on a new one. */
+/**
+ * Creates a request without ending it: with `kept`, on a kept-alive connection if there is one; with `new`, on a new
+ * one.
+ */
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
- * Sends a request and reads its answer. Resolves once the body has ended or `keepBytes` of it have arrived, and closes
- * the connection at the deadline. If a kept-alive connection was closed while the request was sent, sends it once more
- * on a new connection, so a request may arrive twice.
+ * Sends a request and reads its answer. Resolves once the body has ended or `keepBytes` of it have arrived. At the
+ * deadline, closes the connection. If a kept-alive connection was closed while the request was sent, sends the request
+ * once more on a new connection, so a request may arrive twice.
  * @throws {OutboundError} when the call fails or the deadline passes first
  */
 export function exchange(

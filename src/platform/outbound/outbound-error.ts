@@ -23,7 +23,7 @@ const MESSAGES: Readonly<Record<OutboundReason, string>> = {
   failed: 'The call failed',
 };
 
-/** A call without an answer. Its message is shown to customers, so it contains no address. */
+/** A call that got no answer. Customers see the message, so it contains no address. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 
@@ -50,7 +50,7 @@ export class TargetError extends Error {
   }
 }
 
-/** Error codes of sockets, with the reason each stands for. */
+/** Reasons by the error code of a socket. */
 const REASONS: Readonly<Record<string, OutboundReason>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',

@@ -12,7 +12,10 @@ import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } fr
 
 export interface OutboundRequest {
   readonly url: string;
-  /** Sent in addition to `User-Agent`, `Content-Type` and `Content-Length`; can replace the first two. */
+  /**
+   * Headers sent in addition to `User-Agent`, `Content-Type` and `Content-Length`. They can replace the first two of
+   * these.
+   */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly deadlineMs: number;
@@ -25,12 +28,13 @@ type Connection = Parameters<Send>[0];
 const RESOLVING_MS = 5_000;
 const RESOLVING_AT_REGISTRATION_MS = 2_000;
 /**
- * Time after which the next address of a host is tried. Node's default of 250 ms is shorter than an intercontinental handshake.
+ * Time after which a connection to the next address of a host is tried. Node's default of 250 ms is shorter than an
+ * intercontinental handshake.
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
 /**
- * Time after which an idle connection is closed. Shorter than the 5 s after which many servers close it, because a request sent at
- * that moment is lost.
+ * Time after which an idle connection is closed. Many servers close idle connections after 5 s, and a request sent at
+ * that moment is lost, so this time is shorter.
  */
 const IDLE_MS = 4_000;
 const MAX_CONNECTIONS_TO_A_HOST = 256;
@@ -83,7 +87,7 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Sends a GET, under the rules of `post`.
+   * Sends a GET with the behaviour of `post`.
    * @throws {OutboundError} when no answer arrived
    */
   get(request: Omit<OutboundRequest, 'body'>): Promise<OutboundAnswer> {
@@ -117,9 +121,10 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the reason why a URL cannot be registered as a target ("must …"), or null if it can. Resolves the host name and
-   * checks all its addresses. Accepts a name that cannot be resolved now, because every call checks again. Skips the lookup if
-   * private networks are allowed, so that offline development does not wait for a name server.
+   * Returns the reason why a URL cannot be registered as a target ("must …"), or null if it can. Resolves the host name
+   * and checks all its addresses. Accepts a name that cannot be resolved now, because every call checks the addresses
+   * again. Does not resolve the name if private networks are allowed, so that offline development does not wait for a
+   * name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);
@@ -154,7 +159,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     return { url, fault: findTargetFault(url, this.policy) };
   }
 
-  /** Resolves the host of a socket, so that the socket connects only to addresses that were checked. */
+  /** Resolves the host of a socket and checks its addresses, so that the socket connects only to allowed addresses. */
   private readonly lookup: LookupFunction = (host, options, callback) => {
     this.resolveAllowed(host, RESOLVING_MS).then(
       (addresses) => {
@@ -167,7 +172,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     );
   };
 
-  /** @throws {TargetError} when the name has no addresses, or one that is not allowed */
+  /** @throws {TargetError} when the name has no addresses, or has an address that is not allowed */
   private async resolveAllowed(host: string, limitMs: number): Promise<readonly string[]> {
     let addresses: readonly string[];
     try {

@@ -3,20 +3,22 @@ import type { OutboundPolicy } from './target';
 
 export abstract class HostResolver {
   /**
-   * Returns all addresses of a name, at least one.
+   * Returns all addresses of a host name, at least one.
    * @throws when the name has no addresses, or none was found within the time limit
    */
   abstract resolve(host: string, limitMs: number): Promise<readonly string[]>;
 }
 
-/** Timeout of the first try. A second one, after a lost packet, has twice the timeout. */
+/**
+ * Timeout of the first query to a name server. If its packet is lost, a second query follows, with twice the timeout.
+ */
 const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 
 /**
  * Queries name servers over its own sockets. Customers choose the host names, and thereby name servers that may be
- * slow. The system's resolver would wait for slow servers in the thread pool that files and cryptography also use.
- * Ignores the hosts file and search domains, which serve private names.
+ * slow. The system's resolver would wait for them in the thread pool that files and cryptography also use. Ignores the
+ * hosts file and search domains, which are for private names.
  */
 export class DnsResolver extends HostResolver {
   override async resolve(host: string, limitMs: number): Promise<readonly string[]> {
@@ -55,8 +57,8 @@ export class SystemResolver extends HostResolver {
 }
 
 /**
- * Returns the resolver for a policy. If private networks are allowed, this is the system's resolver, because only that
- * one knows private names.
+ * Returns the resolver for a policy. If private networks are allowed, it is the system's resolver, because only that
+ * resolver knows private names.
  */
 export function resolverFor({ allowPrivateNetworks }: OutboundPolicy): HostResolver {
   return allowPrivateNetworks ? new SystemResolver() : new DnsResolver();

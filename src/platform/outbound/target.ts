@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { isAllowedAddress } from './addresses';
 
 export interface OutboundPolicy {
-  /** Also allows loopback, RFC 1918, unique local and carrier-grade NAT addresses. */
+  /** If true, loopback, RFC 1918, unique local and carrier-grade NAT addresses are allowed too. */
   readonly allowPrivateNetworks: boolean;
   readonly allowedPorts: readonly number[] | 'any';
 }
 
-/** Names that always mean this machine (RFC 6761, 6.3). */
+/** Host names that always mean this machine (RFC 6761, 6.3). */
 const LOOPBACK_NAME = /(^|\.)localhost\.?$/;
 
 /**
- * Returns why no call may go to this URL ("must …"), or null. Checks only the text; the addresses of a host name are
- * checked when it is resolved.
+ * Returns why no call may go to this URL ("must …"), or null. Checks only the text of the URL; the addresses of its
+ * host name are checked when the name is resolved.
  */
 export function findTargetFault(url: URL, policy: OutboundPolicy): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -28,7 +28,7 @@ export function findTargetFault(url: URL, policy: OutboundPolicy): string | null
   return isAllowed ? null : addressFault(policy);
 }
 
-/** Returns the message for a URL that resolves to a forbidden address. It does not name the address. */
+/** Returns the message for a URL that resolves to a forbidden address. The message does not contain the address. */
 export function addressFault({ allowPrivateNetworks }: OutboundPolicy): string {
   return `must lead to ${allowPrivateNetworks ? 'public or private' : 'public'} addresses only`;
 }

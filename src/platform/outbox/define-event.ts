@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 
-/** A type of event, and the DTO of the resource it is about. */
+/** A type of event, and the DTO of the resource that its events are about. */
 export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
-  /** `<resource>.<what happened>`, past tense. Stable: endpoints subscribe to it. */
+  /** `<resource>.<past tense>`. The type never changes, because webhook endpoints subscribe to it. */
   readonly type: string;
   /** States in one sentence when the event is sent. */
   readonly meaning: string;

@@ -1,17 +1,20 @@
-/** Columns of an event as it is stored; `withData` adds its data. */
+/** Columns of an event as it is stored. `withData` adds the data of packed events. */
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 
 const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
 
-/** Query of events: SELECT of the stored columns, and ORDER BY, which is empty if the order does not matter. */
+/**
+ * Parts of a query of events: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY, which is empty if the order does not
+ * matter.
+ */
 export interface EventsQuery {
   readonly events: string;
   readonly order: string;
 }
 
 /**
- * Returns the statement that reads events with their data. Each pack is read once, however many of its events are found.
+ * Returns the statement that reads events with their data. Reads each pack once, however many of its events are found.
  * The data of an event whose pack is missing is null.
  */
 export function withData({ events, order }: EventsQuery): string {

@@ -18,7 +18,7 @@ export interface RecordedEvent {
   readonly id: string;
   readonly type: string;
   readonly objectId: string;
-  /** 1 for the first event of the object. */
+  /** Number of the event among the events of its object, from 1. */
   readonly sequence: number;
   /** `{ "object": …, "previous": … }`, as JSON text. Null if it is missing or damaged in the database. */
   readonly data: string | null;
@@ -27,7 +27,7 @@ export interface RecordedEvent {
   readonly actor: string | null;
 }
 
-/** Fields of an event that decide which endpoints receive it. */
+/** Fields of an event that decide which webhook endpoints receive it. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
 interface EventHeadRow {
@@ -52,8 +52,8 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events without deliveries, for the metrics of due work. `dueAt` is the present, so that these events are only
- * counted: the time of an event on a test clock does not tell how long the event has waited.
+ * Events for which no deliveries were created yet, for the metrics of due work. These events are only counted. `dueAt`
+ * is the present, because the time of an event on a test clock does not tell how long the event has waited.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: `(
@@ -70,7 +70,7 @@ const TAKE_UNDISPATCHED = `
 
 const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
 
-/** Takes events that the previous release recorded. That release does not write `event_dispatch`. */
+/** Takes events off the queue that the previous release recorded. That release does not write `event_dispatch`. */
 const TAKE_MARKED = `
   UPDATE event SET dispatched_at = $2 WHERE id = ANY (ARRAY(
     SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -93,14 +93,17 @@ const DELETABLE = `
   AND NOT EXISTS (
     SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
 
-/** Finds the oldest events by id, because the time of an event on a test clock says nothing about its age. */
+/**
+ * Locks the oldest events, in the order of their ids, because the time of an event on a test clock says nothing about
+ * its age.
+ */
 const LOCK_OLDEST = `
   SELECT id FROM event WHERE id < $1 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events. Skips events that got a pending delivery before they were locked. Stores the last sequence number of an
- * object whose last event is deleted.
+ * Deletes locked events. Skips events that got a pending delivery before they were locked. If the last event of an
+ * object is deleted, stores its sequence number.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (
@@ -117,11 +120,11 @@ const DELETE_EVENTS = `
   )
   SELECT pack_id, pack_place FROM deleted`;
 
-/** Locks packs first, so that a second transaction that deletes events of a pack sees what the first one deleted. */
+/** Locks packs before changing them, so that a transaction that deleted other events of a pack sees the changes. */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
-/** Replaces the data of deleted events with null in packs that are kept, because other events of the pack still exist. */
+/** Replaces the data of deleted events with null in packs that still have other events. */
 const CLEAR_PLACES = `
   UPDATE event_pack AS pack SET data = (
     SELECT array_agg(CASE WHEN entry.place = ANY (cleared.places) THEN 'null' ELSE entry.data END ORDER BY entry.place)
@@ -136,7 +139,7 @@ const HEADS_AFTER = `
   WHERE (occurred_at, ${idTime('id')}, id) > ($1, ${idTime('$3::varchar')}, $3) AND occurred_at < $2
   ORDER BY occurred_at, ${idTime('id')}, id LIMIT $4`;
 
-/** Reads recorded events, and takes them off the queue of the dispatcher. */
+/** Reads and deletes recorded events, and takes events off the queue of the dispatcher, which creates deliveries. */
 @Injectable()
 export class EventLog {
   constructor(
@@ -169,7 +172,9 @@ export class EventLog {
     return new Map(events.map((event) => [event.id, event]));
   }
 
-  /** Locks events, so that they are not deleted before the caller's transaction ends. Returns those that exist, by id. */
+  /**
+   * Locks events, so that they are not deleted before the caller's transaction ends. Returns the existing events by id.
+   */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const rows = await this.database.query<EventHeadRow>(LOCK, [ids]);
@@ -177,8 +182,9 @@ export class EventLog {
   }
 
   /**
-   * Returns a page of matching events, newest first: by id, or by the time they occurred if the filter names a time.
-   * @throws {ProblemError} `invalid_cursor` if the page is by time and the last event of the previous page was deleted
+   * Returns a page of matching events, newest first. The order is by id or, if the filter has `from` or `to`, by the
+   * time at which the events occurred.
+   * @throws {ProblemError} `invalid_cursor` if the order is by time and the last event of the previous page was deleted
    */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const cursor = after === null ? null : await this.cursorOf(after, filter);
@@ -212,8 +218,8 @@ export class EventLog {
   }
 
   /**
-   * Deletes all events of these deleted objects and all events about these deleted customers, together with their deliveries.
-   * Events about a customer include those of drafts and tokens that were deleted before.
+   * Deletes all events of these deleted objects and all events about these deleted customers, together with the
+   * deliveries of these events. Events about a customer include those of drafts and tokens that were deleted before.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
@@ -226,8 +232,8 @@ export class EventLog {
   }
 
   /**
-   * Deletes the oldest events recorded before an instant, together with their deliveries, in a commit of its own. Keeps events
-   * without deliveries yet and those with a pending delivery. Returns how many were deleted.
+   * Deletes the oldest events recorded before an instant, together with their deliveries, in one commit. Keeps events
+   * for which no deliveries were created yet, and events with a pending delivery. Returns the number of deleted events.
    */
   deleteOldest(before: Date, limit: number): Promise<number> {
     return this.database.transaction(async () => {

@@ -1,10 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The data of events of one commit, stored together because PostgreSQL compresses large rows only. */
+/** Data of several events of one commit. It is stored in one row, because PostgreSQL compresses only large rows. */
 @Entity('event_pack')
 export class EventPackEntity {
-  /** From the sequence `event_pack_id`. */
+  /** Number from the sequence `event_pack_id`. */
   @PrimaryColumn({ type: 'bigint' }) readonly id!: string;
-  /** In the order of `pack_place` of the events, from 1. Type `json`, not `jsonb`, so that keys keep the order of the API. */
+  /**
+   * Data of the events, at their `pack_place`, which starts at 1. Type `json`, not `jsonb`, so that keys keep the order
+   * of the API.
+   */
   @Column({ type: 'json', array: true }) readonly data!: readonly object[];
 }

@@ -1,20 +1,22 @@
-/** Place of an event in a pack of the same statement. */
+/** Position of an event in a pack that the same statement stores. */
 export interface PackPlace {
-  /** Number of the pack in the statement. */
+  /** Number of the pack among the packs of the statement. */
   readonly pack: number;
-  /** 1 for the first event of the pack. */
+  /** Position in the pack, from 1. */
   readonly place: number;
 }
 
-/** Fewest characters in a pack. PostgreSQL would not compress the row of a shorter one. */
+/** Minimum number of characters in a pack, because PostgreSQL would not compress a shorter row. */
 const MIN_PACK_LENGTH = 2_100;
-/** Most characters in a pack of several events. A read of one event decompresses its whole pack. */
+/**
+ * Maximum number of characters in a pack of several events, because a read of one event decompresses its whole pack.
+ */
 const MAX_PACK_LENGTH = 16_000;
 
 /**
  * Puts consecutive events into packs.
- * @param lengths characters of the data of each event
- * @returns the place of each event; null for one that is stored alone
+ * @param lengths number of characters of the data of each event
+ * @returns the place of each event; null for an event that is stored alone
  */
 export function packPlaces(lengths: readonly number[]): readonly (PackPlace | null)[] {
   return packsOf(lengths).flatMap((pack, number) => {

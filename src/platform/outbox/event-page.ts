@@ -3,7 +3,7 @@ import { idTime } from '../database';
 import { type EventsQuery, STORED_COLUMNS } from './event-data';
 
 export interface EventLogFilter {
-  /** A type, or `resource.*`; null for all. */
+  /** An event type, or `resource.*` for all types of a resource; null for all types. */
   readonly type: string | null;
   readonly objectId: string | null;
   /** Customers whose events are listed; null for all events. */
@@ -12,9 +12,9 @@ export interface EventLogFilter {
   readonly actor: string | null;
   /** Resources whose events are left out, such as `api_key`. */
   readonly hiddenResources: readonly string[];
-  /** Start, inclusive. */
+  /** Earliest time of an event, inclusive; null: no limit. */
   readonly from: Date | null;
-  /** End, exclusive. */
+  /** Latest time of an event, exclusive; null: no limit. */
   readonly to: Date | null;
 }
 
@@ -25,11 +25,14 @@ export interface EventPageQuery extends EventsQuery {
 /** Last event of the previous page. */
 export interface EventLogCursor {
   readonly id: string;
-  /** Null in a list that is ordered by id. */
+  /** Time at which the event occurred. Null in a list that is ordered by id. */
   readonly occurredAt: Date | null;
 }
 
-/** Lists the event types. Reads one type after the other from the index by type, because there are few types and many events. */
+/**
+ * SQL of all event types. Finds one type after the other in the index by type, because there are few types and many
+ * events.
+ */
 const TYPES = `
   WITH RECURSIVE known AS (
     SELECT min(type) AS type FROM event
@@ -37,18 +40,21 @@ const TYPES = `
     SELECT (SELECT min(event.type) FROM event WHERE event.type > known.type)
     FROM known WHERE known.type IS NOT NULL)`;
 
-/** SQL of the customer that an event is about, as in `event_customer_time_index`: its object, or the `customer_id` in its data. */
+/**
+ * SQL of the customer that an event is about, as in `event_customer_time_index`: the object of the event, or the
+ * `customer_id` of that object.
+ */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
-/** Returns true if a list is in the order in which its events occurred, instead of the order of their ids. */
+/** Returns true if a list is ordered by the time at which its events occurred, and false if it is ordered by id. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
 }
 
 /**
- * Returns the last sort keys of a list, as in the index that the list reads: the id alone in the primary key, the time
- * of the id and the id in all other indexes.
+ * Returns the last sort keys of a list, as in the index that the list reads. In the primary key, this is the id. In all
+ * other indexes, it is {@link idTime} of the id, and then the id.
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
   const { type, customerIds, actor } = filter;
@@ -57,9 +63,9 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 }
 
 /**
- * Returns SQL for a page of matching events, newest first. They are sorted by id, or by time if the filter names a time. Each
- * filter reads its page from an index. A page of all types of a resource is merged from one page per event type; a page of
- * several customers, from the pages of the customers with the newest events.
+ * Returns SQL for a page of matching events, newest first. Events are sorted by id or, if the filter has `from` or
+ * `to`, by time. Each filter reads its page from an index. A page of all types of a resource is merged from one page
+ * per event type. A page of several customers is merged from the pages of the customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

@@ -8,7 +8,7 @@ import { EventLog } from './event-log';
 const EVERY_MS = 3_600_000;
 const BATCH_SIZE = 500;
 
-/** Deletes events whose retention has ended, with their deliveries, in small commits. */
+/** Deletes events whose retention has ended, together with their deliveries, in small commits. */
 @Injectable()
 export class EventRetention implements OnModuleInit {
   private readonly logger = new Logger('event-retention');

@@ -1,7 +1,10 @@
 import { Check, Column, Entity } from 'typeorm';
 import { IdColumn } from '../database';
 
-/** Sequence number of an object's last event, kept when the retention deletes that event. The next event continues from it. */
+/**
+ * Sequence number of the last event of an object, stored when this event is deleted. The next event of the object
+ * continues from this number.
+ */
 @Entity('event_sequence')
 @Check('event_sequence_check', '"sequence" > 0')
 export class EventSequenceEntity {

@@ -21,23 +21,23 @@ export class EventEntity {
   @IdColumn() readonly id!: string;
   @Column({ type: 'varchar', length: 80 }) readonly type!: string;
   @ReferenceColumn() readonly objectId!: string;
-  /** Number of the event among those of its object, from 1. */
+  /** Number of the event among the events of its object, from 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
-   * `{ object, previous }`. Type `json`, not `jsonb`, to keep the API's order of keys. For an event in a pack (`packId`), this
-   * column has only what `event_customer_time_index` reads, and the pack has the whole value.
+   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. For an event in a pack
+   * (`packId`), the pack has the whole value, and this column has only the part that `event_customer_time_index` reads.
    */
   @Column({ type: 'json' }) readonly data!: object;
   /** Id of the principal that caused the event, or `worker`. Null for events of former versions, which did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /**
-   * Null for events of the previous release whose deliveries are not created yet. Events of this release are in
-   * `event_dispatch` until then.
+   * Null for events of the previous release for which no deliveries were created yet. Such events of this release are
+   * in `event_dispatch`.
    */
   @InstantColumn({ nullable: true }) readonly dispatchedAt!: Date | null;
   /** Pack that holds the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
-  /** 1 for the first event of the pack. */
+  /** Position in the pack, from 1. Null for an event that is stored alone. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

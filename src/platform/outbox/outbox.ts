@@ -11,14 +11,14 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/** Name of the due work that creates deliveries for recorded events. It is woken when events are recorded. */
+/** Name of the due work that creates the deliveries of recorded events. Recording an event wakes this work. */
 export const DISPATCH_WORK = 'dispatch-events';
 
 const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 
 export interface ResourceChange<Resource> {
   readonly after: Resource;
-  /** Omitted for a new resource. */
+  /** State before the change; omitted for a new resource. */
   readonly before?: Resource;
   readonly occurredAt: Date;
 }
@@ -32,7 +32,7 @@ export interface EventRecord {
   readonly occurredAt: Date;
 }
 
-/** Types of the lists of {@link INSERT}, one for each column. */
+/** PostgreSQL types of the array parameters of {@link INSERT}, each of which has the values of one column. */
 const COLUMN_TYPES = [
   'text',
   'text',
@@ -47,9 +47,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Inserts events. Numbers the events of one object in their order, also within one statement. Stores the data of packed
- * events in their packs. The same statement adds the events to the queue of the dispatcher and the changes to the audit
- * log, which saves round trips.
+ * Inserts events. Numbers the events of each object in their order, also within one statement. Stores the data of
+ * packed events in their packs. To save round trips, the same statement adds the events to the queue of the dispatcher
+ * and the changes to the audit log.
  */
 const INSERT = `
   WITH added AS (
@@ -75,7 +75,7 @@ const INSERT = `
   SELECT id, type, object_id, sequence, occurred_at FROM recorded
   RETURNING event_id AS id, sequence`;
 
-/** Writes events in the transaction of the change they describe. */
+/** Records events in the transaction of the change that they describe. */
 @Injectable()
 export class Outbox {
   private recordedEvents = 0;
@@ -88,8 +88,9 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. The caller must have inserted, updated or locked the object's row in this transaction, which
-   * orders the events of one object. The unique constraint on the sequence protects against callers that did not.
+   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction, which
+   * orders the events of one object. If a caller did not, the unique constraint on the sequence number may refuse the
+   * event.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
@@ -122,23 +123,26 @@ export class Outbox {
   }
 
   /**
-   * Waits until the transactions that have recorded events before the call have ended, at most ten seconds. Their
-   * events have earlier ids than events made after the call, although they may be committed later.
+   * Waits until the transactions that have recorded events before the call have ended, but at most ten seconds. These
+   * events have lower ids than events recorded after the call, although they may be committed later.
    */
   async waitForUncommittedEvents(): Promise<void> {
     await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
   }
 
-  /** Packs the events once no process of the previous release can run any more: such a process could not read packs. */
+  /**
+   * Returns the events to insert. Packs them only once no process of the previous release can run any more, because
+   * such a process could not read packs.
+   */
   private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
     const records = numbered(changes);
     return this.previousRelease.hasEnded ? packed(records) : records;
   }
 
   /**
-   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but a plan made for a small
-   * table reads the whole table. So the statement gets a new name, and with it a new plan, each time the number of recorded
-   * events has quadrupled.
+   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but a plan made for
+   * a small table reads the whole table. Therefore the statement gets a new name, and with the name a new plan, each
+   * time the number of recorded events has quadrupled.
    */
   private statementName(events: number): string {
     this.recordedEvents += events;
@@ -151,9 +155,9 @@ interface InsertedEvent {
   readonly id: string;
   readonly type: string;
   readonly object_id: string;
-  /** Number of the event among those of its object in the statement, from 1. */
+  /** Number of the event among the events of its object in this statement, from 1. */
   readonly number: number;
-  /** JSON text. */
+  /** Changed fields for the audit log, as JSON text. */
   readonly fields: string;
   readonly occurred_at: Date;
   readonly data: string;
@@ -187,7 +191,7 @@ function packed(records: readonly InsertedEvent[]): readonly InsertedEvent[] {
   return records.map((record, index) => ({ ...record, packed: places[index] ?? null }));
 }
 
-/** Returns the parameters from which the insertion reads the records: the values of each column. */
+/** Returns the parameters of {@link INSERT} from `$1` on: one array for each column, with the values of all records. */
 function columnsOf(records: readonly InsertedEvent[]): readonly Buffer[] {
   const { length } = records;
   const [ids, types, objects] = [new Texts(length), new Texts(length), new Texts(length)];
@@ -229,7 +233,10 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/** Returns the record of a change between two DTOs. Lets a caller convert a resource once for several events. */
+/**
+ * Returns the event record of a change between two DTOs. With it, a caller can convert a resource once for several
+ * events.
+ */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,
@@ -239,7 +246,7 @@ export function shownEventRecord<Dto extends { readonly id: string }>(
   return { type, object: after, previous, isNew, occurredAt };
 }
 
-/** Returns the former values of changed top-level fields. Skips `updated_at`, which changes every time. */
+/** Returns the previous values of changed top-level fields. Skips `updated_at`, which changes every time. */
 function previousValues(before: object, after: object): object {
   const previous: Record<string, unknown> = {};
   for (const key of Object.keys(before)) {

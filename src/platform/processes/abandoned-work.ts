@@ -8,7 +8,7 @@ import { PROCESS_LOCK_CLASS } from './process-session';
 const WORK = 'abandoned-work';
 const EVERY_MS = 1_000;
 
-/** A table with leases. Its column `leased_by` holds the number of the process that works on a row. */
+/** A table with leases. The column `leased_by` has the number of the process that works on a row. */
 export interface LeasedTable {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
@@ -18,9 +18,9 @@ export interface LeasedTable {
 }
 
 /**
- * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its number is
- * free. Processes take the lock before they write a lease, and numbers repeat only after two thousand million, so a process whose
- * lock is free stays dead.
+ * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
+ * number is free. A process whose lock is free never works under this number again: processes take the lock before they
+ * write a lease, and numbers repeat only after two thousand million.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {
@@ -49,8 +49,8 @@ export class AbandonedWork implements OnModuleInit {
   }
 
   /**
-   * Releases the leases of dead processes. If the last commit of a dead process takes effect later, the next run releases the
-   * rows of that commit.
+   * Releases the leases of dead processes. If the last commit of a dead process takes effect only after this run, the
+   * next run releases the rows of that commit.
    */
   async runDue(): Promise<boolean> {
     await this.claims.deleteEnded(this.clock.now());
@@ -77,8 +77,8 @@ export class AbandonedWork implements OnModuleInit {
 }
 
 /**
- * Reads leases as of the start of the statement, and `pg_locks` later. That order is safe because a process takes its lock before
- * it writes.
+ * Returns SQL of the numbers of dead processes. The statement reads leases as of its start, and `pg_locks` later. This
+ * order is safe, because a process takes its lock before it writes.
  */
 function deadProcessesSql(leased: readonly LeasedTable[]): string {
   const numbers = ['claimed_batch', ...leased.map(({ table }) => table)].map(
@@ -93,7 +93,7 @@ function deadProcessesSql(leased: readonly LeasedTable[]): string {
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 }
 
-/** Skips rows that the dead process still has locked; the next run releases them. */
+/** Returns SQL that releases rows. It skips rows that a dead process still has locked; the next run releases these. */
 function releaseSql({ table, leaseColumn }: LeasedTable): string {
   return `
     UPDATE ${table} SET ${leaseColumn} = least(${leaseColumn}, $2), leased_by = NULL

@@ -19,9 +19,9 @@ export interface ClaimedWork {
 }
 
 /**
- * Claims due work for this process. Each batch is recorded in the transaction of its claim, so that its leases end when
- * the process dies. The record of a batch remains until its lease ends. It has no effect on finished rows, because
- * their lease has changed.
+ * Claims due work for this process. The transaction that claims a batch of rows also records the batch, so that the
+ * leases of its rows end when the process dies. The record of a batch remains until the leases end. It has no effect on
+ * finished rows, because their lease has changed.
  */
 @Injectable()
 export class Claims {
@@ -40,8 +40,8 @@ export class Claims {
   }
 
   /**
-   * Claims rows in a transaction that also records them, and returns them.
-   * @param claimRows leases rows until `leaseEndsAt`; returns them or their ids
+   * Claims rows, and records the batch in the same transaction. Returns the rows.
+   * @param claimRows leases rows until `leaseEndsAt`; returns the rows or their ids
    * @throws {ProblemError} `service_unavailable` when this process has no number and gets none within 3 s
    */
   async claim<Row extends string | { readonly id: string }>(
@@ -81,13 +81,13 @@ export class Claims {
     }
   }
 
-  /** Deletes batches whose leases have ended. */
+  /** Deletes the records of batches whose leases have ended. */
   async deleteEnded(now: Date): Promise<void> {
     await this.database.query(DELETE_ENDED, [now]);
   }
 }
 
-/** Releases only rows that still have the lease of their batch. */
+/** Returns SQL that releases rows, but only rows that still have the lease of their batch. */
 function releaseSql({ table, leaseColumn }: ClaimedWork): string {
   return `
     UPDATE ${table} SET ${leaseColumn} = $2 WHERE id IN (

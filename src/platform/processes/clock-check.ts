@@ -10,20 +10,20 @@ const EVERY_MS = 60_000;
 /** Pause after a failed comparison. */
 const RETRY_MS = 1_000;
 
-/** Milliseconds since 1970, so that no timestamp has to be parsed. */
+/** SQL of the database's time in milliseconds since 1970, so that no timestamp has to be parsed. */
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
 
 /**
- * Compares the clock of this process with that of the database, at the start and every minute. A process that is more than 5 s
- * off runs no due work and is not ready, because due times and lease ends would be wrong. A process without a number (see
- * `ProcessSession`) runs no due work either.
+ * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
+ * differ by more than 5 s, the process does no due work and is not ready, because due times and ends of leases would be
+ * wrong. A process without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('clock-check');
   private readonly machine = new SystemClock();
   private readonly offsetSeconds: Gauge;
-  /** Null until the first comparison. Positive when this process is ahead. */
+  /** Milliseconds by which the clock of this process is ahead of the database; null until the first comparison. */
   private aheadMs: number | null = null;
   private isOff = true;
   private timer: NodeJS.Timeout | null = null;
@@ -62,8 +62,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Compares the clocks once. The database read its clock between request and answer, so half of that time is the
-   * uncertainty, which is subtracted from the difference.
+   * Compares the clocks once. The database read its clock at some instant between request and answer. Half of the time
+   * between them is therefore the uncertainty, which is subtracted from the difference.
    * @throws {Error} when the database does not answer
    */
   async check(): Promise<void> {

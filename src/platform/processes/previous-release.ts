@@ -4,23 +4,23 @@ import { ProcessSession } from './process-session';
 const EVERY_MS = 5_000;
 
 /**
- * Longest time that a process of the previous release may run without its session: it uses the session every 60 s, waits 35 s
- * for an answer, and then connects again.
+ * Longest time for which a process of the previous release may run without its session. It uses the session every 60 s,
+ * waits 35 s for an answer, and then connects again.
  */
 const UNSEEN_MS = 120_000;
 
 /**
- * Finds out if processes of the previous release may still run. As long as they may, this release writes only rows that
- * they can read. No such process can start once the database is migrated. Therefore none is left when the searches of
- * this process, in one session, have found none for `UNSEEN_MS`.
+ * Finds out whether processes of the previous release may still run. As long as they may, this release writes only rows
+ * that they can read. No such process can start once the database is migrated. Therefore none is left when this
+ * process, in one session, has searched for {@link UNSEEN_MS} and found none.
  */
 @Injectable()
 export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('previous-release');
   private isGone = false;
   /**
-   * First of the latest successive searches in this session that found no process of the previous release. Null after a search
-   * that found one or failed.
+   * First of the latest uninterrupted searches in this session that found no process of the previous release. Null
+   * after a search that found one or failed.
    */
   private foundNone: { readonly atMs: number; readonly number: number | null } | null = null;
   private timer: NodeJS.Timeout | null = null;
@@ -28,7 +28,7 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
 
   constructor(private readonly session: ProcessSession) {}
 
-  /** True once no process of the previous release can read what this process writes. */
+  /** True once no process of the previous release can run any more. */
   get hasEnded(): boolean {
     return this.isGone;
   }
@@ -44,7 +44,8 @@ export class PreviousRelease implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Searches once for processes of the previous release. Process number 1 has no predecessors.
+   * Searches once for processes of the previous release. The process with the number 1 is the first of this database,
+   * so there is no previous release.
    * @param nowMs monotonic time
    * @throws {Error} when the database does not answer
    */

@@ -19,7 +19,7 @@ const TAKE_NUMBER = `
 /** Lock that every process of this release shares, and that the previous release does not take. */
 const RELEASE_LOCK = '720577, 1';
 
-/** Returns true if a process has a number but not the lock of this release. */
+/** SQL that returns true if a process has an advisory lock on a number but not the lock of this release. */
 const FORMER_PROCESSES = `
   WITH held AS (
     SELECT pid, classid, objid FROM pg_locks
@@ -29,16 +29,18 @@ const FORMER_PROCESSES = `
     SELECT FROM held WHERE classid = ${PROCESS_LOCK_CLASS}
       AND pid NOT IN (SELECT pid FROM held WHERE (classid, objid) = (${RELEASE_LOCK}))) AS running`;
 
-/** Lock by which the rotation of encryption keys detects which key this process seals with. */
+/**
+ * SQL that takes the lock by which the rotation of encryption keys detects the key with which this process encrypts.
+ */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
  * Holds the connection that proves that this process is alive: the connection has an advisory lock on the number of the
- * process. Leases have this number, and other processes take them over as soon as the lock is free.
+ * process. Leases contain this number, and other processes take them over as soon as the lock is free.
  *
- * After a lost connection the process gets a new number. Other processes may then take over work under the old number
- * while this process still runs it, so the new owner checks the state of the work before it repeats any of it. Without
- * a number no work starts, because no other process could see that this one died.
+ * After a lost connection, the process gets a new number. Other processes may then take over work under the old number
+ * while this process still does this work, so the new owner checks the state of the work before it repeats any part.
+ * Without a number the process starts no work, because no other process could see that it died.
  */
 @Injectable()
 export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
@@ -63,9 +65,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns the number of this process, for a lease. Waits for up to 3 s while it has none, so it must not be called in a
-   * transaction.
-   * @throws {ProblemError} `service_unavailable` when it gets none in time
+   * Returns the number of this process, for a lease. If the process has no number, waits for one for up to 3 s, so it
+   * must not be called in a transaction.
+   * @throws {ProblemError} `service_unavailable` when the process gets no number in time
    */
   async requireNumber(): Promise<number> {
     this.database.refuseTransaction('Waiting for the number of this process');
@@ -86,7 +88,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Resolves after the first attempt to connect.
-   * @throws {ConfigurationError} as `onModuleInit`
+   * @throws {ConfigurationError} when the encryption key was retired after the process checked its keys
    */
   waitForFirstAttempt(): Promise<void> {
     this.firstAttempt ??= this.connect();
@@ -94,8 +96,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs an action when the session has ended, and when a new one has begun. Actions empty caches of rows, because the next
-   * session may be on a standby that lacks the last commits.
+   * Registers an action that runs whenever the session has ended, and whenever a new session has begun. Actions empty
+   * caches of rows, because the next session may be on a standby that lacks the last commits.
    */
   onChange(action: () => void): void {
     this.changeActions.push(action);
@@ -110,8 +112,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns the rows of a statement, sent over this connection only, so that other work does not delay the answer.
-   * @throws {Error} when there is no connection, or the statement fails, after which this process connects again
+   * Returns the rows of a statement. Sends it over the connection of this session, so that other work does not delay
+   * the answer.
+   * @throws {Error} when there is no connection, or when the statement fails; after a failure this process connects
+   *   again
    */
   async query<Row extends object>(sql: string): Promise<readonly Row[]> {
     const { client } = this;
@@ -205,7 +209,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }, RECONNECT_MS);
   }
 
-  /** Stops the process as a signal does, with exit code 1: other processes could not open secrets that it seals from now on. */
+  /**
+   * Stops the process as a signal does, with exit code 1, because other processes could not decrypt secrets that it
+   * encrypts from now on.
+   */
   private endProcess(error: unknown): void {
     this.logger.fatal(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

@@ -10,7 +10,7 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Number of attempts, one a second, after which the lease has ended by itself. */
+/** Maximum number of attempts, one per second. After them, the lease has ended by itself. */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
 
@@ -23,9 +23,9 @@ export interface HeldLease {
 }
 
 /**
- * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted before the
- * last commit. Without this, the work would wait for the end of the lease, because `AbandonedWork` releases only those of dead
- * processes.
+ * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted
+ * before the last commit. Otherwise this work would wait for the end of the lease, because `AbandonedWork` releases
+ * only leases of dead processes.
  */
 @Injectable()
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -49,7 +49,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     return this.database.queryValues<string>(claimSql(table), parameters);
   }
 
-  /** Writes a row with a lease in a transaction, and gives the lease back if the answer to the commit is lost. */
+  /** Writes a row with a lease in a transaction. If the answer to the commit is lost, returns the lease. */
   begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(
       lease,
@@ -58,14 +58,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     );
   }
 
-  /** Does work under a lease, and gives the lease back if it fails. */
+  /** Does work under a lease. If the work fails, returns the lease. */
   finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(lease, work, () => true);
   }
 
   /**
-   * Runs work, and gives the lease back after an error that leaves work to do. A process without a number keeps the
-   * lease: `AbandonedWork` releases it like the lease of a dead process.
+   * Runs work. Returns the lease after an error that leaves work to do. If this process has no number, the lease stays:
+   * `AbandonedWork` releases it like the lease of a dead process.
    */
   private async runUnderLease<Result>(
     lease: HeldLease,
@@ -82,9 +82,9 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Makes the work due again after a delay that doubles with each failed attempt, from 1 s to 150 s. Returns at once; the
-   * statement is repeated in the background until it succeeds, the lease has ended, or the process stops. Changes nothing if the
-   * work was done after all, or the row has another lease by now.
+   * Makes the work due again after a delay that doubles with each failed attempt, from 1 s to 150 s. Does not wait for
+   * the statement, which is repeated in the background until it succeeds, the lease has ended, or the process stops.
+   * Changes nothing if the work was done after all, or if the row has another lease by now.
    */
   private returnLease(lease: HeldLease, owner: number): void {
     const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));
@@ -95,7 +95,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.stopping = true;
   }
 
-  /** Waits for statements in flight. Other processes take over leases that were not returned once this process has ended. */
+  /**
+   * Waits for statements in flight. Once this process has ended, other processes take over the leases that were not
+   * returned.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
   }

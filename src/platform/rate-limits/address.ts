@@ -2,12 +2,13 @@ import ipaddr from 'ipaddr.js';
 
 const NETWORK_GROUPS = 4;
 
-/** An address as some proxies pass it on: `192.0.2.7:4711`, `[2001:db8::9]:4711`. */
+/** An address with a port, as some proxies pass it on: `192.0.2.7:4711`, `[2001:db8::9]:4711`. */
 const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+\.\d+\.\d+\.\d+):\d+)$/;
 
 /**
  * Returns the part of an address that is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address,
- * because one host can use all addresses of such a network. `unknown` for other texts, which a proxy may have passed on.
+ * because one host can use all addresses of such a network. Returns `unknown` for other texts, which a proxy may have
+ * passed on.
  */
 export function rateLimitAddress(address: string): string {
   const { six, four } = WITH_PORT.exec(address)?.groups ?? {};

@@ -4,11 +4,11 @@ import { ProblemError, rateLimited } from '../errors';
 import { rateLimitAddress } from './address';
 import type { RateLimits } from './rate-limits';
 
-/** Requests in a minute; 0: no limit. */
+/** Maximum number of requests per minute; 0: no limit. */
 interface ConfiguredLimits {
   /** Limit of each key, admin or token. */
   readonly perCaller: number;
-  /** Limit of each key for reported usage and consumption, which do not count towards `perCaller`. */
+  /** Limit of each key for requests that report or consume usage. These requests do not count towards `perCaller`. */
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
@@ -19,12 +19,15 @@ interface ConfiguredLimits {
 /** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Divisor of `perCaller` for customer tokens. Their limit is lower, because there are many: one for each browser. */
+/** Divisor of `perCaller` for customer tokens. Their limit is lower, because there is one token for each browser. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';
 
-/** Returns the limit that a policy sets for a caller: its own within the ceiling, or the configured one; 0: no limit. */
+/**
+ * Returns the limit of a caller under a policy: the key's own limit, up to its ceiling, or the configured limit. 0: no
+ * limit.
+ */
 function limitOf(
   policy: Policy,
   { kind, requestLimits }: Principal,
@@ -44,9 +47,9 @@ function limitOf(
 type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Returns middleware that identifies the caller with `identify`, and refuses callers above their limit for the minute.
- * The limit of an address does not apply to a valid credential, so that other callers at the same address cannot lock
- * its holder out.
+ * Returns middleware that identifies the caller with `identify`, and refuses a caller who is above the limit of the
+ * current minute. The limit of an address does not apply to requests with a valid credential, so that other callers at
+ * the same address cannot lock the holder of the credential out.
  */
 export function limitRequests(
   identify: LimitMiddleware,

@@ -9,7 +9,7 @@ import { RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
-/** Beyond this number, further callers of the minute are counted as one. */
+/** Maximum number of callers that are counted separately in a minute. Further callers are counted as one. */
 const MAX_BUCKETS = 50_000;
 const OTHERS = 'others';
 
@@ -24,14 +24,15 @@ export interface LimitStatus {
 interface Bucket {
   /** Requests of all processes at the last exchange. */
   shared: number;
-  /** Requests of this process since the last exchange. */
+  /** Requests that this process has not sent to the database yet. */
   unshared: number;
 }
 
 /**
- * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request waits for
- * the database. Between two exchanges each process counts only its own requests: `n` processes may admit up to `n - 1` seconds'
- * worth of requests beyond a limit. Without the database each process counts alone.
+ * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request
+ * waits for the database. Between two exchanges, each process sees only its own new requests, so `n` processes may
+ * admit up to `n - 1` seconds' worth of requests beyond a limit. While the database does not answer, each process
+ * counts alone.
  */
 @Injectable()
 export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
@@ -58,7 +59,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Counts a request and returns how many its caller has left. A refused request is not counted.
+   * Counts a request, and returns how many requests its caller has left. A refused request is not counted.
    * @param name policy and caller
    */
   take(name: string, perMinute: number): LimitStatus {
@@ -79,7 +80,10 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Exchanges the counts of this process with those of the others. Joins a running exchange, so that no count is sent twice. */
+  /**
+   * Exchanges the counts of this process with those of the other processes. If an exchange is running, waits for it
+   * instead, so that no count is sent twice.
+   */
   share(): Promise<void> {
     this.sharing ??= this.exchange().finally(() => {
       this.sharing = undefined;

@@ -2,17 +2,20 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
 /**
- * `in_use`: encrypts and decrypts. `retiring`: decrypts, while its texts are encrypted again with another key. `retired`: no
- * text is encrypted with it any more.
+ * `in_use`: encrypts and decrypts. `retiring`: only decrypts, while its texts are encrypted again with another key.
+ * `retired`: no text is encrypted with this key any more.
  */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
-/** A sample sealed with an encryption key of this database. A process that cannot open it has a wrong key. */
+/**
+ * An encryption key that was used in this database, with a sample that it has encrypted. A process that cannot decrypt
+ * the sample has a wrong key.
+ */
 @Entity('encryption_key_use')
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {
   @PrimaryColumn({ type: 'varchar', length: 32, collation: 'C' }) readonly keyId!: string;
-  /** Owner that the sealed text is bound to, needed to open it. */
+  /** Owner that the encrypted sample is bound to. Decryption needs it. */
   @Column({ type: 'text' }) readonly owner!: string;
   @Column({ type: 'text' }) readonly sealed!: string;
   @Column({ type: 'varchar', length: 20, default: 'in_use' }) readonly status!: KeyStatus;

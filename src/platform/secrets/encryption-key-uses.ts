@@ -21,7 +21,10 @@ const FIND = `
 const INSERT = `
   INSERT INTO encryption_key_use (key_id, owner, sealed, created_at) VALUES ($1, $2, $3, $4)`;
 
-/** Serialises two processes that start at once with different keys: the second one sees the row of the first. */
+/**
+ * Makes processes that start at the same time with different keys wait for each other, so that the second one sees the
+ * row of the first.
+ */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
 /**
@@ -43,9 +46,9 @@ export class EncryptionKeyUses {
   ) {}
 
   /**
-   * Allows a new key to be created only if this database has used none.
+   * Throws if this database has used an encryption key, because no new key may then be created.
    * @param path location of the new key
-   * @throws {ConfigurationError} when a key was used before, because a new one cannot open stored secrets
+   * @throws {ConfigurationError} when a key was used before, because a new key cannot decrypt stored secrets
    */
   async requireNone(path: string): Promise<void> {
     const [use] = await this.database.query<UseRow>(FIND);
@@ -57,8 +60,10 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Checks that the keys open everything sealed in this database, and records the sealing key.
-   * @throws {ConfigurationError} when a key is missing or has another value than before, or the sealing key was retired
+   * Checks that the keys of this process decrypt everything encrypted in this database, and records the key that it
+   * encrypts with.
+   * @throws {ConfigurationError} when a key is missing or has another value than before, or the encrypting key was
+   *   retired
    */
   async verify(box: SecretBox): Promise<void> {
     const uses = await this.database.query<UseRow>(FIND);
@@ -73,10 +78,10 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of the other keys: all keys that are neither `keyId` nor retired. After this, no process starts to
-   * encrypt with one of the other keys.
-   * @returns the ids of the other keys
-   * @throws {ConfigurationError} when a running process encrypts with one of the other keys
+   * Sets the status of all keys except `keyId` and the keys that are retired already. After this, no process starts to
+   * encrypt with one of them.
+   * @returns the ids of these keys
+   * @throws {ConfigurationError} when a running process encrypts with one of these keys
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, type EncryptionKey, parseEncryptionKeys } from '../config';
 
-/** The content has the form of `ENCRYPTION_KEYS`, so that it can be copied there. */
+/** Name of the file. Its content has the form of `ENCRYPTION_KEYS`, so that it can be copied into that setting. */
 const FILE_NAME = 'encryption-key';
 
 export interface KeyFile {
@@ -14,9 +14,9 @@ export interface KeyFile {
 }
 
 /**
- * Returns the key in the data directory, and creates it if there is none. All processes that use the directory get the
- * same key, even when they start at once.
- * @param allowNew called with the path before a key is created; prevents it by throwing
+ * Returns the encryption key in the data directory, and creates the key if there is none. All processes that use the
+ * directory get the same key, even when they start at the same time.
+ * @param allowNew called with the path before a key is created; throws if no key may be created
  * @throws {ConfigurationError} when the key can be neither read nor created
  */
 export async function keyFileIn(
@@ -81,7 +81,7 @@ async function make(directory: string, path: string): Promise<boolean> {
   }
 }
 
-/** The id is random, so that keys created in different places have different ids. */
+/** Returns a new key. Its id is random, so that keys created in different places have different ids. */
 function newKey(): string {
   return `${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`;
 }
@@ -96,7 +96,7 @@ async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** A new name survives a power failure only after its directory is flushed. */
+/** Flushes a directory. Only then does the name of a new file survive a power failure. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

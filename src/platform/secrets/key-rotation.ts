@@ -5,15 +5,15 @@ import { type SealedColumn, SealedColumns } from './sealed-columns';
 import { type SealedText, SealedTextsRepository } from './sealed-texts.repository';
 import { SealedTextError, SecretBox } from './secret-box';
 
-/** Most rows that one statement reads or changes. */
+/** Maximum number of rows that one statement reads or changes. */
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
-/** Longest wait for open transactions. A process that loses its session ends, but finishes its transactions. */
+/** Longest wait for open transactions, because a process that loses its session still finishes its transactions. */
 const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
 export interface RotatedColumn {
   readonly table: string;
-  /** Texts that were sealed again. */
+  /** Number of texts that were encrypted again. */
   readonly count: number;
 }
 
@@ -23,9 +23,9 @@ export interface Rotation {
 }
 
 /**
- * Encrypts stored secrets again with the first of the encryption keys, if they are encrypted with another one. Other
- * processes may run meanwhile, if they have all keys. After an interruption, start it again: it skips texts that are
- * done.
+ * Encrypts stored secrets again with the first of the encryption keys, if they are encrypted with another key. Other
+ * processes may run meanwhile, if they have all keys. An interrupted rotation can be started again: it skips texts that
+ * are done.
  */
 @Injectable()
 export class KeyRotation {
@@ -37,9 +37,9 @@ export class KeyRotation {
   ) {}
 
   /**
-   * @param report called for each column once all its texts are sealed again
-   * @throws {ConfigurationError} when a running process seals with another key, a text cannot be opened, or a transaction that may
-   *   have sealed a text with another key stays open
+   * @param report called for each column once all its texts are encrypted again
+   * @throws {ConfigurationError} when a running process encrypts with another key, a text cannot be decrypted, or a
+   *   transaction that may have encrypted a text with another key stays open
    */
   async run(report: (column: RotatedColumn) => void): Promise<Rotation> {
     const keyId = this.box.sealingKeyId;

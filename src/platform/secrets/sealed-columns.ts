@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
-/** A column with encrypted texts. It may also have clear texts, if none starts like an encrypted one. */
+/**
+ * A column with encrypted texts. The column may also have clear texts, if no clear text starts like an encrypted one.
+ */
 export interface SealedColumn {
   readonly table: string;
-  /** Column of the primary key, a text. */
+  /** Column of the primary key, whose type is a text type. */
   readonly key: string;
   readonly column: string;
   /** Returns the owner to which the text of the row with this key is bound. */

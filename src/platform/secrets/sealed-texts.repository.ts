@@ -11,7 +11,7 @@ export interface SealedText {
 interface SealedPage {
   /** Key of the last row that was read; null if there was no further row. */
   readonly lastKey: string | null;
-  /** Texts that are sealed with another key than the given one. */
+  /** Texts that are encrypted with another key than `keyId`. */
   readonly stale: readonly SealedText[];
 }
 
@@ -20,14 +20,14 @@ export class SealedTextsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Waits until the transactions that have written to a table have ended, at most `limitMs`.
-   * @returns false if one of them is still open
+   * Waits until the transactions that have written to a table have ended, but at most `limitMs`.
+   * @returns false if one of these transactions is still open
    */
   untilWritersEnd({ table }: SealedColumn, limitMs: number): Promise<boolean> {
     return untilWritersEnd(this.database, table, limitMs);
   }
 
-  /** Reads rows after a key, and returns their texts that are not sealed with the given encryption key. */
+  /** Reads the rows after a primary key, and returns their texts that are encrypted with another key than `keyId`. */
   async page(
     { table, key, column }: SealedColumn,
     {
@@ -49,7 +49,10 @@ export class SealedTextsRepository {
     return { lastKey: row?.last ?? null, stale: row?.stale ?? [] };
   }
 
-  /** Replaces texts, except those that have changed or gone since they were read. Returns how many were replaced. */
+  /**
+   * Replaces texts, except those that were changed or deleted since they were read. Returns the number of replaced
+   * texts.
+   */
   async replace(
     { table, key, column }: SealedColumn,
     changes: readonly { readonly former: SealedText; readonly sealed: string }[],

@@ -2,28 +2,28 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'n
 import type { EncryptionKey } from '../config';
 
 const CIPHER = 'aes-256-gcm';
-/** Nonce size of GCM. A random nonce practically never repeats under one key, up to 2^32 uses. */
+/** Size in bytes of a nonce of GCM. Random nonces practically never repeat within 2^32 uses of a key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 const SEALED = /^v1:([A-Za-z0-9_-]{1,32}):([A-Za-z0-9_-]+)$/;
 
-/** A sealed text cannot be opened. The message contains the reason and the key id, never the content. */
+/**
+ * A sealed (encrypted) text cannot be opened. The message contains the reason and the id of the key, never the content.
+ */
 export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
 }
 
 /**
- * Encrypts secrets for storage with AES-256-GCM, as `v1:<key id>:<base64url of nonce, ciphertext and tag>`. Each text
- * is bound to its owner, the id of its row, so that a copy in another row cannot be opened.
+ * Seals secrets for storage: encrypts them with AES-256-GCM, as `v1:<key id>:<base64url of nonce, ciphertext and tag>`.
+ * Each text is bound to an owner, usually the id of its row, so that a copy in another row cannot be opened.
  */
 export class SecretBox {
   private readonly secrets: ReadonlyMap<string, KeyObject>;
   private readonly sealingKey: EncryptionKey;
 
-  /**
-   * @param keys the first one seals, all of them open
-   */
+  /** @param keys the first key encrypts, all keys decrypt */
   constructor(keys: readonly EncryptionKey[]) {
     const [sealingKey] = keys;
     if (sealingKey === undefined) throw new Error('There is no encryption key.');
@@ -39,9 +39,7 @@ export class SecretBox {
     return this.secrets.has(id);
   }
 
-  /**
-   * @param owner what the text belongs to; required to open it
-   */
+  /** @param owner name that the text is bound to; `open` needs the same name */
   seal(text: string, owner: string): string {
     const { id, secret } = this.sealingKey;
     const nonce = randomBytes(NONCE_BYTES);

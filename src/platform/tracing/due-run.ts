@@ -1,14 +1,17 @@
-/** Most spans that a run holds back: more than any run has that finds nothing due. A run with more spans is exported. */
+/**
+ * Maximum number of spans that a run holds back. A run that finds nothing due has fewer spans. A run with more is
+ * exported.
+ */
 const MAX_HELD = 100;
 
 /**
- * A run of due work. Holds its spans back until the run has changed something, and drops them if it never does, because most runs
- * find nothing due.
+ * A run of due work. Holds its spans back until the run has changed something, and drops them if the run changes
+ * nothing, because most runs find nothing due.
  */
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /** Ends a span. Exports the span now, or once the run has changed something. */
+  /** Ends a span. Exports the span at once if the run has changed something, and otherwise when it does. */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();
@@ -19,7 +22,7 @@ export class DueRun {
     if (this.held.length > MAX_HELD) this.exportSpans();
   }
 
-  /** Exports the spans held so far, and later ones at once. */
+  /** Exports the spans held so far. From now on, each span is exported when it ends. */
   exportSpans(): void {
     for (const end of this.held ?? []) end();
     this.held = null;

@@ -22,8 +22,9 @@ const KINDS = {
 };
 
 /**
- * Switches tracing on. The packages are loaded here, so that a process without tracing does not pay for them. They read the
- * standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop others, and log failed exports.
+ * Switches tracing on. Loads the OpenTelemetry packages only here, so that a process without tracing does not load
+ * them. The packages read the standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop
+ * further ones, and log failed exports.
  * @returns a function that exports the last spans and switches tracing off
  */
 export async function startTracing(logger: Logger): Promise<() => Promise<void>> {

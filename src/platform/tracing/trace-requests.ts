@@ -2,7 +2,7 @@ import type { Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
 import { markFailed, isTracing, startSpan, traceIds, type TraceIds, within } from './tracing';
 
-/** Paths that machines poll every few seconds. */
+/** Paths that machines request every few seconds, and that are not traced. */
 const NOT_TRACED = /^\/(health|metrics)/;
 
 const spans = new WeakMap<Request, Span>();
@@ -13,7 +13,10 @@ export function traceIdsOf(request: Request): TraceIds {
   return span === undefined ? {} : traceIds(span);
 }
 
-/** Middleware that starts the span of each request, in the trace that the header `traceparent` names. Must be the first one. */
+/**
+ * Middleware that starts the span of each request, in the trace that the header `traceparent` names. It must be the
+ * first middleware.
+ */
 export function startRequestSpan(request: Request, response: Response, next: NextFunction): void {
   if (!isTracing()) {
     next();
@@ -33,7 +36,10 @@ export function startRequestSpan(request: Request, response: Response, next: Nex
   next();
 }
 
-/** Names the span by its route, because paths contain ids and requests are to be counted by name. */
+/**
+ * Ends the span, and names it by the route, because paths contain ids, and requests of one route are to be counted
+ * together.
+ */
 function endRequestSpan(span: Span, request: Request, response: Response): void {
   const { statusCode } = response;
   const route = (request.route as { readonly path?: unknown } | undefined)?.path;
@@ -48,9 +54,9 @@ function endRequestSpan(span: Span, request: Request, response: Response): void 
 }
 
 /**
- * Middleware that makes the span of a request the current span, so that the work of the request is traced under it. Must come
- * after the middleware that reads the body, because a body is read in callbacks outside the asynchronous context of the
- * request.
+ * Middleware that makes the span of a request the current span, so that the work of the request is traced under it. It
+ * must come after the middleware that reads the body, because body callbacks run outside the asynchronous context of
+ * the request.
  */
 export function enterRequestSpan(request: Request, response: Response, next: NextFunction): void {
   const span = spans.get(request);

@@ -8,7 +8,7 @@ export interface SpanOptions {
   /** `server` for a span that answers a request, `client` for one that sends a request. */
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
-  /** Begins a trace instead of continuing that of the current call. */
+  /** Begins a new trace instead of continuing the trace of the current call. */
   readonly isRoot?: true;
 }
 
@@ -28,7 +28,10 @@ const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
-/** Starts spans; null while tracing is off. All applications of the process share it, like the log. */
+/**
+ * Function that starts spans; null while tracing is off. All applications of the process share it, as they share the
+ * log.
+ */
 let start: StartSpan | null = null;
 
 /** Switches tracing on, or off with null. */
@@ -40,12 +43,12 @@ export function isTracing(): boolean {
   return start !== null;
 }
 
-/** Starts a span that the caller ends; null while tracing is off. */
+/** Starts a span, which the caller must end. Returns null while tracing is off. */
 export function startSpan(options: SpanOptions, parent: SpanParent): Span | null {
   return start === null ? null : start(options, parent);
 }
 
-/** Makes a span the current one for everything the callback starts. Returns a function that ends this scope. */
+/** Makes a span the current span for everything that the callback starts. Returns a function that ends this effect. */
 export function within(span: Span, callback: () => void): () => void {
   return current.start({ span, run: null }, callback);
 }
