@@ -155,8 +155,8 @@ async function addBacklog(client: Client): Promise<void> {
   const indexes = Array.from({ length: BACKLOG_EVENTS });
   await client.query(
     `WITH recorded AS (
-       INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
-       SELECT made.id, 'coupon.updated', made.object_id, 1, sample.data, now(), now()
+       INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
+       SELECT made.id, 'coupon.updated', made.object_id, 1, sample.data, now()
        FROM unnest($1::varchar[], $2::varchar[]) AS made (id, object_id),
          (SELECT data FROM event WHERE type = 'coupon.updated' LIMIT 1) AS sample
        RETURNING id, type, object_id, sequence, occurred_at)

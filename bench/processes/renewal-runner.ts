@@ -9,7 +9,6 @@ import type * as app from '../../src/app.module';
 import type * as due from '../../src/modules/billing/subscriptions/due-subscriptions';
 import type * as clock from '../../src/platform/clock';
 import type * as config from '../../src/platform/config';
-import type * as processes from '../../src/platform/processes';
 import { answerJobs } from '../support/channel';
 
 /** A worker of the compiled service that runs everything that is due at an instant, and reports time and memory. */
@@ -39,7 +38,6 @@ const { DueSubscriptions } = compiled(
 ) as typeof due;
 const { Clock } = compiled('./platform/clock') as typeof clock;
 const { Configuration } = compiled('./platform/config') as typeof config;
-const { PreviousRelease } = compiled('./platform/processes') as typeof processes;
 
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
@@ -74,17 +72,7 @@ async function start(databaseUrl: string): Promise<due.DueSubscriptions> {
     { logger: false },
   );
   context.get(Clock).now = () => now;
-  await endPreviousRelease(context.get(PreviousRelease));
   return context.get(DueSubscriptions);
-}
-
-/**
- * Ends the transition of two minutes after an upgrade, in which rows are stored in the form of the previous release, so
- * that short runs measure the rows of this release.
- */
-async function endPreviousRelease(release: processes.PreviousRelease): Promise<void> {
-  await release.searchOnce(0);
-  await release.searchOnce(Infinity);
 }
 
 async function profiled(job: RenewalJob, work: () => Promise<void>): Promise<void> {

@@ -168,9 +168,9 @@ const SUCCEEDED = `SELECT count(*)::int AS n FROM webhook_delivery WHERE status 
 /** Inserts events of new objects, the first event of each. */
 const RECORD_EVENTS = `
   WITH recorded AS (
-    INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+    INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
     SELECT 'evt_' || suffix, 'coupon.updated', 'coup_' || suffix, 1,
-      json_build_object('object', json_build_object('id', 'coup_' || suffix), 'previous', '{}'::json), now(), now()
+      json_build_object('object', json_build_object('id', 'coup_' || suffix), 'previous', '{}'::json), now()
     FROM generate_series(1, $2::integer) AS object,
       LATERAL (SELECT $1::text || lpad(object::text, 18, '0') AS suffix) AS named
     RETURNING id, type, object_id, sequence, occurred_at)

@@ -143,9 +143,9 @@ describe('the retention of events', () => {
     );
     const object = `${(month.getTime() - start) / 86_400_000}`;
     await engine.database.query(
-      `INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+      `INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
        SELECT id, 'customer.updated', 'cus_' || $2 || '_' || number, 1,
-         json_build_object('object', repeat('a customer ', 60), 'previous', '{}'), $3, $3
+         json_build_object('object', repeat('a customer ', 60), 'previous', '{}'), $3
        FROM unnest($1::text[]) WITH ORDINALITY AS recorded (id, number)`,
       [ids, object, month],
     );

@@ -1,13 +1,10 @@
-import { Client } from 'pg';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
-import { PreviousRelease, ProcessSession } from '../../src/platform/processes';
 import { EventRetention } from '../../src/platform/outbox/event-retention';
 import { sealAll } from '../support/audit-seals';
 import { createCustomer } from '../support/billing';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 
 interface EventBody {
   readonly id: string;
@@ -15,7 +12,7 @@ interface EventBody {
   readonly data: { readonly object: { readonly id: string } };
 }
 
-/** Stores all data with its events and changes, as the previous release does. */
+/** Stores all data with its events and changes, as releases before packs did. */
 const UNPACK = [
   `UPDATE event SET data = pack.data[pack_place], pack_id = NULL, pack_place = NULL
    FROM event_pack AS pack WHERE pack.id = pack_id`,
@@ -157,51 +154,6 @@ describe('events of one commit', () => {
     await Promise.all([retention.runDue(), retention.runDue(), retention.runDue()]);
     expect(await count('event')).toBe(0);
     expect(await count('event_pack')).toBe(0);
-  });
-
-  it('are stored alone while a process of the previous release runs', async () => {
-    const former = new Client({ connectionString: engine.databaseUrl });
-    await former.connect();
-    try {
-      await former.query('SELECT pg_advisory_lock(720575, 999999)');
-      const beside = await startTestApp({ databaseUrl: engine.databaseUrl });
-      try {
-        const release = beside.app.get(PreviousRelease);
-        await release.searchOnce(0);
-        expect(release.hasEnded).toBe(false);
-        const customer = await createCustomer(beside);
-        await beside.http
-          .post('/v1/subscriptions')
-          .send({ customer_id: customer, plan_id: planId })
-          .expect(201);
-        expect(await packedEvents()).toBe(0);
-        await former.query('SELECT pg_advisory_unlock(720575, 999999)');
-        await release.searchOnce(130_000);
-        expect(release.hasEnded).toBe(false);
-
-        // After a lost session, it cannot be known what ran meanwhile.
-        const session = beside.app.get(ProcessSession);
-        const { number } = session;
-        await former.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid <> pg_backend_pid()`,
-          [number],
-        );
-        await until(
-          'the process has another session',
-          () => session.number !== null && session.number !== number,
-        );
-        await release.searchOnce(260_000);
-        expect(release.hasEnded).toBe(false);
-        await release.searchOnce(300_000);
-        expect(release.hasEnded).toBe(false);
-        await release.searchOnce(381_000);
-        expect(release.hasEnded).toBe(true);
-      } finally {
-        await beside.close();
-      }
-    } finally {
-      await former.end();
-    }
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import { Client } from 'pg';
-import { PreviousRelease } from '../../src/platform/processes';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
@@ -268,30 +267,6 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     const renewal = (await story.invoices()).at(-1);
     expect([200, 1_000]).toContain((await balanceOf(story))[0] + ('amount' in made ? 1_000 : 0));
     expect(renewal?.credit_applied).toBe('amount' in made ? 0 : 800);
-  });
-
-  it('is asked for again while a process of the previous release may run, if it needs the balance', async () => {
-    const story = await begin();
-    const invoice = await bill(story, 3_000);
-    const payment = await pay(story, invoice.id, 3_000);
-    await credit(invoice, 1_000);
-    const beside = await startTestApp({ databaseUrl: engine.databaseUrl });
-    const body = { amount: 2_500, idempotencyKey: `upgrade-${payment}` };
-    const path = `/v1/refunds/payment/${payment}`;
-    try {
-      expect(beside.app.get(PreviousRelease).hasEnded).toBe(false);
-      const later = await beside.http.post(path).send(body);
-      expect(later.body).toMatchObject({ status: 503, code: 'service_unavailable' });
-      expect(later.headers['retry-after']).toBeDefined();
-      const exceeding = await beside.http.post(path).send({ amount: 3_001 });
-      expect(exceeding.body).toMatchObject(exceeds(3_000));
-    } finally {
-      await beside.close();
-    }
-    expect(await balanceOf(story)).toEqual([1_000, 0]);
-    const made = await engine.http.post(path).send(body);
-    expect(made.body).toMatchObject({ status: 'succeeded', amount: 2_500 });
-    expect(await balanceOf(story)).toEqual([500, 0]);
   });
 
   it('is purged with the test clock of its customer', async () => {

@@ -182,9 +182,9 @@ describe('many webhook deliveries are retried together', () => {
     await failTwo();
     await engine.database.query(`
       WITH made AS (
-        INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+        INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
         SELECT 'evt_01000000000000000000' || to_char(number, 'FM000000'), type, object_id, sequence + number, data,
-          occurred_at, occurred_at
+          occurred_at
         FROM generate_series(1, 1000) AS number, (SELECT * FROM event WHERE type = 'coupon.created' LIMIT 1) AS event
         RETURNING *)
       INSERT INTO webhook_delivery (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, created_at, updated_at)

@@ -6,11 +6,11 @@ const TO = '2026-02-01T00:00:00.000Z';
 
 /** Inserts events one second apart, one in `$2` of which is `refund.succeeded`. */
 const RECORD_EVENTS = `
-  INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
   SELECT 'evt_replayed' || lpad(place::text, 10, '0'),
     CASE WHEN place % $2 = 0 THEN 'refund.succeeded' ELSE 'coupon.updated' END,
     'ref_replayed' || lpad(place::text, 10, '0'), 1, '{"object":{},"previous":{}}',
-    '2026-01-01T00:00:00Z'::timestamptz + place * interval '1 second', now()
+    '2026-01-01T00:00:00Z'::timestamptz + place * interval '1 second'
   FROM generate_series(1, $1::integer) AS place`;
 
 interface Replay {

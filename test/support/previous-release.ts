@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../..');
 
 /** Commit to use if the repository has no release tag. Update it at each release. */
-const RECORDED = '9dabb58d2ab4785675de01932082c9c9a1774e78';
+const RECORDED = '14a66b1e6440f9c7f45ee074863a89c4f99b5ea5';
 
 /** Source code of the previous release. It runs with the packages of this one. */
 export interface PreviousRelease {

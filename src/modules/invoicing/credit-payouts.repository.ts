@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
-import { serviceUnavailable } from '../../platform/errors';
-import { PreviousRelease } from '../../platform/processes';
 
 /**
  * Locks the credit that came from a payment, and available credit of the customer from credit notes and negative invoices. Leaves
@@ -49,9 +47,6 @@ const BY_PAYMENT = `
     coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
   FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
 
-const UPGRADING =
-  'Processes of the previous release may still run. Refund the credit of the customer in two minutes.';
-
 /** Credit from credit notes and negative invoices that refunds of a payment paid out or have reserved, in minor units. */
 export interface PaidOut {
   /** Reserved by pending refunds. */
@@ -74,10 +69,7 @@ export interface RefundedPayment {
 /** Reserves and pays out credit from credit notes and negative invoices for refunds. */
 @Injectable()
 export class CreditPayoutsRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly previousRelease: PreviousRelease,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
@@ -99,16 +91,11 @@ export class CreditPayoutsRepository {
       .map((row) => ({ id: row.id, remaining: BigInt(row.remaining) }));
   }
 
-  /**
-   * Reserves parts of locked credits for a refund.
-   * @throws {ProblemError} `service_unavailable` while processes of the previous release may run. Such a process would
-   *   complete the refund without moving the credit.
-   */
+  /** Reserves parts of locked credits for a refund. */
   async reserve(
     refund: { readonly refundId: string; readonly paymentId: string },
     parts: readonly AvailableCredit[],
   ): Promise<void> {
-    if (!this.previousRelease.hasEnded) throw serviceUnavailable(UPGRADING);
     await this.database.query(RESERVE, [
       refund.refundId,
       refund.paymentId,

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { toJson } from '../../core/exact-json';
 import { Database } from '../../platform/database';
-import { PreviousRelease } from '../../platform/processes';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
@@ -31,19 +30,13 @@ export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'snapshots' | 'snapsh
 /** Stores the seller and buyer snapshots of invoices once for each customer, and again when one of the two has changed. */
 @Injectable()
 export class InvoiceSnapshotsRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly previousRelease: PreviousRelease,
-  ) {}
+  constructor(private readonly database: Database) {}
 
-  /**
-   * Stores snapshots, and returns the rows to store for the invoices. While processes of the previous release may run, the rows
-   * contain the snapshots, because those processes read snapshots only from the rows of invoices.
-   */
+  /** Stores snapshots, and returns the rows to store for the invoices. */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();
     const finalized = invoices.filter(({ snapshots }) => snapshots !== null);
-    if (!this.previousRelease.hasEnded || finalized.length === 0) {
+    if (finalized.length === 0) {
       return invoices.map((invoice) => ({ ...invoice, snapshotId: null }));
     }
     const rows = await this.database.query<{ id: string }>(STORE, [

@@ -8,7 +8,6 @@ import {
   type PageRequest,
   Reports,
 } from '../../platform/database';
-import { PreviousRelease } from '../../platform/processes';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
@@ -29,8 +28,8 @@ const ADD_CREDITED = `
  * Releases the revenue of lines billed in advance that end in the closed period. If the items end with the period, also
  * releases lines that end later. Lines that ended before the period were released with an earlier period, or when they
  * were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up each line in
- * `released_line`, because a join may read the whole table. While `$6` is false, sets `is_released` instead, because
- * processes of the previous release may run, and they read only that column.
+ * `released_line`, because a join may read the whole table. `is_released` is true for lines that were released when they
+ * were stored, or by a former release of this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -44,10 +43,7 @@ const RELEASE = `
       AND (SELECT true FROM released_line WHERE line_id = line.id) IS NULL
       AND (over.ends_items OR line.period_end_at <= over.end_at)
     FOR NO KEY UPDATE OF line),
-  marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned WHERE $6),
-  updated AS (
-    UPDATE invoice_line SET is_released = true
-    WHERE NOT $6 AND id = ANY (ARRAY(SELECT id FROM earned)))
+  marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned)
   SELECT subscription_id, sum(net)::text AS net FROM earned GROUP BY subscription_id`;
 
 const TAKE_NUMBERS = `
@@ -60,7 +56,6 @@ export class InvoicesRepository {
   constructor(
     private readonly database: Database,
     private readonly reports: Reports,
-    private readonly previousRelease: PreviousRelease,
     private readonly traces: SharedTracesRepository,
     private readonly snapshots: InvoiceSnapshotsRepository,
   ) {}
@@ -184,7 +179,6 @@ export class InvoicesRepository {
       items.map(({ startAt }) => startAt),
       items.map(({ endAt }) => endAt),
       items.map(({ endsItems }) => endsItems),
-      this.previousRelease.hasEnded,
     ]);
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { toJson } from '../../core/exact-json';
 import { Database } from '../../platform/database';
-import { PreviousRelease } from '../../platform/processes';
 import type { InvoiceLine } from './domain/invoice';
 import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
@@ -32,20 +31,11 @@ export interface LineToStore {
 /** Stores each shared part of traces once. */
 @Injectable()
 export class SharedTracesRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly previousRelease: PreviousRelease,
-  ) {}
+  constructor(private readonly database: Database) {}
 
-  /**
-   * Stores the shared parts of traces. Returns the trace columns of each line. While processes of the previous release
-   * may run, the columns contain whole traces, because those processes cannot read shared parts.
-   */
+  /** Stores the shared parts of traces. Returns the trace columns of each line. */
   async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
     this.database.requireTransaction();
-    if (!this.previousRelease.hasEnded) {
-      return lines.map((line) => ({ line, stored: { trace: line.trace, sharedTraceId: null } }));
-    }
     const parts = lines.map((line) => {
       const { shared, own } = splitTrace(line.trace);
       return { line, own, shared: shared === null ? null : JSON.stringify(toJson(shared)) };

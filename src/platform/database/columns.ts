@@ -30,7 +30,9 @@ function withForeignKey(column: PropertyDecorator, options: ReferenceOptions): P
 }
 
 /** Column for an instant with a precision of milliseconds, as the API shows it. */
-export function InstantColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
+export function InstantColumn(
+  options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
+): PropertyDecorator {
   return Column({ type: 'timestamptz', precision: 3, ...options });
 }
 

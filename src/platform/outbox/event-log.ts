@@ -56,10 +56,7 @@ const HEAD = 'id, type, object_id, sequence, occurred_at';
  * is the present, because the time of an event on a test clock does not tell how long the event has waited.
  */
 export const UNDISPATCHED: WaitingRows = {
-  table: `(
-    (SELECT event_id FROM event_dispatch LIMIT 10000)
-    UNION ALL
-    (SELECT id FROM event WHERE dispatched_at IS NULL LIMIT 10000)) AS undispatched`,
+  table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
   dueAt: 'now()',
 };
 
@@ -69,12 +66,6 @@ const TAKE_UNDISPATCHED = `
   RETURNING event_id AS id, type, object_id, sequence, occurred_at`;
 
 const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
-
-/** Takes events off the queue that the previous release recorded. That release does not write `event_dispatch`. */
-const TAKE_MARKED = `
-  UPDATE event SET dispatched_at = $2 WHERE id = ANY (ARRAY(
-    SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
-  RETURNING ${HEAD}`;
 
 const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`, order: '' };
 
@@ -88,8 +79,7 @@ const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, 
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
 const DELETABLE = `
-  dispatched_at IS NOT NULL
-  AND NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
+  NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
   AND NOT EXISTS (
     SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
 
@@ -151,13 +141,9 @@ export class EventLog {
    * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
    * deliveries: if that transaction is rolled back, the events stay in the queue.
    */
-  async takeUndispatched(limit: number, now: Date): Promise<readonly EventHead[]> {
+  async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    const rows = [...(await this.database.query<EventHeadRow>(TAKE_UNDISPATCHED, [limit]))];
-    if (rows.length < limit) {
-      const left = limit - rows.length;
-      rows.push(...(await this.database.query<EventHeadRow>(TAKE_MARKED, [left, now])));
-    }
+    const rows = await this.database.query<EventHeadRow>(TAKE_UNDISPATCHED, [limit]);
     return rows.map(toHead).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 

@@ -31,11 +31,8 @@ export class EventEntity {
   /** Id of the principal that caused the event, or `worker`. Null for events of former versions, which did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
-  /**
-   * Null for events of the previous release for which no deliveries were created yet. Such events of this release are
-   * in `event_dispatch`.
-   */
-  @InstantColumn({ nullable: true }) readonly dispatchedAt!: Date | null;
+  /** Used only by the previous release. The next release drops this column and its two indexes. */
+  @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
   /** Pack that holds the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
   /** Position in the pack, from 1. Null for an event that is stored alone. */

@@ -6,7 +6,6 @@ import { auditedFields, auditSql, AuditTrail } from '../audit';
 import { Database, Instants, Integers, listOfAnyLength, Texts, untilWritersEnd } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
-import { PreviousRelease } from '../processes';
 import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
@@ -63,12 +62,12 @@ const INSERT = `
   ${auditSql(12, 'SELECT type AS action, object_id, fields AS changes, pack, place FROM added')},
   recorded AS (
     INSERT INTO event
-      (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at, pack_id, pack_place)
+      (id, type, object_id, sequence, data, occurred_at, actor, pack_id, pack_place)
     SELECT added.id, type, object_id,
       coalesce(greatest(
         (SELECT max(sequence) FROM event WHERE event.object_id = added.object_id),
         (SELECT sequence FROM event_sequence WHERE event_sequence.object_id = added.object_id)), 0) + added.number,
-      coalesce(indexed, added.data), occurred_at, $11::varchar, occurred_at, pack.id, place
+      coalesce(indexed, added.data), occurred_at, $11::varchar, pack.id, place
     FROM added LEFT JOIN pack ON pack.number = added.pack
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
@@ -84,7 +83,6 @@ export class Outbox {
     private readonly database: Database,
     private readonly signals: Signals,
     private readonly audit: AuditTrail,
-    private readonly previousRelease: PreviousRelease,
   ) {}
 
   /**
@@ -105,7 +103,7 @@ export class Outbox {
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
-    const records = this.recordsOf(changes);
+    const records = packed(numbered(changes));
     const rows = await this.database.queryPrepared<{ id: string; sequence: number }>(
       this.statementName(records.length),
       INSERT,
@@ -128,15 +126,6 @@ export class Outbox {
    */
   async waitForUncommittedEvents(): Promise<void> {
     await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
-  }
-
-  /**
-   * Returns the events to insert. Packs them only once no process of the previous release can run any more, because
-   * such a process could not read packs.
-   */
-  private recordsOf(changes: readonly EventRecord[]): readonly InsertedEvent[] {
-    const records = numbered(changes);
-    return this.previousRelease.hasEnded ? packed(records) : records;
   }
 
   /**

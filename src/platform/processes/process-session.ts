@@ -16,19 +16,6 @@ const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
-/** Lock that every process of this release shares, and that the previous release does not take. */
-const RELEASE_LOCK = '720577, 1';
-
-/** SQL that returns true if a process has an advisory lock on a number but not the lock of this release. */
-const FORMER_PROCESSES = `
-  WITH held AS (
-    SELECT pid, classid, objid FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
-  SELECT EXISTS (
-    SELECT FROM held WHERE classid = ${PROCESS_LOCK_CLASS}
-      AND pid NOT IN (SELECT pid FROM held WHERE (classid, objid) = (${RELEASE_LOCK}))) AS running`;
-
 /**
  * SQL that takes the lock by which the rotation of encryption keys detects the key with which this process encrypts.
  */
@@ -128,15 +115,6 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /**
-   * Returns true if a process of the previous release has a session.
-   * @throws {Error} when there is no connection
-   */
-  async hasFormerProcesses(): Promise<boolean> {
-    const [row] = await this.query<{ running: boolean }>(FORMER_PROCESSES);
-    return row?.running === true;
-  }
-
   /** @throws {ConfigurationError} when the encryption key of this process was retired */
   private async connect(): Promise<void> {
     let client: Client | null = null;
@@ -153,7 +131,6 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       opened.on('end', () => {
         recordEnd(new Error('The connection ended.'));
       });
-      await opened.query(`SELECT pg_advisory_lock_shared(${RELEASE_LOCK})`);
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
       // Before this process had the lock, the rotation of encryption keys may have retired its key.

@@ -38,9 +38,9 @@ export class EventDispatcher implements OnModuleInit {
   /** Dispatches a batch of the oldest events. Returns true if more events may be waiting. */
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
-      const now = this.clock.now();
-      const events = await this.events.takeUndispatched(BATCH_SIZE, now);
+      const events = await this.events.takeUndispatched(BATCH_SIZE);
       if (events.length === 0) return { dispatched: 0, made: 0 };
+      const now = this.clock.now();
       const receivers = await this.receivers.listActive();
       const deliveries = events.flatMap((event) =>
         receivers

@@ -16,8 +16,6 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
  * - No tables are joined, because a join could read the whole queue.
  * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
  *   each head.
- * - Events that the previous release recorded are in `event`. Their condition is that of
- *   `event_undispatched_object_index`. Events of this release are in `event_dispatch`.
  */
 const CLAIM = `
   WITH oldest AS MATERIALIZED (
@@ -27,15 +25,10 @@ const CLAIM = `
   ), due AS MATERIALIZED (
     SELECT oldest.object_id, oldest.delivery_id FROM oldest
     WHERE (
-      SELECT true FROM event
-      WHERE event.object_id = oldest.object_id AND event.sequence < oldest.sequence
-        AND COALESCE(event.dispatched_at, 'infinity') = 'infinity'
+      SELECT true FROM event_dispatch AS queued
+      WHERE hashtext(queued.object_id) = hashtext(oldest.object_id) AND queued.sequence < oldest.sequence
+        AND queued.object_id = oldest.object_id
       LIMIT 1) IS NULL
-      AND (
-        SELECT true FROM event_dispatch AS queued
-        WHERE hashtext(queued.object_id) = hashtext(oldest.object_id) AND queued.sequence < oldest.sequence
-          AND queued.object_id = oldest.object_id
-        LIMIT 1) IS NULL
     ORDER BY oldest.due_at LIMIT $4
   ), taken AS (
     UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
