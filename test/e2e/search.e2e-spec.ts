@@ -171,6 +171,12 @@ describe('a search', () => {
     expect((await search('cus_7', '&types=meter')).map((one) => one.id)).toEqual([meter]);
   });
 
+  it('finds a customer once whose external id is its own id', async () => {
+    const id = await createCustomer(engine, { name: 'Mirrored' });
+    await engine.http.patch(`/v1/customers/${id}`).send({ external_id: id }).expect(200);
+    expect((await search(id)).map((one) => one.id)).toEqual([id]);
+  });
+
   it('leaves out deleted customers and types that were not asked for', async () => {
     const id = await createCustomer(engine, { name: 'Vanished' });
     expect(await titles('vanished', '&types=invoice,plan')).toEqual([]);

@@ -31,12 +31,13 @@ export class SearchService {
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
     if (query.kind === 'words')
       return this.repository.byWords(searched, query, namesCustomers, limit);
-    const named = { text: query.start, parts: [] };
-    const exact = await this.repository.byWords(searched, named, namesCustomers, limit);
+    const exactText = { text: query.start, parts: [] };
+    const exact = await this.repository.byWords(searched, exactText, namesCustomers, limit);
     if (!searched.includes(query.type)) return exact;
     const hidden = hiddenResources(scopes);
     const shown = { namesCustomers, hidden };
     const byId = await this.repository.byId(query.type, query.start, shown, limit);
-    return [...exact, ...byId].slice(0, limit);
+    const named = new Set(exact.map(({ id }) => id));
+    return [...exact, ...byId.filter(({ id }) => !named.has(id))].slice(0, limit);
   }
 }

@@ -70,10 +70,12 @@ export function actAsCaller(
       return;
     }
     const end = calls.start({ principal: principalOf(request), request }, next);
-    response.once('close', () => {
+    const endLater = (): void => {
       // Work continues after its client has disconnected, and no event reports its end.
       if (response.writableFinished) end();
       else setTimeout(end, MAX_WORK_AFTER_DISCONNECT_MS).unref();
-    });
+    };
+    if (response.closed) endLater();
+    else response.once('close', endLater);
   };
 }
