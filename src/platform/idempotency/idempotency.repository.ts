@@ -84,12 +84,11 @@ export class IdempotencyRepository {
   }
 
   /**
-   * Stores the answer for the key that was claimed for this resource. Returns false if no key was claimed for it, or if
-   * the key has an answer already.
+   * Stores the answer for the key that was claimed for this resource, and returns the key. Returns null if no key was
+   * claimed for the resource, or if the key has an answer already.
    */
-  async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
-    const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
-    return rows.length > 0;
+  completeResource(resourceId: string, answer: Answer): Promise<string | null> {
+    return this.database.queryValue<string>(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
   }
 
   async removeExpired(now: Date, limit: number): Promise<number> {

@@ -37,12 +37,20 @@ export interface KeyedWork {
   readonly answerTo: (error: unknown) => Answer | null;
 }
 
+/** A request with a key, while its work runs. */
+interface AnsweredCall {
+  readonly request: KeyedRequest;
+  claimed: boolean;
+  /** Answer that the work stored under the key; null until then. */
+  stored: Answer | null;
+}
+
 /** Gives repeated requests with the same key one effect and one answer, stored for 30 days. */
 @Injectable()
 export class Idempotency {
   /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
   maxWaitForFirstRequestMs = 5_000;
-  private readonly answering = new CallScope<{ request: KeyedRequest; claimed: boolean }>();
+  private readonly answering = new CallScope<AnsweredCall>();
 
   constructor(
     private readonly database: Database,
@@ -68,11 +76,12 @@ export class Idempotency {
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
-      const current = { request, claimed: false };
+      const current: AnsweredCall = { request, claimed: false, stored: null };
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
-      if (!current.claimed) await this.claimAndStore(request, answer);
+      if (!current.claimed) return this.claimAndStore(request, answer);
+      if (current.stored !== null) return current.stored;
       // Another process, or a notification from the gateway, may have stored an answer first.
-      const known = current.claimed ? await this.find(request) : null;
+      const known = await this.find(request);
       return isAnswered(known) ? known.answer : answer;
     });
   }
@@ -104,7 +113,12 @@ export class Idempotency {
   /** Stores the answer about a resource, if a key was claimed for it. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
-    await this.repository.completeResource(resourceId, answer);
+    const key = await this.repository.completeResource(resourceId, answer);
+    const { current } = this.answering;
+    if (current?.request.key !== key) return;
+    this.database.afterCommit(() => {
+      current.stored = answer;
+    });
   }
 
   /** Deletes up to `limit` expired keys and returns their number. */
