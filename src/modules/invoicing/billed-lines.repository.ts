@@ -13,9 +13,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant. Leaves out charges that a credit line of
- * another invoice credits. Their true-ups are found, because credit lines refer to charges only. Sorts by id, so that
- * two transactions that lock the same lines do not deadlock.
+ * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
+ * line, but keeps the true-ups of such charges, because credit lines refer to charges only. Sorts by id, so that two
+ * transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -94,8 +94,8 @@ const DISCOUNTED = `
 
 /**
  * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
- * `is_used` is true if an invoice applied the coupon without a limit, or if a usage correction was the first use of the
- * coupon. A discount that was limited to returned discounts is not a use.
+ * `is_used` is true if an invoice discounted its own charges without the limit `mostMinor`, or if a usage correction
+ * was the first use of the coupon. A discount with that limit only uses returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -123,7 +123,10 @@ export interface TakenDiscount {
   readonly isFirstUsedByCorrection: boolean;
 }
 
-/** Reads lines and discounts of earlier invoices, to credit, correct or continue them on a later invoice. */
+/**
+ * Reads the lines and discounts of earlier invoices that a later invoice needs for its credits, corrections and
+ * discounts.
+ */
 @Injectable()
 export class BilledLinesRepository {
   constructor(
@@ -200,7 +203,10 @@ export class BilledLinesRepository {
     return this.invoices.findLines(ids);
   }
 
-  /** Returns the discount of each redemption in each of these billing periods. Only invoices in effect count. */
+  /**
+   * Returns, for each redemption and each of these billing periods, the discounts on invoices in effect, less returned
+   * ones.
+   */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
   ): Promise<readonly TakenDiscount[]> {

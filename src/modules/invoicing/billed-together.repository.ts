@@ -15,8 +15,8 @@ const BILLED_ELSEWHERE = `
   GROUP BY line.id`;
 
 /**
- * True if an invoice finalized at `$2` or later took back usage that one of the lines `$1` billed. Void invoices do not count: if
- * one is regenerated, its corrections are calculated again.
+ * True if an invoice finalized at `$2` or later took back usage that one of the lines `$1` billed. Ignores void
+ * invoices: when a void invoice is regenerated, its corrections are calculated again.
  */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line

@@ -48,8 +48,8 @@ export class BillingContextService {
 
   /**
    * Locks the usage streams and the credit of customers until the caller's transaction ends. Call it before making
-   * several invoices in one commit. After the first invoice number, the transaction must not wait for locks of a
-   * transaction that needs a number.
+   * several invoices in one commit: once a transaction has taken an invoice number, it must not wait for a lock,
+   * because the holder of the lock may be waiting for a number.
    */
   async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
     await this.usage.blockNewUsage(customerIds);

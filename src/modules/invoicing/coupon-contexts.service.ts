@@ -18,8 +18,8 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
   /** Redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is regenerated. */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices, because
-   * later periods may be billed already: coupons are then left out if they would discount more than their months.
+   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices. Later
+   * periods may already be billed then, so a coupon is left out if it would discount more than its months.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */

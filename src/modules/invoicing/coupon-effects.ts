@@ -3,8 +3,8 @@ import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import type { InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns for each coupon of an invoice: its discount, the returned discount, the unused amount, and the end of its
- * months.
+ * Returns, for each coupon of an invoice, its discount, the discount returned to it, its unused amount and the end of
+ * its months.
  */
 export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({

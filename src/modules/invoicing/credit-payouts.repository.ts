@@ -105,16 +105,16 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the amount. Also locks
-   * the credit that came from the payment.
+   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the
+   * refunded amount. Also locks the credit that came from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);
   }
 
   /**
-   * Makes the credit of a refund available again, because the refund failed or a bank returned it. Returns the amount. Also locks
-   * the credit that came from the payment.
+   * Makes the credit of a refund available again, because the refund failed or a bank returned it. Returns the
+   * released amount. Also locks the credit that came from the payment.
    */
   release(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(RELEASE, refundId, paymentId);

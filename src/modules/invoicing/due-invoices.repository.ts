@@ -123,7 +123,7 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks invoices that are due, not paid and not yet reported as overdue, until the transaction ends. Skips locked
+   * Locks invoices whose due date has come and that match {@link UNPAID}, until the transaction ends. Skips locked
    * invoices.
    */
   lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {

@@ -110,7 +110,10 @@ export class FirstBillsService {
     });
   }
 
-  /** Returns the usage lines and true-ups of each bill and of all lines of its invoice, by {@link usagePeriodKey}. */
+  /**
+   * Returns the billing history of the usage of these bills, and of all items and periods on their invoices, by {@link
+   * usagePeriodKey}.
+   */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
       counted.request,

@@ -56,8 +56,8 @@ export class InvoiceCollectionService {
 
   /**
    * Stops automatic charges of locked open invoices. A payment by request or another payment method can start them
-   * again. Records `invoice.updated`, except for invoices that become overdue at the same time: that has an event of its
-   * own.
+   * again. Records `invoice.updated`, except for invoices that become overdue at the same time, because overdue
+   * invoices have an event of their own.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(

@@ -60,9 +60,8 @@ export class LowerOpenInvoicesService {
 
   /**
    * Returns a function that gives the amount that a subscription owes on earlier invoices. The credit of a negative
-   * invoice pays this amount first; only the rest is left for other new invoices of the customer. So the amounts matter
-   * only for customers with several of these requests. For other subscriptions they are not read, and the function
-   * returns 0.
+   * invoice pays this amount first, and other new invoices of the customer use only the rest. So the amount is read
+   * only for customers with several of these requests. For others, the function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

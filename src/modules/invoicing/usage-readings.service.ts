@@ -42,7 +42,8 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: blocks new events of the same customers and event names until the transaction ends
+   * @param holds true: blocks new events of the same customers and event names until the transaction ends. If a
+   *   request has `lateUsage` `closed`, blocks all new events of the customers
    */
   async loadAll(
     requests: readonly UsageOf[],
@@ -220,7 +221,7 @@ function usageToReadByRequest(
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
-/** Returns the share of a part in its full period. A weighted sum is an average over the full period, so the parts add up. */
+/** Returns the share of a part in its full period. A weighted sum is an average, so each part counts with its share. */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
   return rational(lengthMs(part), lengthMs(full));

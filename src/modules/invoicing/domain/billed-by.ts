@@ -11,7 +11,7 @@ export interface BillCoupon {
   readonly redemptionId: string;
   /** True if the coupon discounted the bill. */
   readonly isUsed: boolean;
-  /** True if the bill limited the discount of a percentage: `mostMinor` of its `InvoiceCoupon` is not null. */
+  /** True if the coupon is a percentage whose discount was limited: `mostMinor` of the `InvoiceCoupon` is not null. */
   readonly isLimited: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface BillCoupon {
 export interface BillTerms {
   /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;
-  /** Start of the invoice period of the bill. */
+  /** Start of the period of the billing invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
@@ -36,7 +36,7 @@ export interface BilledByCoupon
 
 /** Terms of the bill that usage is added to, as a trace stores them. */
 export interface BilledBy {
-  /** Start of the invoice period of that bill. */
+  /** Start of the period of the billing invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */

@@ -5,7 +5,7 @@ import type { InvoiceLine } from './invoice';
  * corrects. Void invoices do not count.
  */
 export interface BilledElsewhere {
-  /** Net amounts, without tax, less their credits. */
+  /** Net amounts, without tax, less credit notes. */
   readonly netMinor: bigint;
   /** Amounts less discounts and credits. */
   readonly heldMinor: bigint;

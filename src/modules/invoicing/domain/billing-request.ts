@@ -7,7 +7,10 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 /** The billing periods of subscriptions, by subscription id. */
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
-/** Refunds and late usage that limit or cause credits of earlier invoices. Absent fields: no refunds, no late usage. */
+/**
+ * Refunds, which limit credits of earlier invoices, and late usage, which may cause such credits. An absent field
+ * means none.
+ */
 export interface GivenBackTerms {
   /** Refunded amounts of the invoices that credits and usage corrections reduce, read while their payments are locked. */
   readonly refunded?: RefundedOf;

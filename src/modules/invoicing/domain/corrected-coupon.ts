@@ -1,7 +1,7 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon for usage corrections of an invoice, which belongs to one billing period. */
+/** State of a coupon for the usage corrections of one earlier invoice. The invoice belongs to one billing period. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;
@@ -9,11 +9,11 @@ export interface CorrectedCoupon extends CouponContext {
   readonly periodStartAt: Date | null;
   /** For `repeating`: end of the coupon's months if they begin with this billing period. */
   readonly ownEndsAt: Date | null;
-  /** For `repeating`: start of the last billing period that it discounted on invoices in effect. */
+  /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect. */
   readonly lastAt: Date | null;
   /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
   readonly isDiscounted: boolean;
-  /** True if a usage correction, not a bill, was the first use of such a percentage in this billing period. */
+  /** True if the first use of the coupon in this billing period was a usage correction, and not a bill. */
   readonly isFirstUsedByCorrection: boolean;
 }
 

@@ -85,7 +85,10 @@ export function correctionTerms({
   };
 }
 
-/** Returns the coupons of a bill that apply to the price of a request, with a `restMinor` of 0. {@link CouponsLeft} sets it. */
+/**
+ * Returns the coupons of a bill that apply to the price of a request. `restMinor` is 0 until {@link CouponsLeft} sets
+ * it.
+ */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
   bill: FirstBill,

@@ -65,7 +65,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credits available for the next invoice: the given ones less the amounts used, and the added one. */
+/** Returns the credits available for the next invoice: `grants` less the used amounts, and the added credit. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

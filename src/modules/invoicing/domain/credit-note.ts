@@ -13,7 +13,7 @@ import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
 
-/** Filter of a list; null matches all. */
+/** Filter of a list of credit notes. A null field does not filter. */
 export interface CreditNoteFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
@@ -42,10 +42,10 @@ export interface CreditNote {
   readonly total: bigint;
   /** Part of the net amount that was deferred revenue when the note was issued. */
   readonly deferred: bigint;
-  /** Taken off what the invoice still owed. */
+  /** Part of the total that lowered the unpaid amount of the invoice. */
   readonly toReceivable: bigint;
   readonly toCredit: bigint;
-  /** To be paid out by refunds of the invoice's payments. */
+  /** Part of the total that refunds of the invoice's payments pay out. */
   readonly toRefund: bigint;
   /** The credit that the note added to the customer's balance. */
   readonly creditId: string | null;

@@ -18,8 +18,8 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For `once`: the rest of the amount, or the discounts that were returned to a percentage. Null: the amount was never
-   * used, or no discount was returned.
+   * For `once`: what is left of the amount, or the discounts that credits returned to a percentage. Null: the amount
+   * was never used, or no discount was returned.
    */
   readonly remainingMinor: bigint | null;
   /** Discounts by other invoices of the billing period, less those that returned to the coupon. */
@@ -120,7 +120,7 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
  * This is so if the corrections were the first use of a percentage that lasts `once`. It is also so if they discounted
- * a period that the coupon's months cannot include together with the billing period. A draft keeps such a coupon,
+ * a period too far from the billing period for the coupon's months to include both. A draft keeps such a coupon,
  * because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
@@ -164,7 +164,7 @@ export function nonNegative(amountMinor: bigint): bigint {
 
 /**
  * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period. The months
- * begin with the earliest discounted billing period: with the given one, if it is earlier than all discounted so far.
+ * begin with the given billing period, or with an earlier one that the coupon already discounted.
  */
 function endOfMonths(
   coupon: CouponContext,

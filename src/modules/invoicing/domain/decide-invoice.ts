@@ -155,7 +155,10 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
   return { charges, commitments };
 }
 
-/** Returns the calculated amounts, and the drafts of the lines in the same order. */
+/**
+ * Returns the calculated amounts of lines and true-ups, the drafts of these lines in the same sequence, and the terms
+ * used.
+ */
 function priced(
   currency: string,
   { lines, commitments }: DecidedLines,

@@ -21,7 +21,7 @@ import type {
 } from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
 
-/** Ends the description of a charge after a change within its period. */
+/** Suffix of the description of a charge for the rest of a period, which a change within the period caused. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
@@ -38,7 +38,7 @@ export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
   readonly billed: readonly BilledLine[];
   /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no limit. */
   readonly creditable: ReadonlyMap<string, bigint>;
-  /** Readings of the requested usage, and of late usage. */
+  /** Usage counted for the requests, and late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
@@ -118,8 +118,8 @@ export function withBillableUsage<Context extends LineContext>(
 
 /**
  * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then
- * credits. Lines of one place keep the order of their requests. A true-up has the place of a charge; assembly moves it
- * behind all others.
+ * credits. Lines of one place keep the order of their requests. A true-up has the place of its charge, but assembly
+ * later moves all true-ups to the end.
  */
 export function sortRank(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,

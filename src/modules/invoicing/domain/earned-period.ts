@@ -11,7 +11,7 @@ export interface EarnedPeriod {
   readonly endAt: Date;
   /** Items of the subscription, without those that ended before the period. */
   readonly itemIds: readonly string[];
-  /** True if no item continues. Charges in advance beyond the end of the period are then earned as well. */
+  /** True if no item continues after the period. Charges in advance beyond the end of the period are then earned as well. */
   readonly endsItems: boolean;
 }
 

@@ -4,11 +4,11 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/** An amount at list prices that the coupons of a bill apply to. Includes its later corrections. */
+/** An amount at list prices that the coupons of a bill apply to. Includes later corrections of the amount. */
 export interface BilledAmount {
   /**
-   * {@link usagePeriodKey} of a line with an item and a period, which its corrections share; otherwise the id of the
-   * line.
+   * {@link usagePeriodKey} for a line with an item and a period, and for later corrections of that line; otherwise the
+   * id of the line.
    */
   readonly key: string;
   readonly priceId: string | null;
@@ -62,9 +62,10 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a first bill without a line. The terms of its invoice were stored, and that invoice may
- * have been voided or regenerated since.
- * @param latest that invoice, or the last one that was regenerated from it; undefined if there is none
+ * Returns the present terms of a first bill without a line. The stored terms are outdated if their invoice was voided
+ * or regenerated since.
+ * @param latest newest invoice regenerated from the invoice of the bill, or that invoice itself; undefined if there is
+ *   none
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;

@@ -25,7 +25,8 @@ export interface HeldByInvoice {
 }
 
 /**
- * Returns how much of an invoice may still be credited: what is left, less refunds that do not pay out a credit note.
+ * Returns how much of an invoice may still be credited: what is left of its charges, less refunds without a credit
+ * note.
  * @param refundedMinor refunded or reserved by refunds of the invoice's payments
  */
 export function maxCreditable(
@@ -66,7 +67,7 @@ export interface TakenFrom {
 /** Amounts that a usage correction takes from invoices. */
 export interface LimitedCorrection {
   readonly taken: readonly TakenFrom[];
-  /** Total of `taken` if refunds reduced it; null: nothing was reduced. */
+  /** Total of `taken` if refunds reduced it; otherwise null. */
   readonly mostMinor: bigint | null;
 }
 

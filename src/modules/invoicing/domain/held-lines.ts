@@ -65,8 +65,8 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. The `amount` of a negative correction is smaller, because it gives back only
- * what was left of the billed lines.
+ * Returns the amount of a line at list prices. A negative correction can take back more at list prices than its
+ * `amount`, which gives back only what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;

@@ -12,7 +12,7 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
  * Returns the instant of the next automatic charge of an invoice after a payment has ended and its reserve was freed;
  * null if no further charge is planned.
  * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any other
- *   payment, the next charge of the plan is due now, because the payment may have held back a due charge
+ *   payment, the next charge of the plan is due now, because a pending payment may have delayed that charge
  */
 export function nextAttemptAt(
   invoice: Invoice,

@@ -13,7 +13,7 @@ export function payableOf(invoice: Invoice): bigint {
 export type PaymentDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_payable' }
-  /** Pending payments reserve all that remains. */
+  /** Pending payments have reserved the whole unpaid amount. */
   | { readonly kind: 'under_way' }
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
@@ -48,7 +48,10 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
 
 export interface PaidInvoice {
   readonly invoice: Invoice;
-  /** Part of the payment that pays the invoice. The rest is not needed if the invoice was voided, credited or paid meanwhile. */
+  /**
+   * Part of the payment that pays the invoice. Less than the payment if the invoice was voided, credited or paid
+   * meanwhile.
+   */
   readonly appliedMinor: bigint;
 }
 

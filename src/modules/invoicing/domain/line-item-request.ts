@@ -46,8 +46,8 @@ export interface UsageLineRequest {
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Terms of the invoice that first billed the period, if it has no line for this usage. If no invoice was made because
-   * nothing was due, the terms that this invoice would have had.
+   * Discounts and taxes of the first bill of the period. Set if that bill has no line for this usage. If no invoice
+   * was made because nothing was due, the terms that the invoice would have had.
    */
   readonly billTerms?: BillTerms;
 }

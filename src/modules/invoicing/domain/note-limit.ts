@@ -7,12 +7,12 @@ export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
   /** Charges of the invoice, without its credit lines. */
   readonly chargedMinor: bigint;
-  /** Credited by lines of the invoice itself. */
+  /** Credits and usage corrections on this invoice, which give back charges of other invoices. */
   readonly onInvoiceMinor: bigint;
-  /** Credited by later invoices. */
+  /** Charges of this invoice that later invoices credited. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /** Refunded without a credit note. 0 if the new note is settled by refund: it may document these refunds. */
+  /** Refunded without a credit note. 0 if the new note is settled by refund, because the note may document such refunds. */
   readonly refundedMinor: bigint;
   /** Lost in disputes, and not counted in the amounts above. */
   readonly lostMinor: bigint;
@@ -20,10 +20,10 @@ export interface NoteLimit {
 
 /**
  * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount paid
- * that earlier notes did not give back. The second is the charges less all credits of them. The amount paid includes
- * credit that the invoice used, and credit of later negative invoices that lowered the invoice. Refunds and lost
- * disputes without a note lower both limits. A note that is settled by refund may document such refunds, so then they
- * do not lower the limits.
+ * that earlier notes did not give back. The second is the amount of the charges that was not credited yet. The amount
+ * paid includes credit that the invoice used, and credit of later negative invoices that lowered the invoice. Refunds
+ * and lost disputes without a note lower both limits. But refunds do not lower them for a note that is settled by
+ * refund, because the note may document those refunds.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;

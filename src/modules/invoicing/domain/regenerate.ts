@@ -31,8 +31,8 @@ export interface ChargeState {
 
 /**
  * Returns true if a void invoice must not be billed again. This is so if its period never began, or if an item that it
- * billed in advance was changed, or ended with credit, within the period. A void invoice could not get that credit, so
- * its full price is no longer owed.
+ * billed in advance was changed, or ended with credit, within the period. A void invoice cannot be credited for the
+ * unused time, so its full price is no longer owed.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

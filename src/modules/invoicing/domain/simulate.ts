@@ -30,7 +30,7 @@ interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. A correction that gives back only what was paid changes it by more than the amount of its
+   * Amount at list prices. If a correction gave back only what was paid, it takes off more here than the amount of its
    * line.
    */
   readonly listedMinor: bigint;
@@ -53,7 +53,7 @@ export function simulateItem(
   // Simulates charges first, because late usage and credits refer to them. A regenerated invoice may contain charges
   // that were made later.
   const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
-  for (const together of groupBy([...charges, ...others], billOf).values()) {
+  for (const together of groupBy([...charges, ...others], billKeyOf).values()) {
     bills.push(simulateBill(together, price, bills, partsOf));
   }
   return totalOf(bills);
@@ -169,8 +169,8 @@ function isShareOfRoundedAmount({
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
-/** Returns the key of a line's {@link Bill}. Charges and true-ups of a period on one invoice share it; other lines do not. */
-function billOf(line: InvoiceLine): string {
+/** Returns the key of the {@link Bill} of a line. The charges and true-ups of a period on one invoice have the same key. */
+function billKeyOf(line: InvoiceLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
     ? id

@@ -28,8 +28,8 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount of the credited line for its full period, as exact text: the amount of the line divided by its share of the period.
-   * In credits from before decision 137, the unrounded price.
+   * Amount of the credited line and its true-ups for the full period, as exact text: their billed amount divided by
+   * the share of the period. In credits from before decision 137, the unrounded price.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;

@@ -31,7 +31,7 @@ export interface InvoiceDocument {
   readonly title: string;
   /** File name without its extension. */
   readonly fileName: string;
-  /** Taken from the invoice, so that the same invoice gives the same bytes. */
+  /** Creation time in the PDF. Taken from the invoice, so that the same invoice gives the same bytes. */
   readonly createdAt: Date;
   readonly stamp: 'PAID' | 'VOID' | null;
   readonly seller: Party;

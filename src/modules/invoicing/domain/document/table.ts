@@ -16,7 +16,7 @@ type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;
 interface Column {
   readonly heading: string;
   readonly figure: Figure;
-  /** Right edge of the figures in the column. */
+  /** Right edge of the figures in the column, in points from the left edge of the page. */
   readonly right: number;
 }
 
