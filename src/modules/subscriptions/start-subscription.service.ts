@@ -16,7 +16,7 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Lets the trial and the first period, of at most 365 years, end by the year 9999. */
+/** Latest start of a subscription, so that its trial and its first period of at most 365 years end by the year 9999. */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 /** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */

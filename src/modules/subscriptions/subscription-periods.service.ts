@@ -50,7 +50,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant.
+   * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant or ends at
+   * it.
    * @param since subscription ids, each with an instant; the earliest instant of a subscription counts
    */
   async billingPeriods(

@@ -9,7 +9,7 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /** Range in which the current period ends. If it has a bound, only subscriptions that then renew match. */
+  /** Range of the end of the current period. If the range has a bound, only subscriptions that renew at that end match. */
   readonly renews: InstantRange;
 }
 

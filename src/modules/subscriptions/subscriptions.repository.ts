@@ -39,8 +39,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * Newest period of each subscription. The later `end_at` decides where a period that ended at its start has the same
- * start as the next one. A join would read the whole table.
+ * Newest period of each subscription. If a period ended at its start, the next period has the same start, so the later
+ * `end_at` decides. A join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -53,7 +53,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that a pause ended, and items that have not ended before an instant (null: all items), oldest first. */
+/** Items that a pause ended, and items that had not ended before an instant (null: all items), oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)

@@ -16,8 +16,8 @@ export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer, the start of the earliest period whose usage is not billed yet. Leaves out customers without a
-   * running subscription.
+   * Returns, by customer, the earliest start of a current period, because the usage since then is not billed yet.
+   * Ignores renewal drafts, which may bill earlier usage. Leaves out customers without a running subscription.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);

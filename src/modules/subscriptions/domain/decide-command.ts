@@ -147,7 +147,7 @@ function changesNothing(
 
 /**
  * Returns true if an earlier change replaced `item` by one of `others`, in the plan or in the same add-on. That change
- * credited the prepaid line of `item`. If its invoice is void, the credit is still due.
+ * credited the prepaid line of `item`. If the invoice of that change is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -243,8 +243,8 @@ export function decideUndo(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Decides a pause. Charges in advance are not credited, prices in arrears end now, and no further period starts. With
- * proration by day, the date of the pause is billed.
+ * Decides a pause. Charges in advance are not credited, items with prices in arrears end now, and no further period
+ * starts. With proration by day, the date of the pause is billed.
  */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
   return outcomeOf(

@@ -20,7 +20,7 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 
 /**
  * Ends a subscription that waits for its first payment. Bills nothing, because the subscription was never active. The
- * caller voids its unpaid invoices, or credits what is still owed of them.
+ * caller voids the unpaid invoices of the subscription, or credits what is still owed on them.
  */
 export function decideEndUnpaid(
   { subscription: before, items, period }: Snapshot,

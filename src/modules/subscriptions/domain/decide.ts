@@ -207,8 +207,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items that are not credited when the subscription ends at `at`: the end of the current
- * period. In a trial, after the current period, and without a period, it is `at`.
+ * Returns when prepaid items end that are not credited, if the subscription ends at `at`: with the current period. In
+ * a trial, after the current period, or without a period, they end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
@@ -235,7 +235,7 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
 
 /**
  * Returns a request to credit each item with a price in advance, for the time after `unusedFrom`. Includes items that
- * an earlier change ended: if the invoice of that change is void, so is its credit.
+ * an earlier change ended, because the credit of that change does not count if its invoice is void.
  * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(

@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns the end of an item. A resume does not reopen an item with this end. */
+/** Returns a final end of an item: a resume does not reopen the item. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -84,6 +84,7 @@ export function swapItems(
 }
 
 /**
+ * Compares items by add-on, quantity and price.
  * @param isSamePlan true for versions of one plan with one interval: prices with equal terms then count as the same
  *   price
  */

@@ -3,7 +3,10 @@ import { isAwaitingPayment } from './first-payment';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
-/** Decisions before the next invoice may bill nothing, such as the start, the announcement and the end of a trial. */
+/**
+ * Maximum number of decisions to look ahead for one that bills. The start, the announcement and the end of a trial may
+ * bill nothing.
+ */
 const MAX_DECISIONS_AHEAD = 4;
 
 /** The decision that makes the next invoice, and the time of that invoice. */

@@ -80,7 +80,7 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
 export interface EarnedItems {
   readonly period: SubscriptionPeriod;
   readonly itemIds: readonly string[];
-  /** True if no item continues. Then charges beyond the end of the period are earned as well. */
+  /** True if no item continues after the period. Charges beyond the end of the period are then earned as well. */
   readonly endsItems: boolean;
 }
 
@@ -129,7 +129,7 @@ export function outcomeOf(
   };
 }
 
-/** @param items all items of the snapshot, which contains no item that ended before the period */
+/** @param items all items of a snapshot. It contains no item that ended before the period */
 export function earnedItems(
   period: SubscriptionPeriod,
   items: readonly SubscriptionItem[],

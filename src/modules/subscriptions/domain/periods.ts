@@ -119,9 +119,9 @@ export function advanceCharges(
  * Returns the charges in arrears of a period that ends at `until.at`. Each price is charged for the part of the period
  * in which it applied.
  * - With proration by day, the date of a termination or a pause is charged.
- * - A part that a change ends is counted to its end in the proration unit of the version after the change.
- * - With proration `none`, a price that applied in the whole period is charged in full. If it applied in several parts,
- *   as before and after a pause, each part is prorated by day.
+ * - If a change ends a part, the end is counted in the proration unit of the version after the change.
+ * - With proration `none`, a price that applied in the whole period is charged in full. If it applied in several
+ *   parts, as before and after a pause, each part is prorated by day.
  * - Usage is counted within the part. Of a metered price, only the minimum, the maximum and a fee at zero usage are
  *   prorated.
  */
@@ -168,7 +168,7 @@ export function arrearsCharges(
     });
 }
 
-/** Returns the unit in which the end of an item is counted; null: in the unit of its own proration. */
+/** Returns the unit in which a change counts the end of an item; null: the unit of the item's own proration. */
 function changeUnitOf({ endedBy }: SubscriptionItem): 'day' | 'second' | null {
   switch (endedBy) {
     case 'day_change':

@@ -64,7 +64,7 @@ export interface Subscription {
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   readonly currency: string;
-  /** IANA time zone of the customer when it subscribed, in which periods are always counted. */
+  /** IANA time zone of the customer when it subscribed. Periods keep this zone, even if the customer's zone changes. */
   readonly timeZone: string;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
@@ -95,8 +95,8 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * First refusal of the due work, for example because an invoice is above the largest amount. Null: the last attempt
-   * succeeded.
+   * Time of the first refusal of the due work since it last succeeded, for example because an invoice is above the
+   * largest amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
   /** Error code of the last refusal; null if `renewalFailedAt` is null. */

@@ -32,8 +32,8 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but usage is never billed: in a trial or a pause, or on a
- * plan without the price. Usage that carries over is billed in the next period, and is not included.
+ * Returns the spans up to `now` in which a customer was subscribed, but usage is never billed: in a trial or a pause,
+ * or on a plan without the price. Leaves out spans whose usage carries over into a billed period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
@@ -57,8 +57,8 @@ export function unbillablePeriods(
 }
 
 /**
- * Returns the span in which events affect the bills of a price. If values carry over, the span starts before the first
- * bill.
+ * Returns the span in which events affect the bills of a price. If values carry over, the span can start before the
+ * price is billed.
  */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
