@@ -12,7 +12,7 @@ const ATTEMPTS = `
     AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id IS NULL)
   GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 NULLS FIRST`;
 
-/** Reads tables of other modules. */
+/** Reads the results of automatic charges from tables of other modules. */
 @Injectable()
 export class CollectionRepository {
   constructor(private readonly reports: Reports) {}

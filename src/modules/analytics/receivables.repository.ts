@@ -125,8 +125,8 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1: amounts owed now of the invoices finalized before $1, less the postings since. $2 and $3 are the
- * ids of the invoices that credit lowered since $1, and the amounts, because the posting of a credit does not name
+ * Amounts owed at $1 on the invoices finalized before $1: the amounts owed now, less the postings since $1. $2 has the
+ * ids of the invoices that credit lowered since $1, and $3 the amounts, because the posting of a credit does not name
  * these invoices.
  */
 const OPEN_AT = `
@@ -171,7 +171,7 @@ interface LoweredRow extends Omit<LoweredInvoice, 'loweredMinor'> {
   readonly lowered: string;
 }
 
-/** Reads tables of other modules. */
+/** Reads the amounts that invoices owe, at present or at an earlier instant, from tables of other modules. */
 @Injectable()
 export class ReceivablesRepository {
   constructor(

@@ -37,8 +37,8 @@ const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
 /**
- * Returns SQL that sums the postings by currency, window and group. Covers only the `$5` groups of each currency with
- * the most revenue, less discounts, in the whole period.
+ * Returns SQL that sums the postings by currency, window and group. Covers only the `$5` groups of each currency that
+ * have the most revenue, less discounts, in the whole period.
  */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
@@ -64,7 +64,7 @@ const revenueBy = (key: string): string => `
     WHERE groups.currency = posted.currency AND groups.key IS NOT DISTINCT FROM posted.key)
   GROUP BY currency, number, key ORDER BY currency, number, ${GROSS} - ${DISCOUNTS} DESC, key`;
 
-/** Reads tables of other modules. */
+/** Reads revenue from tables of other modules. */
 @Injectable()
 export class RevenueRepository {
   constructor(private readonly reports: Reports) {}

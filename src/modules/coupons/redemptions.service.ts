@@ -82,9 +82,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions without `endedAt`, by subscription, in the order of redemption. Does not check `endsAt`,
-   * nor compare `redeemedAt` with the time of an invoice: clocks of processes differ, and the lock of the subscription
-   * puts redemptions and invoices in order.
+   * Returns the redemptions without `endedAt`, by subscription, in the order of redemption. Does not check `endsAt`.
+   * Does not compare `redeemedAt` with the time of an invoice either, because clocks of processes differ. The lock of
+   * the subscription puts redemptions and invoices in sequence.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],

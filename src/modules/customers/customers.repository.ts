@@ -22,8 +22,8 @@ const TEST_CLOCKS = `
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
 
 /**
- * Row lock modes by purpose. `change` can be held together with `reference`, so that a pending payment does not block a change
- * of the address. `delete` blocks both.
+ * Row lock modes by purpose. `change` can be held together with `reference`, so that a transaction that refers to a
+ * customer does not block a change of the address. `delete` blocks both.
  */
 const LOCK_MODES = {
   reference: 'FOR KEY SHARE',

@@ -87,7 +87,7 @@ export class CustomersService {
     return new Map(found.map((customer) => [customer.id, customer]));
   }
 
-  /** Leaves out ids of unknown and of deleted customers. */
+  /** Returns those of the ids that belong to customers who are not deleted. */
   async findExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.findExistingIds(ids));
   }
@@ -280,7 +280,7 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   return customer;
 }
 
-/** Keeps omitted fields. Null clears a field. */
+/** Applies a change to the details. Omitted fields keep their value; null clears a field. */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

@@ -13,7 +13,8 @@ import { FeatureEntity } from './feature.entity';
 import { entitlementInUse, entitlementKeyTaken } from './features.errors';
 
 /**
- * Row lock modes by purpose. A `reference` lock does not block `reference` or `change`; `deletion` blocks all three.
+ * Row lock modes by purpose. `reference` blocks only `deletion`; `change` also blocks `change`; `deletion` blocks all
+ * three.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',

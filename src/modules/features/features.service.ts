@@ -114,8 +114,8 @@ export class FeaturesService {
   }
 
   /**
-   * Returns the types of the features that a list in a request refers to, by id. They are protected from deletion until the
-   * caller's transaction ends.
+   * Returns the types of the features that a list in a request refers to, by id. The features are protected from
+   * deletion until the caller's transaction ends.
    * @param pointerOf JSON pointer to the field with the id, by its index in the list
    * @throws {ProblemError} `reference_not_found`
    */

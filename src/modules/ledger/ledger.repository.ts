@@ -88,7 +88,7 @@ const amountsOf = (sql: string, left: string, right: string, customers: string):
   SELECT key, currency::text AS currency, ${left}::bigint AS left_amount, ${right}::bigint AS right_amount
   FROM (${sql}) AS row WHERE ${customers}`;
 
-/** Reading the whole ledger takes longer than any other request. */
+/** Statement timeout of five minutes, because reading the whole ledger takes longer than any other request. */
 const MORE_TIME = { statementMs: 300_000 };
 
 interface AccountRow {
@@ -147,7 +147,7 @@ export class LedgerRepository {
     return { items: await this.withPostings(items), next };
   }
 
-  /** Oldest first. */
+  /** Returns the transactions of a source, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
       await this.database
@@ -186,7 +186,7 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns ids of transactions that postings refer to but that do not exist.
+   * Returns ids of missing transactions: postings refer to them, but they do not exist.
    * @param since id to start from; null: all
    */
   findOrphaned(since: string | null): Promise<readonly string[]> {

@@ -43,8 +43,8 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns subscriptions whose recorded revenue differs from their current revenue. Skips subscriptions with due
-   * billing or unrecorded revenue. Also skips subscriptions that a process with a faster clock changed, because their
-   * items start in the future of this process.
+   * billing or unrecorded revenue. Also skips subscriptions that a process with a faster clock changed, because new
+   * items then start after `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -30,7 +30,10 @@ export class PendingMrr implements OnModuleInit {
     this.jobs.register({ name: PENDING_MRR_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Records a batch in one commit, or each subscription alone if that fails. Returns true if more may be pending. */
+  /**
+   * Records a batch of subscriptions in one commit, or each subscription alone if the batch fails. Returns true if
+   * more may be pending.
+   */
   async runDue(): Promise<boolean> {
     const ids = await this.changes.findPending(BATCH_SIZE);
     let failed = 0;

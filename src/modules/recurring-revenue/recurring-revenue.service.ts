@@ -44,7 +44,10 @@ export class RecurringRevenueService {
     await this.recordAfter(real, last, now);
   }
 
-  /** Records the revenue of locked subscriptions with a pending mark. Backfills those without an earlier change. */
+  /**
+   * Records the revenue of locked subscriptions with a pending mark. Backfills the subscriptions without an earlier
+   * change.
+   */
   async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
     const last = await this.changes.findLastAndClearPending(pending.map(({ id }) => id));
     await this.recordAfter(

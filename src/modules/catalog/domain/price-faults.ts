@@ -62,8 +62,8 @@ export function faultsOfPrices(
 }
 
 /**
- * Returns all contradictions in the terms of one price: fields of another model, tiers that do not rise, a metered price
- * in advance, a minimum above the maximum. Decimal strings must be well formed.
+ * Returns all contradictions in the terms of one price: fields of another model, tiers that do not rise, a metered
+ * price in advance, a minimum above the maximum. The caller has checked that decimal strings are well formed.
  * @param pointer JSON pointer to the price, such as `/prices/0`
  */
 export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly TermsFault[] {
@@ -134,8 +134,8 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
 }
 
 /**
- * Metered usage is billed in arrears, because it is known only at the end of a period. A percentage price needs a
- * meter.
+ * Checks the meter of a price. Metered usage is billed in arrears, because it is known only at the end of a period. A
+ * percentage price needs a meter.
  */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {
@@ -168,7 +168,10 @@ function scaled(text: string, decimals: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
 }
 
-/** Returns the contradictions between a price and its meter: model `percentage` needs a sum, `by_group` a meter with groups. */
+/**
+ * Returns the contradictions between a price and its meter: a `percentage` price needs a meter that sums, and
+ * `by_group` needs a meter with groups.
+ */
 export function faultsOfMeteredPrice(
   { model, isByGroup }: PriceTerms,
   meter: { readonly aggregation: Aggregation; readonly groupBy: readonly string[] },

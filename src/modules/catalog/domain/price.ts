@@ -24,7 +24,7 @@ export interface PriceTier {
   readonly flatAmount: bigint;
 }
 
-/** Terms of a price as sent and stored. A field is null if the model does not have it, or to request its default. */
+/** Terms of a price as sent and stored. A field is null if the model does not have this field, or to request the default. */
 export interface PriceTerms {
   readonly name: string;
   readonly model: PriceModel;

@@ -50,7 +50,10 @@ export type CouponTerms = Pick<
   | 'metadata'
 > & { readonly code: string | null };
 
-/** Returns all contradictions in the terms, such as a percentage with an amount, or a repeating discount without months. */
+/**
+ * Returns all contradictions in the terms, such as a percentage together with an amount, or a repeating discount
+ * without months.
+ */
 export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFault[] {
   const isPercent = terms.type === 'percent';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [

@@ -154,8 +154,8 @@ export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
   /**
-   * True if an invoice used the full percentage. Discounts that credits had returned, and discounts of added usage, do
-   * not count.
+   * True if an invoice used the full percentage, or if the first use of the coupon was a usage correction. Discounts
+   * that were limited to returned discounts do not count.
    */
   readonly isUsed: boolean;
 }
@@ -167,7 +167,7 @@ export interface InvoiceDiscount {
   readonly amountMinor: bigint;
   /** Discount that credits and usage corrections on the invoice returned to the coupon; absent: none. */
   readonly returnedMinor?: bigint;
-  /** Maximum discount of a percentage that was limited to returned discounts; null or absent: no limit. */
+  /** Limit of a percentage that could only use returned discounts again; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` for usage that was added to earlier bills; absent: none. */
   readonly correctedMinor?: bigint;
@@ -176,8 +176,8 @@ export interface InvoiceDiscount {
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * End of the months of a repeating coupon, counted from the first period that other invoices in effect discount; absent:
-   * unchanged.
+   * End of the months of a repeating coupon, counted from the first period that another invoice in effect discounts;
+   * absent: unchanged.
    */
   readonly endsAt?: Date | null;
 }

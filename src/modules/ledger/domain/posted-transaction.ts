@@ -60,7 +60,7 @@ export interface LedgerCheck {
 
 /** Amounts that a check sums by key and currency. */
 export interface SummedRows {
-  /** Name of the source, shown in violations: `stored`, `ledger`, `invoices`. */
+  /** Name of the source, shown in violations, such as `stored`, `ledger` or `invoices`. */
   readonly name: string;
   /** SQL statements whose rows are `(key, customer_id, currency, amount)`, with the amount in minor units. */
   readonly sql: readonly string[];

@@ -126,9 +126,9 @@ function endedTime(startAt: Date, endAt: Date | null): RevenueSpan | null {
 }
 
 /**
- * Returns the instant from which the first revenue of a subscription counts: `startAt` or the start of the newest item,
- * whichever is later. The instant can be in the past, but not after `now`. If a coupon has ended, returns `now`: while
- * the coupon ran, there may have been no revenue.
+ * Returns the instant from which the first revenue of a subscription counts: the later of `startAt` and the start of
+ * the newest item, but at most `now`. If a coupon has ended, returns `now`, because there may have been no revenue
+ * while the coupon ran.
  */
 export function firstRevenueAt(
   startAt: Date,
