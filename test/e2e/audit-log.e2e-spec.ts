@@ -137,6 +137,7 @@ describe('the audit log', () => {
     expect(made[0]?.changes.map(({ action }) => action)).toEqual([
       'refund.created',
       'payment.updated',
+      'credit_balance_transaction.created',
       'refund.succeeded',
     ]);
     expect(await entriesFor('pay-1')).toHaveLength(1);

@@ -65,7 +65,16 @@ describe('the credit balance of a customer', () => {
     return found;
   }
 
-  /** Returns the balance, after checking that the ledger and the transactions agree with it. */
+  /** Returns the transactions that events reported. Those of concurrent requests may be in another order. */
+  async function reportedOf({ customerId }: Story): Promise<readonly object[]> {
+    const filter = `type=credit_balance_transaction.created&customer_id=${customerId}`;
+    const { data } = (await read(`/v1/events?${filter}&limit=100`)) as {
+      data: { data: { object: object } }[];
+    };
+    return data.map((event) => event.data.object);
+  }
+
+  /** Returns the balance, after checking that the ledger, the transactions and the events agree with it. */
   async function balanceOf(story: Story): Promise<object> {
     const balance = (await read(`/v1/customers/${story.customerId}/balance`)) as {
       balance: number;
@@ -77,6 +86,9 @@ describe('the credit balance of a customer', () => {
     const transactions = await transactionsOf(story);
     const changed = transactions.reduce((total, { amount }) => total + amount, 0);
     expect([balance.balance, changed]).toEqual([0 - Number(posted), 0 - Number(posted)]);
+    const reported = await reportedOf(story);
+    expect(reported).toHaveLength(transactions.length);
+    expect(reported).toEqual(expect.arrayContaining([...transactions]));
     await story.verify();
     return balance;
   }

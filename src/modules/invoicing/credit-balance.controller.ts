@@ -10,13 +10,9 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { customerNotFound } from '../customers';
+import { CreditBalanceTransactionDto, toCreditBalanceTransactionDto } from '../ledger';
 import { CreditBalanceService } from './credit-balance.service';
-import {
-  CreditBalanceDto,
-  CreditBalanceTransactionDto,
-  toCreditBalanceDto,
-  toCreditBalanceTransactionDto,
-} from './dto/credit-balance.dto';
+import { CreditBalanceDto, toCreditBalanceDto } from './dto/credit-balance.dto';
 import { creditBalanceTooLarge } from './invoicing.errors';
 
 const customerIdPipe = new IdPipe('cus', customerNotFound);

@@ -42,10 +42,9 @@ export class LineUsageController {
   @Operation({
     summary: 'Explain an invoice',
     description:
-      'Returns how the lines were calculated, as the explanation of a single line does, and how subtotal, discounts, taxes, ' +
-      'total, credit and amount due follow from them. Everything is evaluated again by the functions that made the invoice. ' +
-      'Lines come in pages, in the order of the invoice; the totals on every page are those of the whole invoice. A draft ' +
-      'shows its amounts as last calculated; its finalization calculates usage, coupons, taxes and credit again.',
+      'Returns how each line, and the totals of the invoice, were calculated. The functions that made the invoice ' +
+      'calculate everything again. Lines come in pages, in the order of the invoice; each page has all totals. A draft ' +
+      'shows its amounts as last calculated: its finalization calculates usage, coupons, taxes and credit again.',
     access: 'invoices:read',
     answer: InvoiceExplanationDto,
     problems: [invoiceNotFound, invalidCursor],

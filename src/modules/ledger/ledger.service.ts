@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { assertBalanced, type LedgerTransaction } from '../../core/ledger';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import type {
-  AccountBalance,
-  PostedTransaction,
-  PostingContext,
-  TransactionFilter,
+import { Outbox, toEventRecord } from '../../platform/outbox';
+import {
+  creditChangeOf,
+  type AccountBalance,
+  type PostedTransaction,
+  type PostingContext,
+  type TransactionFilter,
 } from './domain/posted-transaction';
+import { creditBalanceTransactionCreated } from './ledger.events';
 import { LedgerRepository } from './ledger.repository';
 
 @Injectable()
@@ -15,6 +18,7 @@ export class LedgerService {
   constructor(
     private readonly database: Database,
     private readonly ledger: LedgerRepository,
+    private readonly outbox: Outbox,
   ) {}
 
   /**
@@ -29,7 +33,7 @@ export class LedgerService {
   }
 
   /**
-   * Writes many transactions with one statement.
+   * Writes many transactions with one statement, and the events of those that change a credit balance with another.
    * @returns the ids of the written transactions
    * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind
    */
@@ -42,6 +46,13 @@ export class LedgerService {
       .filter(({ postings }) => postings.length > 0)
       .map((transaction) => ({ id: newId('ltx'), ...transaction }));
     await this.ledger.insertAll(posted);
+    await this.outbox.recordAll(
+      posted
+        .filter((transaction) => creditChangeOf(transaction) !== 0n)
+        .map((after) =>
+          toEventRecord(creditBalanceTransactionCreated, { after, occurredAt: after.occurredAt }),
+        ),
+    );
     return posted.map(({ id }) => id);
   }
 

@@ -18,9 +18,9 @@ export class CustomerUsageController {
   @Operation({
     summary: 'Read the usage that is not billed yet',
     description:
-      'What each metered price of the running subscriptions counted so far, and what it costs: what the invoice would ' +
-      'say if nothing more came. So is the usage of a period that is over, whose invoice waits as a draft for usage that ' +
-      'is late (`invoice_id`). Usage that came late to billed periods is shown with the difference it makes.',
+      'What each metered price of the running subscriptions has counted so far, and what an invoice would charge for it ' +
+      'now. Includes an ended period whose invoice still waits as a draft for late usage (`invoice_id`), and late usage ' +
+      'of billed periods with the difference that it makes.',
     access: 'usage:read',
     answer: CustomerUsageDto,
     problems: [customerNotFound, testClockAdvancing, testClockFailed, invoiceTooLarge],

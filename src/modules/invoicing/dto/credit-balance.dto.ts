@@ -1,13 +1,5 @@
 import { isWireSafe } from '../../../core/money';
-import {
-  IdProperty,
-  InstantProperty,
-  IntegerProperty,
-  TextProperty,
-  toWireAmount,
-  toWireInstant,
-} from '../../../platform/http';
-import type { PostedTransaction } from '../../ledger';
+import { IdProperty, IntegerProperty, TextProperty, toWireAmount } from '../../../platform/http';
 import type { CreditBalance } from '../domain/credit-grant';
 import { creditBalanceTooLarge } from '../invoicing.errors';
 
@@ -29,24 +21,6 @@ export class CreditBalanceDto {
   @IntegerProperty('The part that pending refunds have reserved.', 500) readonly reserved!: number;
 }
 
-export class CreditBalanceTransactionDto {
-  @IdProperty('ltx_01h455vb4pex5vsknk084sn02q') readonly id!: string;
-  @TextProperty('Kind of the ledger transaction that changed the balance.', 'invoice_finalized')
-  readonly type!: string;
-  @IntegerProperty(
-    'Change of the balance in minor units: positive adds credit, negative uses it.',
-    -1500,
-  )
-  readonly amount!: number;
-  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @TextProperty(
-    'The invoice, credit note, payment or refund that changed the balance.',
-    'inv_01h455vb4pex5vsknk084sn02q',
-  )
-  readonly source_id!: string;
-  @InstantProperty('When it happened, on the customer’s clock.') readonly occurred_at!: string;
-}
-
 /** @throws {ProblemError} `credit_balance_too_large` */
 export function toCreditBalanceDto({
   customerId,
@@ -61,24 +35,5 @@ export function toCreditBalanceDto({
     balance: toWireAmount(balanceMinor),
     available: toWireAmount(balanceMinor - reservedMinor),
     reserved: toWireAmount(reservedMinor),
-  };
-}
-
-export function toCreditBalanceTransactionDto({
-  id,
-  kind,
-  postings,
-  currency,
-  sourceId,
-  occurredAt,
-}: PostedTransaction): CreditBalanceTransactionDto {
-  const posted = postings.find(({ account }) => account === 'customer_credit');
-  return {
-    id,
-    type: kind,
-    amount: toWireAmount(-(posted?.amountMinor ?? 0n)),
-    currency,
-    source_id: sourceId,
-    occurred_at: toWireInstant(occurredAt),
   };
 }

@@ -16,6 +16,12 @@ export interface PostedTransaction extends LedgerTransaction, PostingContext {
   readonly id: string;
 }
 
+/** Returns the change of the customer's credit balance in minor units: positive adds credit, negative uses it. */
+export function creditChangeOf({ postings }: LedgerTransaction): bigint {
+  const posted = postings.find(({ account }) => account === 'customer_credit');
+  return -(posted?.amountMinor ?? 0n);
+}
+
 /** Debits minus credits of an account. */
 export interface AccountBalance {
   readonly account: LedgerAccount;
