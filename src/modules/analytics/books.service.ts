@@ -6,7 +6,7 @@ import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
-/** Maximum number of rows of a revenue report: its windows multiplied by its groups. */
+/** Maximum number of rows of one currency in a revenue report: its windows multiplied by its groups. */
 const MAX_ROWS = 10_000;
 
 @Injectable()

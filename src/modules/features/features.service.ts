@@ -154,7 +154,7 @@ export class FeaturesService {
   }
 
   /**
-   * Deletes a feature that the caller has locked and that no plan, link, grant or consumption refers to.
+   * Deletes a feature that the caller has locked and that no plan, add-on link, grant or consumption refers to.
    * @throws {ProblemError} `entitlement_in_use`
    */
   async delete(feature: Feature): Promise<void> {

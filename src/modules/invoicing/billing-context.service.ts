@@ -73,8 +73,9 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests, each kind of data with one statement. Returns a function from a
-   * request to its context. Each context has the credit that the customer has before any of these invoices uses it.
+   * Reads the contexts of many billing requests, most data for all requests together. Returns a function from a
+   * request to its context. Each context has the credit that the customer has before any of these invoices uses
+   * credit.
    * @param customers customers of all requests
    */
   async loadAll(

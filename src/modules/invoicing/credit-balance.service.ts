@@ -196,7 +196,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a refund paid out available again, because a bank returned the refund. Returns the amount.
+   * Makes the credit that a refund paid out available again, because a bank returned the refund. Returns the amount
+   * made available.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {

@@ -83,12 +83,13 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax on them.
-   * The note first lowers what is owed on the invoice. The rest is to be refunded or becomes credit, see `settle`.
+   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax
+   * on them. The note first lowers what is owed on the invoice. The rest is to be refunded or becomes credit, see
+   * `settle`.
    * @param returned amounts that refunds and lost disputes took from the payments of the invoice
-   * @returns the note, the invoice after it, and the limits of further notes
-   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`, `credit_takes_nothing`,
-   *   `credit_given_back_already`
+   * @returns the note, the invoice as changed by the note, and the limits of further notes
+   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
+   *   `credit_takes_nothing`, `credit_given_back_already`
    */
   async issue(
     request: CreditNoteRequest,

@@ -47,7 +47,7 @@ interface CorrectedBill extends LateReading {
   readonly invoice: Invoice | null;
 }
 
-/** A coupon of an earlier bill whose discounts are read. `billedFrom` is the start of the period of the invoice of that bill. */
+/** A coupon of an earlier bill whose discounts are read. `billedFrom` is the start of the period of the billing invoice. */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;

@@ -50,7 +50,7 @@ export class UsageQuotesService {
   async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {
     const found: DraftQuote[] = [];
     for (const draft of await this.drafts.ofCustomer(customerId)) {
-      const quotes = await this.quote([usageOf(draft)], now);
+      const quotes = await this.quote([usageRequestOf(draft)], now);
       found.push(...quotes.map((quote) => ({ ...quote, draft })));
     }
     return found;
@@ -58,10 +58,10 @@ export class UsageQuotesService {
 }
 
 /**
- * Returns the request for the usage of a draft. Leaves out the subscription, so that late usage is not part of the quote: the
- * next finalized invoice bills it.
+ * Returns the request for the usage of a draft. Leaves out the subscription, so that late usage is not part of the
+ * quote: the next invoice that is finalized bills late usage.
  */
-function usageOf(draft: WaitingDraft): BillingRequest {
+function usageRequestOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.requestedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };
 }

@@ -22,7 +22,7 @@ export interface Feature {
   readonly unit: string | null;
   /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
-  /** Percentages of the limit, ascending. Reaching one records an event. */
+  /** Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. */
   readonly thresholds: readonly number[];
   /** Incremented with each change of an add-on link. Balances cached for an earlier version are outdated. */
   readonly rulesVersion: number;

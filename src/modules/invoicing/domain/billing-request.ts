@@ -42,7 +42,8 @@ export interface BillingRequest extends GivenBackTerms {
   readonly metadata: Metadata;
   /**
    * `billed`: bills the late usage of the subscription even without other lines. `closed`: does the same on the last
-   * invoice of the subscription, and closes its usage. Undefined: bills late usage only if there are other lines.
+   * invoice of the subscription. Usage that arrives later is then billed by invoices of its own. Undefined: bills late
+   * usage only if there are other lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

@@ -126,7 +126,7 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
-/** Returns the lines that are not true-ups, and the commitments that the true-ups were calculated from. */
+/** Returns the lines that are not true-ups, and the minimums and maximums that the true-ups were calculated from. */
 function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
   readonly commitments: readonly Commitment[];
@@ -237,7 +237,7 @@ interface AssemblyTerms {
   readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Ids of the customer's tax rates, which apply to the charges. */
   readonly taxRateIds: readonly string[];
-  /** Tax rates of the charges, and those of earlier bills that credits and usage corrections keep. */
+  /** Tax rates of the charges, and the tax rates that credits and usage corrections keep from earlier bills. */
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];

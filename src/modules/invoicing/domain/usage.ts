@@ -72,9 +72,9 @@ export interface BilledUsage {
   readonly held?: HeldTerms;
 }
 
-/** Input and result of a usage correction. */
+/** Earlier bill that a usage correction starts from, and the result of the correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** Amount of the correction at list prices, negative if usage was taken back; absent if `held` is absent. */
+  /** Amount of a negative correction at list prices; absent from positive corrections, and if `held` is absent. */
   readonly differenceMinor?: bigint;
   /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];

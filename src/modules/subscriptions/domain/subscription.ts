@@ -165,7 +165,7 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True once charges in arrears were billed. A renewal bills them as well, but does not set this on the period that
+   * True once the charges in arrears were billed, except after a renewal: a renewal does not update the period that
    * ended.
    */
   readonly isClosed: boolean;

@@ -10,8 +10,8 @@ export function formatAmount(amountMinor: bigint, currency: string): string {
 }
 
 /**
- * Formats a decimal number of minor units in major units, with at least the digits of the currency: `0.0125` minor units of
- * USD are `0.000125`.
+ * Formats a decimal number of minor units in major units, with at least as many decimals as the currency has: `0.0125`
+ * minor units of USD are `0.000125`.
  */
 export function formatUnitPrice(minorUnits: string, currency: string): string {
   const digits = minorDigits(currency);
