@@ -24,7 +24,7 @@ const SUMS = `
   ${late(0, 30)} AS "days1To30", ${late(30, 60)} AS "days31To60",
   ${late(60, 90)} AS "days61To90", ${late(90, null)} AS "over90Days"`;
 
-/** Invoices that owe an amount now, without customers on test clocks. */
+/** Open invoices with an unpaid amount, except invoices of customers on test clocks. */
 const OPEN_NOW = `
   WITH open AS (
     SELECT customer_id, currency, due_at, amount_due - amount_paid - amount_credited AS owed
@@ -49,7 +49,7 @@ const POSTED = `
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
-/** Amounts that open invoices owe now, from the columns of the invoices. */
+/** Amounts now owed on open invoices, from the columns of the invoices. */
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
@@ -171,7 +171,7 @@ interface LoweredRow extends Omit<LoweredInvoice, 'loweredMinor'> {
   readonly lowered: string;
 }
 
-/** Reads the amounts that invoices owe, at present or at an earlier instant, from tables of other modules. */
+/** Reads the amounts owed on invoices, at present or at an earlier instant, from tables of other modules. */
 @Injectable()
 export class ReceivablesRepository {
   constructor(

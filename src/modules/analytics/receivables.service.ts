@@ -11,7 +11,7 @@ export class ReceivablesService {
   ) {}
 
   /**
-   * Returns the amounts that invoices owed at an instant, by currency. With `isByCustomer`, returns the `limit`
+   * Returns the amounts owed on invoices at an instant, by currency. With `isByCustomer`, returns the `limit`
    * customers who owed most in each currency, largest amount first.
    * @param instant null: now
    */

@@ -64,7 +64,7 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads what is left of the charges of invoices after the credits on later invoices and credit notes. */
+/** Reads what is left of the charges of invoices, after credit notes and after credits on later invoices. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}

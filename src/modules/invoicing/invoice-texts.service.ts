@@ -77,8 +77,8 @@ export class InvoiceTextsService {
 }
 
 /**
- * Returns the printed texts of an invoice that callers chose, such as names. The fonts have all characters of the other
- * texts.
+ * Returns the printed texts of an invoice that come from requests or the configuration, such as names. The built-in
+ * fonts have all characters of the other texts.
  */
 function textsOf({ snapshots, lines, taxRates }: Invoice): readonly string[] {
   const { seller, buyer } = snapshots ?? {};

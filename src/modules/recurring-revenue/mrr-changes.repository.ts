@@ -65,7 +65,7 @@ export class MrrChangesRepository {
     return this.database.queryValues<string>(PENDING, [limit]);
   }
 
-  /** Returns those of the given ids whose revenue is not recorded yet. */
+  /** Returns the ids of subscriptions, among the given ones, whose revenue is not recorded yet. */
   async filterPending(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.database.queryValues<string>(PENDING_OF, [subscriptionIds]));
   }

@@ -82,7 +82,7 @@ export class OffersService {
     return { version, currency };
   }
 
-  /** Returns true if the chosen plan version is that of the subscription. */
+  /** Returns true if the subscription already has the chosen plan version. */
   private async isCurrent(
     held: Subscription,
     planId: string,

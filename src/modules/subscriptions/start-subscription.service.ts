@@ -83,8 +83,8 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Requires that a subscription with metered prices starts after the archived usage, which cannot be billed. If the usage of
-   * the customer is locked, this holds until the transaction ends.
+   * Refuses a subscription with metered prices that starts before the end of archived usage, because archived usage
+   * cannot be billed. If the usage of the customer is locked, no further usage is archived until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

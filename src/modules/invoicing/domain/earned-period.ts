@@ -9,7 +9,7 @@ export interface EarnedPeriod {
   readonly currency: string;
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Items of the subscription, without those that ended before the period. */
+  /** Items of the subscription, except items that ended before the period. */
   readonly itemIds: readonly string[];
   /** True if no item continues after the period. Charges in advance beyond the end of the period are then earned as well. */
   readonly endsItems: boolean;

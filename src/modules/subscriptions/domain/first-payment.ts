@@ -19,7 +19,7 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
 
 /**
  * Activates a subscription whose first invoice is paid. The first period began at the start of the subscription, not
- * with the payment. It may have ended already.
+ * with the payment. The period may have ended already.
  */
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');

@@ -76,7 +76,7 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
   readonly endAt: Date;
 };
 
-/** A closed period with the items billed in it, whose deferred revenue is recognized. */
+/** A closed period whose deferred revenue is recognized, with the items billed in the period. */
 export interface EarnedItems {
   readonly period: SubscriptionPeriod;
   readonly itemIds: readonly string[];

@@ -93,7 +93,7 @@ export class Sheet {
     this.skip(this.lineHeightOf(style));
   }
 
-  /** Draws a line that ends at `right`. */
+  /** Draws a line of text that ends at `right`. */
   lineRight(text: string, style: TextStyle, right: number): void {
     this.textAtRight(text, style, right);
     this.skip(this.lineHeightOf(style));
