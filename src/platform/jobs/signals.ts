@@ -41,9 +41,13 @@ export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdow
     await this.listener?.end().catch(() => undefined);
   }
 
-  /** Wakes the named work in this process at once, and in other processes soon. Call it after the commit. */
+  /**
+   * Wakes the named work in this process at once, and in other processes soon. Call it after the commit. While this
+   * process stops, other processes find the work at their next poll, because the connections may be closed already.
+   */
   announce(name: string): void {
     this.jobs.wake(name);
+    if (this.stopped) return;
     this.waiting.add(name);
     this.burst ??= setTimeout(() => void this.send(), BURST_MS);
   }

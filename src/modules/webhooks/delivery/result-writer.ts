@@ -21,7 +21,7 @@ export class ResultWriter {
 
   /**
    * Writes the result of an attempt, together with other results. Resolves with true once the result is written.
-   * Resolves with false if the result was ignored, because the delivery was claimed again or discarded.
+   * Resolves with false if the result was ignored, because the delivery was claimed again, discarded or deleted.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);
@@ -36,7 +36,7 @@ export class ResultWriter {
       if (!answer)
         this.logger.warn(
           { delivery_id: id },
-          'ignored the result of a webhook attempt whose lease had ended',
+          'ignored the result of a webhook attempt: its delivery was claimed again, discarded or deleted meanwhile',
         );
       return { answer };
     });
