@@ -258,6 +258,21 @@ describe('the queues of ordered webhook endpoints', () => {
     expect([...sequencesOf('coup_more')].sort()).toEqual([1, 1, 2, 2]);
   });
 
+  it('have no head of a delivery that was in flight when its endpoint became ordered', async () => {
+    const endpoint = await register(false);
+    const waiting: (() => void)[] = [];
+    receiver.behave((_received, response) => waiting.push(() => response.writeHead(200).end()));
+    await record('held', 2, 1);
+    const worker = engine.app.get(DeliveryWorker);
+    await worker.runDue();
+    await until('both attempts are in flight', () => waiting.length === 2);
+    await setOrdered(endpoint, true);
+    expect(await engine.database.query('SELECT FROM webhook_head')).toHaveLength(2);
+    for (const reply of waiting) reply();
+    await worker.idle();
+    expect(await engine.database.query('SELECT FROM webhook_head')).toEqual([]);
+  });
+
   it('continue when a head does not match its delivery', async () => {
     await register(true);
     await record('bent', 2, 2);

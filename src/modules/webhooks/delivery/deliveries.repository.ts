@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
 import type { Attempt, Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
-import { type ClaimRow, HeadsRepository, IS_PENDING } from './heads.repository';
+import { type ClaimRow, HeadsRepository, IS_PENDING, type ObjectKey } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -209,38 +209,22 @@ export class DeliveriesRepository {
    * Writes the results of attempts. Returns the ids of the deliveries whose result was written. A result is ignored if
    * the delivery was claimed again or is no longer pending.
    */
-  async record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
-    const written = results.some(({ delivery }) => delivery.isOrdered)
-      ? await this.recordAndAdvance(results, now)
-      : await this.recordUnordered(results, now);
-    return new Set(written.map(({ id }) => id));
-  }
-
-  private recordAndAdvance(
-    results: readonly AttemptResult[],
-    now: Date,
-  ): Promise<readonly WrittenRow[]> {
+  record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
     return this.database.transaction(async () => {
-      const objects = await this.heads.lock(results.map(({ delivery }) => delivery.id));
+      const isOrdered = results.some(({ delivery }) => delivery.isOrdered);
+      const locked = isOrdered
+        ? await this.heads.lock(results.map(({ delivery }) => delivery.id))
+        : null;
       const written = await this.write(results, now);
-      await this.heads.advance(objects);
-      return written;
+      await this.heads.advance(locked ?? (await this.lockHeads(written)));
+      return new Set(written.map(({ id }) => id));
     });
   }
 
-  /** Corrects heads only if an endpoint became ordered after the claim. */
-  private async recordUnordered(
-    results: readonly AttemptResult[],
-    now: Date,
-  ): Promise<readonly WrittenRow[]> {
-    const written = await this.write(results, now);
+  /** Locks the heads that point to deliveries of endpoints which became ordered after the claim. */
+  private async lockHeads(written: readonly WrittenRow[]): Promise<readonly ObjectKey[]> {
     const heads = written.filter(({ isHead }) => isHead);
-    if (heads.length > 0) {
-      await this.database.transaction(async () => {
-        await this.heads.advance(await this.heads.lock(heads.map(({ id }) => id)));
-      });
-    }
-    return written;
+    return heads.length === 0 ? [] : this.heads.lock(heads.map(({ id }) => id));
   }
 
   private write(results: readonly AttemptResult[], now: Date): Promise<readonly WrittenRow[]> {

@@ -98,7 +98,7 @@ export interface ClaimRow {
   readonly fence: number;
 }
 
-interface ObjectKey {
+export interface ObjectKey {
   readonly endpoint_id: string;
   readonly object_id: string;
 }
