@@ -142,7 +142,7 @@ export class SearchRepository {
 
   /**
    * Returns the newest objects whose id begins with the text.
-   * @param hidden resources, such as `payment`, whose events are left out
+   * @param hidden resources, such as `api_key`, whose events are left out
    */
   byId(
     type: SearchType,

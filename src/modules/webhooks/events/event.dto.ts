@@ -92,7 +92,7 @@ export class ListEventsDto extends ListQueryDto {
   readonly to?: string;
 }
 
-/** @param hidden resources, such as `payment`, whose events are left out */
+/** @param hidden resources, such as `api_key`, whose events are left out */
 export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): EventListFilter {
   return {
     hiddenResources: hidden,
