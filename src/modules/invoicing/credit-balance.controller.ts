@@ -1,16 +1,7 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import {
-  IdPipe,
-  ListQueryDto,
-  Operation,
-  type PageDto,
-  pageOf,
-  toPageDto,
-  toPageRequest,
-} from '../../platform/http';
+import { IdPipe, Operation } from '../../platform/http';
 import { customerNotFound } from '../customers';
-import { CreditBalanceTransactionDto, toCreditBalanceTransactionDto } from '../ledger';
 import { CreditBalanceService } from './credit-balance.service';
 import { CreditBalanceDto, toCreditBalanceDto } from './dto/credit-balance.dto';
 import { creditBalanceTooLarge } from './invoicing.errors';
@@ -36,21 +27,5 @@ export class CreditBalanceController {
     @Param('customer_id', customerIdPipe) customerId: string,
   ): Promise<CreditBalanceDto> {
     return toCreditBalanceDto(await this.credit.balanceOf(customerId));
-  }
-
-  @Get('transactions')
-  @Operation({
-    summary: 'List the transactions of a credit balance',
-    description: 'The amounts of all of them add up to the balance. Newest first.',
-    access: 'invoices:read',
-    answer: pageOf(CreditBalanceTransactionDto),
-    problems: [customerNotFound],
-  })
-  async listCreditBalanceTransactions(
-    @Param('customer_id', customerIdPipe) customerId: string,
-    @Query() query: ListQueryDto,
-  ): Promise<PageDto<CreditBalanceTransactionDto>> {
-    const page = await this.credit.transactionsOf(customerId, toPageRequest(query, 'ltx'));
-    return toPageDto(page, toCreditBalanceTransactionDto);
   }
 }

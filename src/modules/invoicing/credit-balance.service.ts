@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
-import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
-import { ALL_TRANSACTIONS, LedgerService, type PostedTransaction } from '../ledger';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import {
   type AvailableCredit,
@@ -61,25 +59,12 @@ export class CreditBalanceService {
     private readonly grants: CreditGrantsRepository,
     private readonly payouts: CreditPayoutsRepository,
     private readonly customers: CustomersService,
-    private readonly ledger: LedgerService,
   ) {}
 
   /** @throws {ProblemError} `customer_not_found` */
   async balanceOf(customerId: string): Promise<CreditBalance> {
     const { currency } = await this.customers.get(customerId);
     return { customerId, currency, ...(await this.grants.balanceOf(customerId)) };
-  }
-
-  /**
-   * Returns the ledger transactions that changed the balance of a customer.
-   * @throws {ProblemError} `customer_not_found`
-   */
-  async transactionsOf(customerId: string, request: PageRequest): Promise<Page<PostedTransaction>> {
-    await this.customers.get(customerId);
-    return this.ledger.list(
-      { ...ALL_TRANSACTIONS, customerId, account: 'customer_credit' },
-      request,
-    );
   }
 
   /** Adds money of a payment to the credit balance, in the caller's transaction. The caller has locked the payment. */

@@ -3,7 +3,9 @@ import { assertBalanced, type LedgerTransaction } from '../../core/ledger';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord } from '../../platform/outbox';
+import { CustomersService } from '../customers';
 import {
+  ALL_TRANSACTIONS,
   creditChangeOf,
   type AccountBalance,
   type PostedTransaction,
@@ -19,6 +21,7 @@ export class LedgerService {
     private readonly database: Database,
     private readonly ledger: LedgerRepository,
     private readonly outbox: Outbox,
+    private readonly customers: CustomersService,
   ) {}
 
   /**
@@ -63,6 +66,15 @@ export class LedgerService {
 
   list(filter: TransactionFilter, request: PageRequest): Promise<Page<PostedTransaction>> {
     return this.ledger.page(filter, request);
+  }
+
+  /**
+   * Returns the transactions that changed the credit balance of a customer.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async listCreditOf(customerId: string, request: PageRequest): Promise<Page<PostedTransaction>> {
+    await this.customers.get(customerId);
+    return this.list({ ...ALL_TRANSACTIONS, customerId, account: 'customer_credit' }, request);
   }
 
   /**
