@@ -32,7 +32,8 @@ export class AuditLogService {
 
   /**
    * Yields the matching changes after a position, oldest first, at the pace of the reader. Ends at a position up to
-   * which no open transaction can add a change, so that an export after the last change of this one misses no change.
+   * which no open transaction can add a change. A later export that begins after the last yielded change is therefore
+   * complete.
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
     const to = await this.finalPosition();

@@ -211,8 +211,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currencies of the customers of many amounts, and returns the customers by id. Two currencies for one
-   * customer are a mismatch.
+   * Does what {@link fixCurrency} does, for many amounts in one transaction. Returns the customers by id. Amounts in two
+   * currencies for one customer are a mismatch.
    * @throws {ProblemError} the same as {@link fixCurrency}, for the first customer that fails
    */
   fixCurrencies(

@@ -25,9 +25,9 @@ export interface WrittenBalance {
 
 /**
  * Cache of balances as of the last write by this process. An outdated entry is harmless: the statement that uses the
- * entry compares the versions with the locked rows, and skips the balance. Such a statement is wasted, so entries of
- * balances that other processes also change are not used. All entries must be forgotten when the session of this
- * process ends, because a standby database that takes over may lack the last commits.
+ * entry compares the versions with the locked rows, and skips the balance. The statement was then sent in vain, so
+ * entries of balances that other processes also change are not used. All entries must be forgotten when this process
+ * loses its database session (`ProcessSession`), because a standby that takes over may lack the last commits.
  */
 export class WrittenBalances {
   /** Balances in the order of their last write. */

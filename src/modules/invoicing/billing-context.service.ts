@@ -29,7 +29,7 @@ export type ContextRequest = Pick<
 > &
   CouponRequest &
   CorrectingRequest['request'] & {
-    /** Credits to calculate again, in addition to those of `lines`. */
+    /** Credit lines of a void invoice to calculate again, in addition to the credits that `lines` request. */
     readonly creditRequests?: readonly CreditLineRequest[];
   };
 

@@ -48,8 +48,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without such a
-   * draft, and those on test clocks, are absent.
+   * Returns, by customer, the start of the earliest billing period whose usage waits in a renewal draft to be billed.
+   * Customers without such a draft, and those on test clocks, are absent.
    */
   usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.drafts.usageSince(customerIds);

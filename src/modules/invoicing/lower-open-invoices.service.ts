@@ -60,8 +60,9 @@ export class LowerOpenInvoicesService {
 
   /**
    * Returns a function that gives the amount that a subscription owes on earlier invoices. The credit of a negative
-   * invoice pays this amount first, and other new invoices of the customer use only the rest. So the amount is read
-   * only for customers with several of these requests. For others, the function returns 0.
+   * invoice pays this amount first, and the other invoices of the customer that are made in the same commit use only
+   * the rest. If a customer has only one of the `requests`, nothing else uses the credit: the amount is then not read,
+   * and the function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

@@ -84,8 +84,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns the amounts of payments that were refunded, are reserved for refunds, or were lost in disputes. Excludes
-   * amounts that were taken from credit of the customer.
+   * Returns how much of each payment was refunded, is reserved for refunds, or was lost in disputes. Excludes what was
+   * taken from the part of the payment that had become credit of the customer.
    */
   private async returnedOfApplied(
     payments: readonly Payment[],

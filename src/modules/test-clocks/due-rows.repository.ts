@@ -39,7 +39,8 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
 
 /**
  * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends, whichever is
- * first. Among postponed rows, only those that fell due before the first other row can be next.
+ * first. Reads only postponed rows that fell due before the first row without a postponement: a postponement never ends
+ * before its row falls due, so later ones cannot be first.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (

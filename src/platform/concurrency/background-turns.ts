@@ -34,8 +34,8 @@ export class BackgroundTurns {
   }
 
   /**
-   * Runs a piece of background work: at once if no condition is true, otherwise in its turn. After a wait of {@link
-   * MAX_WAIT_FOR_TURN_MS}, runs the piece beside the previous one.
+   * Runs a piece of background work. While a condition of {@link takeTurnsWhile} is true, the piece waits until the
+   * previous piece and its pause have ended, at most {@link MAX_WAIT_FOR_TURN_MS}. Otherwise it runs at once.
    */
   async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();

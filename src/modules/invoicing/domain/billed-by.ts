@@ -34,7 +34,7 @@ export interface BilledByCoupon
   readonly begins?: true;
 }
 
-/** Terms of the bill that usage is added to, as a trace stores them. */
+/** Terms of the invoice that billed a period, to which late usage is added. The trace of the added line stores them. */
 export interface BilledBy {
   /** Start of the period of the billing invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;

@@ -87,7 +87,7 @@ const COUNT_VOIDED = `
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /** Earliest month before the retention period with events that are not archived; null if there is none. */
+  /** Earliest month that ended before the retention period and has events that are not archived; null: there is none. */
   readonly month: Date | null;
   /**
    * Number of events in the month being archived; null if they were not counted. The number is complete if this stream

@@ -17,8 +17,8 @@ interface StreamEvents {
   /** True if an event may be in a registered window. */
   hasWindow: boolean;
   /**
-   * Part to which the events belong, and the index of the stream in that part. Null at first, and for events that take
-   * the slow path.
+   * The fast-path part of the request that contains the events, and the index of their stream in that part. Null until
+   * the request is split, and for events that take the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }

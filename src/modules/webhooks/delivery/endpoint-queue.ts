@@ -4,7 +4,10 @@ import { DeliveriesRepository } from './deliveries.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
-/** Must be called in the transaction that changes the settings of the endpoint. */
+/**
+ * Adapts the pending deliveries of an endpoint to its new settings. Call its methods in the transaction that changes the
+ * settings.
+ */
 @Injectable()
 export class EndpointQueue {
   constructor(
