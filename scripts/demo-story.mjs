@@ -350,11 +350,11 @@ async function refundAndCredit() {
       reason: reasons[index % reasons.length],
     }),
   );
-  const invoices = await list('invoices?status=paid');
+  // What was refunded cannot be credited as well.
+  const ofRefunds = new Set(refunded.map((payment) => payment.invoice_id));
+  const invoices = (await list('invoices?status=paid')).filter(({ id }) => !ofRefunds.has(id));
   const credited = invoices
-    .filter(
-      ({ lines, id }, index) => index % 83 === 11 && id && lines.some((one) => one.amount > 0),
-    )
+    .filter(({ lines }, index) => index % 83 === 11 && lines.some((one) => one.amount > 0))
     .slice(0, 8);
   await forEach(credited, ({ id, lines }) => {
     const line = lines.find(({ amount }) => amount > 0);
