@@ -74,6 +74,7 @@ describe('events whose stored data is damaged', () => {
 
   beforeEach(async () => {
     engine = await startTestApp({
+      plantsEvents: true,
       environment: { LOG_LEVEL: 'silent', WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' },
     });
     receiver = await startReceiver();

@@ -49,7 +49,10 @@ describe('beside ten times as many customers', () => {
   let last = 0;
 
   beforeAll(async () => {
-    engine = await startTestApp({ environment: { DATABASE_POOL_SIZE: String(CONNECTIONS) } });
+    engine = await startTestApp({
+      environment: { DATABASE_POOL_SIZE: String(CONNECTIONS) },
+      plantsEvents: true,
+    });
     client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
     await client.query(WITHOUT_AUTOVACUUM);

@@ -10,6 +10,7 @@ import { Database } from '../../src/platform/database';
 import { HttpAdapter } from '../../src/platform/http';
 import { createLogger, NestLogger } from '../../src/platform/logging';
 import { checkedClient } from './checked-client';
+import { assertEventsFollow } from './event-history';
 import { createTestDatabase, type TestDatabase } from './databases';
 import { ManualClock } from './manual-clock';
 import { EVENTS } from './stored-events';
@@ -31,6 +32,8 @@ export interface TestAppOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** URL of a database that another application uses already; it is not dropped at the end. */
   readonly databaseUrl?: string;
+  /** True if the test writes or damages events in SQL. The others are compared with one another at the end. */
+  readonly plantsEvents?: boolean;
 }
 
 /**
@@ -77,8 +80,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database: app.get(Database),
     databaseUrl,
     close: async () => {
-      await app.close();
-      await own?.drop();
+      try {
+        if (own !== null && !options.plantsEvents) await assertEventsFollow(app.get(Database));
+      } finally {
+        await app.close();
+        await own?.drop();
+      }
     },
   };
 }

@@ -123,10 +123,12 @@ export class CreditNotesService {
   }
 
   /**
-   * Credits everything that is still creditable on the lines of a locked open invoice, in the caller's transaction. The note first
-   * lowers what is owed; the rest becomes credit of the customer.
+   * Credits everything that is still creditable on the lines of a locked open invoice whose payments became credit, in
+   * the caller's transaction. The note first lowers what is owed; the rest becomes credit of the customer.
+   * @param before the invoice before its payments became credit, for the event
    */
-  async creditRemaining(invoice: Invoice, reason: string, now: Date): Promise<CreditNote> {
+  async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {
+    const invoice = { ...before, amountPaid: 0n };
     const withLaterCredits = await this.withLaterCredits(invoice);
     const lines = allCreditableParts(
       withLaterCredits,
@@ -135,7 +137,7 @@ export class CreditNotesService {
     const credited = creditNote(lines, withLaterCredits.lines.map(toCreditable));
     const terms = { reason, settle: 'credit' } as const;
     const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };
-    return (await this.issueOf(invoice, credited, terms, now, given)).note;
+    return (await this.issueOf(invoice, credited, terms, now, given, before)).note;
   }
 
   /**
@@ -184,6 +186,7 @@ export class CreditNotesService {
     { reason, settle }: Pick<CreditNoteRequest, 'reason' | 'settle'>,
     now: Date,
     given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
+    before: Invoice = invoice,
   ): Promise<IssuedCreditNote> {
     const settled = settlementOf(invoice, credited.totalMinor, settle, given);
     const note: CreditNote = {
@@ -209,26 +212,31 @@ export class CreditNotesService {
       createdAt: now,
       updatedAt: now,
     };
-    return { note, invoice: await this.apply(note, invoice, now) };
+    return { note, invoice: await this.apply(note, invoice, before, now) };
   }
 
-  private async apply(note: CreditNote, before: Invoice, now: Date): Promise<Invoice> {
+  private async apply(
+    note: CreditNote,
+    invoice: Invoice,
+    before: Invoice,
+    now: Date,
+  ): Promise<Invoice> {
     await this.notes.insert(note);
-    for (const line of note.lines) await this.creditLine(before, line, 1n);
+    for (const line of note.lines) await this.creditLine(invoice, line, 1n);
     if (note.creditId !== null) {
       const { creditId: id, id: sourceId, customerId, currency, toCredit: amount } = note;
       await this.grants.insert(
         newGrant({ id, customerId, currency, amount, sourceId, createdAt: now }),
       );
     }
-    const amountCredited = before.amountCredited + note.toReceivable;
+    const amountCredited = invoice.amountCredited + note.toReceivable;
     const isPaid =
-      before.status === 'open' && amountRemaining({ ...before, amountCredited }) === 0n;
-    const after: Invoice = nextVersion(before, now, {
+      invoice.status === 'open' && amountRemaining({ ...invoice, amountCredited }) === 0n;
+    const after: Invoice = nextVersion(invoice, now, {
       amountCredited,
-      status: isPaid ? 'paid' : before.status,
-      paidAt: isPaid ? now : before.paidAt,
-      collectAt: isPaid ? closeCollectionAt(before, now) : before.collectAt,
+      status: isPaid ? 'paid' : invoice.status,
+      paidAt: isPaid ? now : invoice.paidAt,
+      collectAt: isPaid ? closeCollectionAt(invoice, now) : invoice.collectAt,
     });
     await this.invoices.update(after);
     await this.postings.postNote(note, now);

@@ -49,9 +49,12 @@ export class FinalizationService {
     return this.openInvoices.owedBySubscription(requests);
   }
 
-  /** Finalizes a draft whose amounts were decided in this transaction. Afterwards its billed amounts do not change. */
-  async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
-    const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
+  /**
+   * Finalizes a draft whose amounts were decided in this transaction. Afterwards its billed amounts do not change.
+   * @param before the stored draft; the event `invoice.finalized` shows how its amounts changed
+   */
+  async finalize(draft: Invoice, before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
+    const drafts = [{ before, invoice: draft, added: grantOf(draft, newId('crd'), now) }];
     const [invoice] = await this.finalizeAll(drafts, new Map([[customer.id, customer]]), now);
     invariant(invoice !== undefined, `The draft ${draft.id} was finalized.`);
     return invoice;
@@ -59,11 +62,11 @@ export class FinalizationService {
 
   /**
    * Finalizes many drafts, in the given order.
-   * @param drafts each with `before`, the stored draft, if its amounts were calculated again
+   * @param drafts each with `before`, the stored draft; the event `invoice.finalized` shows how its amounts changed
    * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
    */
   async finalizeAll(
-    drafts: readonly (DecidedInvoice & { readonly before?: Invoice })[],
+    drafts: readonly (DecidedInvoice & { readonly before: Invoice })[],
     customers: ReadonlyMap<string, Customer>,
     now: Date,
     beforeNumbers: () => Promise<void> = nothing,
@@ -80,9 +83,9 @@ export class FinalizationService {
     await this.invoices.updateFinalized(invoices);
     await this.outbox.recordAll(
       invoices.flatMap((invoice, index) => {
-        const draft = drafts[index]?.invoice;
+        const draft = drafts[index];
         invariant(draft !== undefined, 'every invoice was a draft');
-        return eventsOfFinalizing(invoiceFinalized.toDto(drafts[index]?.before ?? draft), invoice);
+        return eventsOfFinalizing(invoiceFinalized.toDto(draft.before), invoice);
       }),
     );
     return invoices;

@@ -80,7 +80,7 @@ export class FinalizeInvoicesService {
     const request = { ...before, lines: [], billingPeriod: null };
     const draft = reassembleDraft(before, await this.contexts.load(request, customer, 'issue'));
     await this.invoices.replaceLines([draft]);
-    return this.finalization.finalize(draft, customer, now);
+    return this.finalization.finalize(draft, before, customer, now);
   }
 
   /**

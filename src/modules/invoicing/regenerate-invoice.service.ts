@@ -83,7 +83,7 @@ export class RegenerateInvoiceService {
     const billed = { ...context, usage: [...usage.first, ...usage.late] };
     await this.usage.record([{ request, context: billed, invoice: draft }], now);
     await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
-    return this.finalization.finalize(draft, customer, now);
+    return this.finalization.finalize(draft, draft, customer, now);
   }
 
   /** Returns the input from which the credit lines of an invoice are calculated again. */

@@ -105,8 +105,8 @@ export class Collection {
     const charged = due.filter(isCharged).slice(0, BATCH_SIZE);
     for (const invoice of due.filter((one) => !isCharged(one))) {
       invoice.chargeAt = null;
-      // The invoices that are not overdue yet become so, which has an event of its own.
-      if (invoice.overdueAt !== null) invoice.events.push('updated');
+      // The other invoices become overdue, which has an event of its own.
+      if (invoice.overdueAt !== null || invoice.pending > 0n) invoice.events.push('updated');
     }
     const payments = charged.map((invoice) => {
       invoice.attempts += 1;

@@ -60,7 +60,7 @@ export class CreditNoteCommandsController {
   @Operation({
     summary: 'Void a credit note',
     description:
-      'What it took back is owed again. Refused once what it gave was used, while the refund that was issued with it is pending or has succeeded, and after a later invoice took usage of its lines back.',
+      'What it took back is owed again. Refused once its credit was used or its invoice is no longer open, while the refund that was issued with it is pending or has succeeded, and after a later invoice took usage of its lines back.',
     access: 'invoices:write',
     answer: CreditNoteDto,
     key: 'required',

@@ -55,7 +55,7 @@ export class VoidUnpaidInvoicesWorkflow {
     }
     for (const invoice of invoices) {
       if (isCredited(invoice)) {
-        const note = await this.notes.creditRemaining({ ...invoice, amountPaid: 0n }, REASON, now);
+        const note = await this.notes.creditUnpaid(invoice, REASON, now);
         await this.losses.coverLossesFromNote(lost, invoice, note, now);
       } else {
         await this.voidInvoice.void(invoice, now);
