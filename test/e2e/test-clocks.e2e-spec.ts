@@ -222,6 +222,62 @@ describe('test clocks', () => {
     ]);
   });
 
+  it('date payments, refunds and their ledger transactions', async () => {
+    for (const at of ['2030-03-01T00:00:00.000Z', '2024-03-01T00:00:00.000Z']) {
+      const story = await Story.begin(engine, at);
+      const payment = { customer_id: story.customerId, amount: 1_000, currency: 'USD' };
+      const create = async (token: string) =>
+        (
+          await engine.http
+            .post('/v1/payments')
+            .send({ ...payment, payment_method_id: token })
+            .expect(201)
+        ).body as { id: string };
+      const paid = await create('pm_sandbox_ok');
+      expect(paid).toMatchObject({ created_at: at, updated_at: at });
+      const slow = await create('pm_sandbox_refund_pending');
+      const later = new Date(Date.parse(at) + 86_400_000).toISOString();
+      await story.advance(later);
+      const refund = async (id: string) =>
+        (await engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 400 }).expect(201))
+          .body as { id: string };
+      const refunded = await refund(paid.id);
+      expect(refunded).toMatchObject({ status: 'succeeded', created_at: later, updated_at: later });
+      const pending = await refund(slow.id);
+      const last = new Date(Date.parse(later) + 86_400_000).toISOString();
+      await story.advance(last);
+      const settle = `/v1/sandbox/refunds/${pending.id}/settle`;
+      const { body: failed } = await engine.http.post(settle).send({ outcome: 'failed' });
+      expect(failed).toMatchObject({ status: 'failed', created_at: later, updated_at: last });
+      const timesOf = async (id: string) =>
+        (
+          await engine.database.query<{ type: string; occurred_at: Date }>(
+            `SELECT type, occurred_at FROM ${EVENTS} WHERE object_id = $1 ORDER BY sequence`,
+            [id],
+          )
+        ).map(({ type, occurred_at: time }) => [type, time.toISOString()]);
+      expect(await timesOf(paid.id)).toEqual([
+        ['payment.created', at],
+        ['payment.succeeded', at],
+        ['payment.updated', later],
+      ]);
+      expect(await timesOf(pending.id)).toEqual([
+        ['refund.created', later],
+        ['refund.failed', last],
+      ]);
+      const { body } = await engine.http.get(
+        `/v1/ledger/transactions?customer_id=${story.customerId}`,
+      );
+      const { data } = body as { data: { kind: string; occurred_at: string }[] };
+      expect(data.map(({ kind, occurred_at: time }) => [kind, time])).toEqual([
+        ['refund', later],
+        ['payment', at],
+        ['payment', at],
+      ]);
+      await story.verify();
+    }
+  });
+
   it('must exist when a customer is created with one', async () => {
     const answer = await engine.http
       .post('/v1/customers')

@@ -35,10 +35,11 @@ const ROUTINES = `
 
 /**
  * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
- * indexes of trigrams, of JSON values and their hashes, of text in lower case and of the times and hashes of ids.
+ * indexes of trigrams, of JSON values and their hashes, of text in lower case, of the times and hashes of ids and of
+ * the first of two columns that is not null.
  */
 export function isBeyondEntities(line: string): boolean {
-  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\(|jsonb_hash_extended|hashtext)/.test(
+  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\(|jsonb_hash_extended|hashtext|COALESCE\()/.test(
     line,
   );
 }

@@ -32,6 +32,13 @@ export class PaymentRecordsService {
     return this.payments.find(id);
   }
 
+  /** Returns a payment that exists. */
+  async get(id: string): Promise<Payment> {
+    const payment = await this.payments.find(id);
+    invariant(payment !== null, `The payment ${id} exists.`);
+    return payment;
+  }
+
   /** Locks a payment. A payment is locked after its invoice and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
@@ -52,8 +59,8 @@ export class PaymentRecordsService {
    * @param invoice the invoice before the payment; null: none
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
-    const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
-    const occurredAt = invoice === null ? await this.currentTimeOf(customerId) : updatedAt;
+    const { id, customerId, currency, provider, amount, amountApplied } = payment;
+    const occurredAt = payment.updatedAt;
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
     await this.credit.add({ ...credit, reserved: 0n, refunded: 0n, lost: 0n }, occurredAt);
@@ -91,8 +98,8 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Returns the time of the customer's test clock, or real time. Credits of the customer are consumed in the order of these
-   * times.
+   * Returns the time of the customer's test clock, or real time. It dates payments, refunds, disputes and their ledger
+   * transactions. Credits of the customer are consumed in the order of these times.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);

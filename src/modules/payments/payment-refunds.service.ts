@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
-import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
 import { LostCreditService } from './disputes/lost-credit.service';
@@ -21,6 +20,7 @@ import {
   refundAmountExceedsRefundable,
 } from './payments.errors';
 import { paymentUpdated } from './payments.events';
+import { PaymentRecordsService } from './payment-records.service';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway } from './providers/provider-gateway';
 import type {
@@ -36,8 +36,8 @@ import { ReturnPaymentsService } from './return-payments.service';
 @Injectable()
 export class PaymentRefundsService {
   constructor(
-    private readonly database: Database,
     private readonly payments: PaymentsRepository,
+    private readonly records: PaymentRecordsService,
     private readonly credit: CreditBalanceService,
     private readonly invoices: InvoicePaymentsService,
     private readonly returns: ReturnPaymentsService,
@@ -53,7 +53,7 @@ export class PaymentRefundsService {
    * 2. the part that paid the invoice and was not credited
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
-   * @returns the payment, and the amount reserved
+   * @returns the payment, updated at the current time of its customer, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
    */
@@ -61,9 +61,7 @@ export class PaymentRefundsService {
     refundId: string,
     paymentId: string,
     requested: bigint | null,
-    now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
-    this.database.requireTransaction();
     const before =
       (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
@@ -80,6 +78,7 @@ export class PaymentRefundsService {
     if (decision.kind === 'disputed') throw paymentDisputed(paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
+    const now = await this.currentTimeOf(before);
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);
@@ -112,6 +111,11 @@ export class PaymentRefundsService {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
     const reserved = await this.reserveForProviderRefund(payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
+  }
+
+  /** Returns the time of the test clock of the payment's customer, or real time. */
+  currentTimeOf({ customerId }: Payment): Promise<Date> {
+    return this.records.currentTimeOf(customerId);
   }
 
   /** Locks a payment. Payments are locked before their refunds. */

@@ -35,11 +35,8 @@ export class PaymentRetries {
    * - the payment is null, has ended or has no stored method
    * - the method is deleted or already unusable
    */
-  async lockDeclined(
-    payment: Payment | null,
-    outcome: ProviderOutcome,
-  ): Promise<PaymentMethod | null> {
-    if (finalDeclineOf(outcome) === null || payment === null || hasEnded(payment)) return null;
+  async lockDeclined(payment: Payment, outcome: ProviderOutcome): Promise<PaymentMethod | null> {
+    if (finalDeclineOf(outcome) === null || hasEnded(payment)) return null;
     const { paymentMethodId } = payment;
     if (paymentMethodId === null || !isId('pm', paymentMethodId)) return null;
     const method = await this.methods.lock(paymentMethodId);

@@ -64,7 +64,10 @@ export class BookedMovementsService {
       }));
     }
     const refunds = await this.refunds.findSent(query);
-    return refunds.map((refund) => ({ booked: toRefundMovement(refund), at: refund.createdAt }));
+    return refunds.map((refund) => ({
+      booked: toRefundMovement(refund),
+      at: refund.sentAt ?? refund.createdAt,
+    }));
   }
 
   private async find(

@@ -31,7 +31,7 @@ import type { Refund, RefundSource, RefundStatus } from './domain/refund';
 @Index('refund_provider_reference_index', ['providerReference'], {
   where: '"provider_reference" IS NOT NULL',
 })
-@Index('refund_created_index', ['createdAt', 'id'], { where: `"status" = 'succeeded'` })
+@Index('refund_sent_index', { synchronize: false })
 @Index('refund_status_index', ['status', 'id'])
 @Index('refund_created_at_index', ['createdAt', 'id'])
 @Index('refund_currency_index', ['currency', 'id'])

@@ -17,12 +17,12 @@ const NOTE_ABSENCE = `
 
 const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
 
-/** Succeeded refunds through a provider, created in `[$2, $3)`, from the position after `$4` and `$5`. */
+/** Succeeded refunds through a provider, sent in `[$2, $3)`, from the position after `$4` and `$5`. */
 const SENT = `
-  WHERE status = 'succeeded' AND created_at >= $2 AND created_at < $3
-    AND (created_at, id) > ($4, $5)
+  WHERE status = 'succeeded' AND coalesce(sent_at, created_at) >= $2 AND coalesce(sent_at, created_at) < $3
+    AND (coalesce(sent_at, created_at), id) > ($4, $5)
     AND (SELECT provider FROM payment WHERE id = payment_id) = $1
-  ORDER BY created_at, id LIMIT $6`;
+  ORDER BY coalesce(sent_at, created_at), id LIMIT $6`;
 
 const OTHER_REFERENCES = `
   SELECT provider_reference AS reference FROM refund

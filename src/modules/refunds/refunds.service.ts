@@ -37,7 +37,6 @@ export interface StartedRefund {
   readonly id: string;
   /** Lease under which this process asks the provider. */
   readonly lease: Lease;
-  readonly now: Date;
 }
 
 /** A stored pending refund, and its payment after the amount was reserved. */
@@ -129,8 +128,7 @@ export class RefundsService {
    */
   async start(): Promise<StartedRefund> {
     const owner = await this.session.requireNumber();
-    const now = this.clock.now();
-    return { id: newId('ref'), lease: pollLease(now, owner), now };
+    return { id: newId('ref'), lease: pollLease(this.clock.now(), owner) };
   }
 
   /**
@@ -155,13 +153,14 @@ export class RefundsService {
    *   `refund_amount_exceeds_refundable`, `refund_limit_exceeded`
    */
   async begin(
-    { id, lease, now }: StartedRefund,
+    { id, lease }: StartedRefund,
     { creditNote: _, ...request }: RefundRequest,
     note: RefundedNote | null,
     limits: RefundLimits,
   ): Promise<ReservedRefund> {
     const requested = note?.toRefund ?? request.amount;
-    const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested, now);
+    const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested);
+    const now = payment.updatedAt;
     const limit = exceededLimit(limits, payment);
     if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
     const refund = newRefund(
@@ -175,6 +174,7 @@ export class RefundsService {
         creditNoteId: note?.id ?? null,
         actor: currentActor(),
         providerReference: null,
+        sentAt: this.clock.now(),
         dueAt: lease.endsAt,
         leasedBy: lease.owner,
       },
@@ -202,9 +202,9 @@ export class RefundsService {
    */
   recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = unrecorded;
-    const now = this.clock.now();
+    const realNow = this.clock.now();
     return this.database.transaction(async () => {
-      await this.payments.lock(paymentId);
+      const locked = await this.payments.lock(paymentId);
       const known =
         refundId === null
           ? await this.refunds.findMadeAtProvider(paymentId, reference)
@@ -214,6 +214,7 @@ export class RefundsService {
         return true;
       }
       if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
+      const now = await this.payments.currentTimeOf(locked);
       const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
       if (payment === null) return false;
       const refund = newRefund(
@@ -230,7 +231,8 @@ export class RefundsService {
           idempotencyKey: null,
           providerReference: reference,
           metadata: {},
-          dueAt: now,
+          sentAt: realNow,
+          dueAt: realNow,
           leasedBy: null,
         },
         now,

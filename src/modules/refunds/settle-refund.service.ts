@@ -49,10 +49,10 @@ export class SettleRefundService {
    *   refund that succeeded and was returned by the bank, because the ledger has one transaction of each kind per refund
    */
   async correct(discrepancy: Discrepancy, id: string): Promise<void> {
-    const now = this.clock.now();
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
+    const now = await this.payments.currentTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     // A failed refund may have posted another kind: the failure released credit, which reduced the loss of a dispute.
@@ -73,14 +73,15 @@ export class SettleRefundService {
    * discrepancy.
    */
   settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
-    const now = this.clock.now();
+    const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
+      const now = await this.payments.currentTimeOf(payment);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(
         before,
-        toRefundOutcome(outcome, before, { answeredAt: now, leasedBy, dueAt }),
+        toRefundOutcome(outcome, before, { answeredAt, leasedBy, dueAt }),
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);

@@ -65,9 +65,10 @@ export class SettlePaymentWorkflow {
   ): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
-      const declined = await this.retries.lockDeclined(await this.payments.find(id), outcome);
-      const owed = await this.lockDebt(id, isReserved);
-      const now = await this.currentTimeOf(owed, askedAt);
+      const found = await this.payments.get(id);
+      const declined = await this.retries.lockDeclined(found, outcome);
+      const owed = await this.lockDebt(found, isReserved);
+      const now = await this.payments.currentTimeOf(found.customerId);
       await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
       const before = await this.payments.lock(id);
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
@@ -86,24 +87,20 @@ export class SettlePaymentWorkflow {
    */
   async correct(id: string, reference: string): Promise<Payment> {
     // The failure freed the amount that the payment had reserved.
-    const owed = await this.lockDebt(id, false);
-    const now = await this.currentTimeOf(owed, this.clock.now());
+    const found = await this.payments.get(id);
+    const owed = await this.lockDebt(found, false);
+    const now = await this.payments.currentTimeOf(found.customerId);
     await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
     const before = await this.payments.lock(id);
     return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
   }
 
   /** Locks the subscription and the invoice of a payment; null if the payment has no invoice. */
-  private async lockDebt(id: string, isReserved: boolean): Promise<LockedDebt | null> {
-    const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
+  private async lockDebt({ invoiceId }: Payment, isReserved: boolean): Promise<LockedDebt | null> {
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);
     const subscription = await this.locks.lockSubscription(subscriptionId);
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
-  }
-
-  private async currentTimeOf(owed: LockedDebt | null, realNow: Date): Promise<Date> {
-    return owed === null ? realNow : this.locks.timeOn(owed.invoice.testClockId);
   }
 
   private async write(
@@ -119,7 +116,7 @@ export class SettlePaymentWorkflow {
     const subscription = owed?.subscription ?? null;
     if (subscription === null || !hasEnded(after)) return after;
     const isExpired = await this.firstPayments.endPayment(subscription, now);
-    return isExpired ? ((await this.payments.find(after.id)) ?? after) : after;
+    return isExpired ? this.payments.get(after.id) : after;
   }
 
   /**

@@ -55,7 +55,10 @@ export class TakePaymentWorkflow {
       const method = await this.methods.choose(customerId, request, fallback);
       await this.customers.fixCurrency(customerId, currency);
       const fields = { ...request, ...method, collectionAttempt: null };
-      if (invoiceId === null) return this.starts.insert(started, fields, started.startedAt);
+      if (invoiceId === null) {
+        const now = await this.testClocks.timeOn(customer.testClockId);
+        return this.starts.insert(started, fields, now);
+      }
       const now = await this.testClocks.nowFor(customer.testClockId);
       const invoice =
         (await this.invoices.find(invoiceId)) ?? raise(referenceNotFound('/invoice_id', invoiceId));

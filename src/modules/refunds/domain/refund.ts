@@ -44,7 +44,7 @@ export interface Refund {
   readonly providerAttempt: number;
   /**
    * Time of the machine's clock, not of a test clock, when the request with the current `providerAttempt` was sent.
-   * Null: when the refund was created.
+   * Null for refunds that an earlier version of the service stored: when the refund was created.
    */
   readonly sentAt: Date | null;
   /** Time of the first poll since `sentAt` in which the provider did not list the refund; null: none. */
@@ -90,10 +90,12 @@ export type NewRefund = Pick<
   | 'idempotencyKey'
   | 'providerReference'
   | 'metadata'
+  | 'sentAt'
   | 'dueAt'
   | 'leasedBy'
 >;
 
+/** @param now time on the customer's clock */
 export function newRefund(refund: NewRefund, now: Date): Refund {
   return {
     ...refund,
@@ -101,7 +103,6 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
     status: 'pending',
     failureCode: null,
     providerAttempt: 1,
-    sentAt: null,
     absentSince: null,
     attempts: 0,
     createdAt: now,
