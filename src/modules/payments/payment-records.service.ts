@@ -32,7 +32,7 @@ export class PaymentRecordsService {
     return this.payments.find(id);
   }
 
-  /** Returns a payment that exists. */
+  /** Returns a payment. The caller knows that it exists. */
   async get(id: string): Promise<Payment> {
     const payment = await this.payments.find(id);
     invariant(payment !== null, `The payment ${id} exists.`);
