@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
+import { BoundedMap } from '../../platform/caching';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
@@ -14,9 +15,14 @@ import type { ProviderOutcome } from './domain/payment-provider';
 import { PAYMENT_EVENTS, paymentAnswer, paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
+const MAX_CACHED_CUSTOMERS = 10_000;
+
 /** Stores outcomes of payments, with events, ledger postings and idempotent answers, in the caller's transaction. */
 @Injectable()
 export class PaymentRecordsService {
+  /** Test clocks of customers, by customer id; null: real time. A customer never changes its clock. */
+  private readonly testClockIds = new BoundedMap<string, string | null>(MAX_CACHED_CUSTOMERS);
+
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly discrepancies: DiscrepanciesService,
@@ -102,7 +108,12 @@ export class PaymentRecordsService {
    * transactions. Credits of the customer are consumed in the order of these times.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
-    const customers = await this.customers.getAllForHistory([customerId]);
-    return this.testClocks.timeOn(customers.get(customerId)?.testClockId ?? null);
+    let testClockId = this.testClockIds.get(customerId);
+    if (testClockId === undefined) {
+      const customers = await this.customers.getAllForHistory([customerId]);
+      testClockId = customers.get(customerId)?.testClockId ?? null;
+      if (customers.has(customerId)) this.testClockIds.set(customerId, testClockId);
+    }
+    return this.testClocks.timeOn(testClockId);
   }
 }
