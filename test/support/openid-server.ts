@@ -20,7 +20,10 @@ type IdTokenClaims = Readonly<Record<string, unknown>>;
 export class OpenIdServer {
   /** Person who signs in next. */
   person: Person = {};
-  /** Replaces the claims of ID tokens, which are signed again with the key of the provider, or another one. */
+  /**
+   * Replaces the claims of ID tokens before they are signed again, with another key if `signsWithOtherKey` is true. Null: ID
+   * tokens stay as they are.
+   */
   forged: ((claims: IdTokenClaims) => IdTokenClaims) | null = null;
   signsWithOtherKey = false;
   tokenRequests = 0;

@@ -99,7 +99,7 @@ export interface ListStatement {
   readonly values: readonly unknown[];
 }
 
-/** Explains statements, and returns what their plans do that costs more as a table grows. */
+/** Runs EXPLAIN for each statement, and returns the faults: steps of its plan whose cost grows with a table. */
 export async function plansOf(
   databaseUrl: string,
   statements: readonly ListStatement[],

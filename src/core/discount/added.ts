@@ -27,7 +27,7 @@ export type AddedCoupon = {
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** Part of the discount that comes from `restMinor`. */
+  /** Part of the discount that is taken from the coupon's remaining amount, `restMinor`. */
   readonly fromRemainingMinor: bigint;
 };
 

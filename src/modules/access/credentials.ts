@@ -31,7 +31,7 @@ interface Holder {
   readonly freshUntil: number;
 }
 
-/** Verifies credentials, with a short cache. */
+/** Verifies credentials. Caches each result for {@link CACHE_MS}. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger('credentials');

@@ -64,9 +64,9 @@ const LOWERED_LATER = `
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
- * All credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered open invoices.
- * The amount includes postings of recoveries by the same negative invoice, which cancel the part that lowered
- * uncollectible invoices.
+ * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered open
+ * invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a recovery of
+ * the same amount.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (

@@ -102,7 +102,7 @@ export class CouponContextsService {
     return (request) => ofDrafts.get(request) ?? [];
   }
 
-  /** @param taken discounts of the billing period, by redemption id */
+  /** @param taken discounts that were already taken off in the billing period, by redemption id */
   async contextsOf(
     terms: readonly RedeemedTerms[],
     taken: ReadonlyMap<string, Pick<TakenDiscount, 'takenMinor'>>,
@@ -177,7 +177,7 @@ export class CouponContextsService {
   }
 }
 
-/** Returns the redemptions that a credit or a correction may return a discount to. */
+/** Returns the ids of the redemptions to which a credit or a correction may give a discount back. */
 function redemptionIdsOf({
   request: { returnsTo = [] },
   corrected,

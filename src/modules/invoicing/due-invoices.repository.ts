@@ -98,7 +98,7 @@ interface OpenRow {
   readonly is_being_paid: boolean;
 }
 
-/** Finds and locks invoices that are due for collection, overdue or owed, and plans their automatic charges. */
+/** Finds and locks invoices whose automatic charge is due, and invoices that are overdue or not paid. Plans automatic charges. */
 @Injectable()
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}

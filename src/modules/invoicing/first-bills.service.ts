@@ -39,8 +39,8 @@ interface LateReading {
 }
 
 /**
- * Late usage, with the terms of its first bill. `invoice` is the invoice of that bill; null if the invoice had no line for the
- * usage or is void.
+ * Late usage, with the bill that it corrects: the first bill of that usage. `invoice` is the invoice of that bill; null if the
+ * invoice had no line for the usage or is void.
  */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;

@@ -27,7 +27,7 @@ export interface CustomerLine {
   readonly line: InvoiceLine;
 }
 
-/** Reads billed lines, customer by customer, without locks. */
+/** Reads billed lines for simulations, some customers at a time, without locks. */
 @Injectable()
 export class SimulationRepository {
   constructor(

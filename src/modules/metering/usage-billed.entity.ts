@@ -3,8 +3,8 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 import { GroupColumn } from './store/usage-columns';
 
 /**
- * One group of the billed usage of a subscription item in a period. A period without usage has one row with quantity 0. Written in
- * the transaction of the invoice.
+ * Billed usage of a subscription item in a period: a row for each group of the meter, or one row with quantity 0 if there was no
+ * usage. Written in the transaction of the invoice.
  */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])

@@ -74,7 +74,7 @@ export class UsageBillingService {
   /**
    * Requires that the events of these periods are not archived, because a reopened period is rated again from its
    * events. Prevents the archiving of these events until the transaction ends.
-   * @param otherwise sentence for the caller: what is refused, and what to do instead
+   * @param otherwise text for the error: what is refused, and what to do instead
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {

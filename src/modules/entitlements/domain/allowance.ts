@@ -1,7 +1,7 @@
 import { add, compare, multiply, type Rational, ZERO } from '../../../core/decimal';
 import type { EntitlementMode } from './addon-entitlement';
 
-/** Quantity that the plan of a subscription allows. */
+/** Allowance from the plan of a subscription: its `value`, or a boolean entitlement. */
 export interface PlanSource {
   readonly kind: 'plan';
   readonly subscriptionId: string;
@@ -11,7 +11,7 @@ export interface PlanSource {
   readonly isHardLimit: boolean;
 }
 
-/** Quantity that an add-on of a subscription allows. */
+/** Allowance from an add-on of a subscription: `value` for each of its `quantity` units, or a boolean entitlement. */
 export interface AddonSource {
   readonly kind: 'addon';
   readonly subscriptionId: string;

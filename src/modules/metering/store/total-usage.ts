@@ -57,7 +57,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
 }
 
 interface TotalRow {
-  /** Index of the window. */
+  /** Index of the time window among the requested ones. */
   readonly number: number;
   /** Null in the row that adds up all groups that are not among the largest. */
   readonly group_key: string | null;

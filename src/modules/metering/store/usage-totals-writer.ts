@@ -25,7 +25,8 @@ const forgetHoursSql = (table: string): string => `
   WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
     AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
 
-/** Invalidates cached stream state, because the fast path would not count events for the new meter. */
+/** Invalidates the cached state of streams after a meter was added. With the old state, the ingest fast path would not count events for
+ * the new meter. */
 const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
 /** A range of hours of streams; null: unbounded. */
@@ -57,7 +58,7 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/** Computes running totals from stored events. Each append updates them afterwards. */
+/** Computes running totals from stored events, for example for a new meter. Later, each append of events updates them. */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
