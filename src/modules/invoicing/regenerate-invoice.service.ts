@@ -29,7 +29,7 @@ export interface RegenerationContext {
   readonly customer: Customer;
   readonly charges: ChargeState;
   readonly refunded: RefundedOf;
-  /** Billing periods whose bills the regenerated invoice corrects. */
+  /** Billing periods of the earlier bills that the regenerated invoice corrects. */
   readonly periods: BillingPeriods;
 }
 

@@ -37,8 +37,8 @@ export function requireHeldScopes(
 }
 
 /**
- * Place where a request with a customer token names its customer. `answer`: the request does not name its customer, so
- * the handler compares the owner of the data it read with the token.
+ * Part of a request that contains the id of the customer, which must be that of the customer token. `answer`: the request
+ * does not contain it, so the handler compares the owner of the data that it read with the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
@@ -82,7 +82,7 @@ class PublicGuard implements CanActivate {
 
 /**
  * Declares who may call a handler, and refuses everyone else.
- * @param place where a request with a customer token names its customer; null: customer tokens are refused
+ * @param place part of the request that contains the id of the customer; null: customer tokens are refused
  */
 export function RequireAccess(access: Access, place: CustomerPlace | null): MethodDecorator {
   if (access === 'public') {

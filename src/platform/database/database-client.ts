@@ -34,7 +34,10 @@ export class DatabaseClient extends Client {
   }
 }
 
-/** @param error null after a successful connection */
+/**
+ * Marks an error as one of the database.
+ * @param error null after a successful connection
+ */
 function mark(error: unknown): void {
   if (typeof error === 'object' && error !== null) FROM_DATABASE.add(error);
 }
