@@ -32,7 +32,7 @@ export interface TestAppOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** URL of a database that another application uses already; it is not dropped at the end. */
   readonly databaseUrl?: string;
-  /** True if the test writes or damages events in SQL. The others are compared with one another at the end. */
+  /** True if the test writes or damages events in SQL. Events of other tests are checked when the application closes. */
   readonly plantsEvents?: boolean;
 }
 

@@ -32,7 +32,7 @@ export class PaymentRetries {
    * Locks and returns the payment method that an outcome makes unusable. Must be called before the subscription of the
    * payment is locked. Returns null in these cases:
    * - the outcome is not a final decline
-   * - the payment is null, has ended or has no stored method
+   * - the payment has ended or has no stored method
    * - the method is deleted or already unusable
    */
   async lockDeclined(payment: Payment, outcome: ProviderOutcome): Promise<PaymentMethod | null> {
