@@ -85,7 +85,7 @@ const rules = [
         `${ANY_MODULE}${atAnyDepth('dto/')}`,
         '\\.(controller|events)\\.ts$',
         // The routes of workflows answer with the objects of several modules, each in the shape of the module that owns it.
-        '^src/modules/(invoicing|catalog|metering|meters|payments|refunds|subscriptions|customers)/index\\.ts$',
+        '^src/modules/(coupons|invoicing|catalog|metering|meters|payments|refunds|subscriptions|customers)/index\\.ts$',
         '^test/',
       ],
     },

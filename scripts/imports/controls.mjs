@@ -107,8 +107,8 @@ export const CONTROLS = [
   {
     rule: 'dto-at-the-edge',
     tree: {
-      'src/modules/coupons/index.ts': file('./dto/coupon.dto'),
-      'src/modules/coupons/dto/coupon.dto.ts': file(),
+      'src/modules/features/index.ts': file('./dto/entitlement.dto'),
+      'src/modules/features/dto/entitlement.dto.ts': file(),
     },
   },
   {

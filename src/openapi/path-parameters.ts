@@ -42,6 +42,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/sessions/{id}': idOf('session', 'sess'),
   '/v1/studio/{id}': idOf('studio admin', 'admin'),
   '/v1/subscriptions/{id}': idOf('subscription', 'sub'),
+  '/v1/subscriptions/{id}/coupons/{redemption_id}': idOf('redemption', 'red'),
   '/v1/subscriptions/{id}/scheduled-changes/{change_id}': idOf('scheduled change', 'sch'),
   '/v1/tax-rates/{id}': idOf('tax rate', 'txr'),
   '/v1/test-clocks/{id}': idOf('test clock', 'clock'),

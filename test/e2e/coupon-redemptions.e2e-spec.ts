@@ -86,6 +86,7 @@ describe('redemptions of coupons', () => {
       redeemed_at: '2026-03-01T09:30:00.000Z',
       ends_at: null,
       ended_at: null,
+      removed_at: null,
     };
     expect((await listed(id)).data).toEqual([shown]);
     expect(await eventsOf(engine, redemption.id)).toEqual([

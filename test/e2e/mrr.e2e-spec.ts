@@ -210,6 +210,29 @@ describe('monthly recurring revenue', () => {
     });
   });
 
+  it('grows when a coupon is removed, and stays when one is that counts no more', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const remove = async (code: string): Promise<void> => {
+      const { body } = await engine.http.get(`/v1/subscriptions/${id}/coupons`);
+      const { data } = body as { data: { id: string; code: string }[] };
+      const redemption = data.find((one) => one.code === code)?.id ?? '';
+      await engine.http.delete(`/v1/subscriptions/${id}/coupons/${redemption}`).expect(204);
+    };
+    const coupon = { type: 'percent', percent_off: '50' };
+    await post('coupons', { ...coupon, duration: 'forever', code: 'FOREVER' });
+    await post('coupons', { ...coupon, duration: 'once', code: 'ONCE' });
+    for (const code of ['FOREVER', 'ONCE']) await post(`subscriptions/${id}/coupons`, { code });
+    engine.clock.set(AT('03-12'));
+    await remove('ONCE');
+    await remove('FOREVER');
+    await remove('FOREVER');
+    expect(await changes(id)).toEqual([
+      ['new', 0, 1_000, AT('03-10')],
+      ['contraction', 1_000, 500, AT('03-10')],
+      ['expansion', 500, 1_000, AT('03-12')],
+    ]);
+  });
+
   it('of a back-dated start counts from the start, as for subscriptions that are older than the records', async () => {
     const plan = await planOf(1_000);
     const free = await planOf(0);

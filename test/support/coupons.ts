@@ -10,8 +10,10 @@ export interface CreatedCoupon {
 
 /** The redemption of a coupon as the API shows it. */
 export interface Redemption {
+  readonly id: string;
   readonly ends_at: string | null;
   readonly ended_at: string | null;
+  readonly removed_at: string | null;
   readonly remaining_amount: number | null;
   readonly applied_amount: number;
 }

@@ -14,7 +14,7 @@ interface StoredEvent {
 /** Fields that change without an event of their object, by the first part of the event type: see `docs/webhooks.md`. */
 const CHANGE_WITHOUT_EVENT: Readonly<Record<string, readonly string[]>> = {
   api_key: ['last_used_at'],
-  coupon: ['times_redeemed'],
+  coupon: ['times_redeemed', 'applied_amount', 'remaining_amount', 'ends_at', 'ended_at'],
   entitlement: ['remaining'],
   invoice: ['amount_credited', 'amount_remaining', 'next_attempt_at'],
   meter: ['backfill'],

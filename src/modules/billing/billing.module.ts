@@ -54,9 +54,11 @@ import { DueSubscriptions } from './subscriptions/due-subscriptions';
 import { FirstPaymentsWorkflow } from './subscriptions/first-payments.workflow';
 import { PreviewInvoiceWorkflow } from './subscriptions/preview-invoice.workflow';
 import { RedeemCouponWorkflow } from './subscriptions/redeem-coupon.workflow';
+import { RemoveCouponWorkflow } from './subscriptions/remove-coupon.workflow';
 import { RenewSubscriptionsWorkflow } from './subscriptions/renew-subscriptions.workflow';
 import { SubscribeWorkflow } from './subscriptions/subscribe.workflow';
 import { SubscriptionCommandsController } from './subscriptions/subscription-commands.controller';
+import { SubscriptionCouponsController } from './subscriptions/subscription-coupons.controller';
 import { SubscriptionStatusWorkflow } from './subscriptions/subscription-status.workflow';
 import { ArchiveUsageWorkflow } from './usage/archive-usage.workflow';
 import { CustomerUsageController } from './usage/customer-usage.controller';
@@ -89,6 +91,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     PaymentMethodCommandsController,
     RefundCommandsController,
     SubscriptionCommandsController,
+    SubscriptionCouponsController,
     UsageProofController,
   ],
   providers: [
@@ -112,6 +115,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     SubscribeWorkflow,
     ChangeSubscriptionWorkflow,
     RedeemCouponWorkflow,
+    RemoveCouponWorkflow,
     RenewSubscriptionsWorkflow,
     BillLateUsageWorkflow,
     // Payments.

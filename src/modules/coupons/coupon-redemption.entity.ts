@@ -7,6 +7,7 @@ import type { CouponRedemption } from './domain/redemption';
 @Index('coupon_redemption_customer_index', ['customerId'])
 @Index('coupon_redemption_coupon_index', ['couponId', 'id'])
 @Check('coupon_redemption_amounts_check', `"applied_amount" >= 0 AND "remaining_amount" >= 0`)
+@Check('coupon_redemption_removal_check', `"removed_at" IS NULL OR "ended_at" IS NOT NULL`)
 export class CouponRedemptionEntity implements CouponRedemption {
   @IdColumn() readonly id!: string;
   @ReferenceColumn({ to: 'CouponEntity' }) readonly couponId!: string;
@@ -18,4 +19,5 @@ export class CouponRedemptionEntity implements CouponRedemption {
   @AmountColumn({ nullable: true }) readonly remainingAmount!: bigint | null;
   @AmountColumn() readonly appliedAmount!: bigint;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

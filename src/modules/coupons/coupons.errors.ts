@@ -2,6 +2,12 @@ import { defineContradiction, defineNotFound, defineProblem } from '../../platfo
 
 export const couponNotFound = defineNotFound('coupon_not_found', 'a coupon');
 
+export const couponRedemptionNotFound = defineNotFound(
+  'coupon_redemption_not_found',
+  'a redemption',
+  'it is of another subscription',
+);
+
 export const couponCodeTaken = defineProblem({
   code: 'coupon_code_taken',
   kind: 'conflict',

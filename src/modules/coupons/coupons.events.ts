@@ -21,3 +21,8 @@ export const couponRedeemed = couponRedemptionEvent(
   'coupon.redeemed',
   'A coupon was redeemed on a subscription. The event contains the redemption.',
 );
+
+export const couponRemoved = couponRedemptionEvent(
+  'coupon.removed',
+  'A coupon was removed from a subscription. The event contains the redemption.',
+);

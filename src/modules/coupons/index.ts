@@ -6,6 +6,7 @@ export {
   couponExpired,
   couponInactive,
   couponNotForPlan,
+  couponRedemptionNotFound,
 } from './coupons.errors';
 export { CouponsModule } from './coupons.module';
 export {
@@ -18,4 +19,5 @@ export {
   type RedemptionRequest,
   type OnceDiscounts,
 } from './domain/redemption';
+export { CouponRedemptionDto, toCouponRedemptionDto } from './dto/coupon-redemption.dto';
 export { RedemptionsService } from './redemptions.service';

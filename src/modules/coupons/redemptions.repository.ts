@@ -86,8 +86,20 @@ export class RedemptionsRepository {
     return this.withCoupons(await this.database.select(CouponRedemptionEntity, tail, [ids]));
   }
 
-  async page(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
-    const query = new ListQuery('coupon_redemption').where('coupon_id = $', couponId);
+  pageByCoupon(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
+    return this.page('coupon_id = $', couponId, request);
+  }
+
+  pageBySubscription(subscriptionId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
+    return this.page('subscription_id = $', subscriptionId, request);
+  }
+
+  private async page(
+    condition: string,
+    id: string,
+    request: PageRequest,
+  ): Promise<Page<RedeemedTerms>> {
+    const query = new ListQuery('coupon_redemption').where(condition, id);
     const { items, next } = await query.page(this.database, CouponRedemptionEntity, request);
     return { items: await this.withCoupons(items), next };
   }
@@ -95,12 +107,13 @@ export class RedemptionsRepository {
   async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
     await this.database.updateMany(
       CouponRedemptionEntity,
-      redemptions.map(({ id, remainingAmount, appliedAmount, endsAt, endedAt }) => ({
+      redemptions.map(({ id, remainingAmount, appliedAmount, endsAt, endedAt, removedAt }) => ({
         id,
         remainingAmount,
         appliedAmount,
         endsAt,
         endedAt,
+        removedAt,
       })),
     );
   }

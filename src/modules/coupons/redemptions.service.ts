@@ -15,8 +15,9 @@ import {
   couponExpired,
   couponInactive,
   couponNotForPlan,
+  couponRedemptionNotFound,
 } from './coupons.errors';
-import { couponRedeemed } from './coupons.events';
+import { couponRedeemed, couponRemoved } from './coupons.events';
 import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
@@ -28,6 +29,7 @@ import {
   type RedeemedTerms,
   refusalOf,
   type RedemptionRequest,
+  removed,
   withApplied,
   withoutInvoice,
 } from './domain/redemption';
@@ -68,6 +70,23 @@ export class RedemptionsService {
   }
 
   /**
+   * Removes a coupon from its subscription, in the caller's transaction. Removing it again changes nothing. It discounts no
+   * later invoice, and credits return nothing to it. Usage corrections of invoices that were made with it still use it.
+   * @param now time of the customer's clock
+   * @throws {ProblemError} `coupon_redemption_not_found`
+   */
+  async remove(subscriptionId: string, redemptionId: string, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    const [before] = await this.redemptions.lockAll([redemptionId]);
+    if (before?.redemption.subscriptionId !== subscriptionId)
+      throw couponRedemptionNotFound(redemptionId);
+    if (before.redemption.removedAt !== null) return;
+    const after = { ...before, redemption: removed(before.redemption, now) };
+    await this.redemptions.updateAll([after.redemption]);
+    await this.outbox.record(couponRemoved, { before, after, occurredAt: now });
+  }
+
+  /**
    * Returns the redemption that {@link redeem} would create. Writes nothing, so the id of the redemption is not stored.
    * @throws {ProblemError} the same as `redeem`
    */
@@ -93,13 +112,16 @@ export class RedemptionsService {
     return groupBy(open, ({ redemption }) => redemption.subscriptionId);
   }
 
-  /** Returns the redemptions that are not used up, ended ones included, by subscription, in the order of redemption. */
+  /**
+   * Returns the redemptions that are neither used up nor removed, ended ones included, by subscription, in the order of
+   * redemption.
+   */
   async unusedRedemptions(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     if (subscriptionIds.length === 0) return new Map();
     const found = await this.redemptions.findBySubscriptions(subscriptionIds);
-    const unused = found.filter((terms) => !isUsedUp(terms));
+    const unused = found.filter((terms) => !isUsedUp(terms) && terms.redemption.removedAt === null);
     return groupBy(unused, ({ redemption }) => redemption.subscriptionId);
   }
 
@@ -168,11 +190,13 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to such a redemption.
+   * Returns the used-up redemptions with duration `once`, by id, without removed ones. A credit may return a discount to such
+   * a redemption.
    */
   async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     const found = await this.redemptions.findAll(redemptionIds);
-    return new Map(found.filter(isUsedUp).map((terms) => [terms.redemption.id, terms]));
+    const usedUp = found.filter((terms) => isUsedUp(terms) && terms.redemption.removedAt === null);
+    return new Map(usedUp.map((terms) => [terms.redemption.id, terms]));
   }
 
   /** Returns redemptions by id, ended ones included. */
@@ -193,7 +217,12 @@ export class RedemptionsService {
    */
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     await this.coupons.get(couponId);
-    return this.redemptions.page(couponId, request);
+    return this.redemptions.pageByCoupon(couponId, request);
+  }
+
+  /** Returns the redemptions of a subscription, newest first. */
+  listBySubscription(id: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
+    return this.redemptions.pageBySubscription(id, request);
   }
 
   private async requireCoupon(code: string): Promise<Coupon> {

@@ -13,6 +13,7 @@ export type Delivery = Schemas['WebhookDeliveryDto'];
 export type Invoice = Schemas['InvoiceWithCustomerDto'];
 export type Payment = Schemas['PaymentWithCustomerDto'];
 export type Price = Schemas['PriceDto'];
+export type Redemption = Schemas['CouponRedemptionDto'];
 export type Refund = Schemas['RefundDto'];
 export type Subscription = Schemas['SubscriptionWithCustomerAndPlanDto'];
 export type Transaction = Schemas['LedgerTransactionWithCustomerDto'];

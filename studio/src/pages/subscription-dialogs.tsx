@@ -20,7 +20,7 @@ const QUANTITY = /^\d+(\.\d{1,12})?$/;
 type PreviewQuery = UseQueryResult<Preview>;
 
 /** Computes the invoice that a command would make, without writing anything; null computes nothing. */
-function usePreview(request: ChangeRequest | null): PreviewQuery {
+export function usePreview(request: ChangeRequest | null): PreviewQuery {
   return useQuery({
     queryKey: ['preview', request?.path, request?.body],
     enabled: request !== null,
@@ -32,7 +32,7 @@ function usePreview(request: ChangeRequest | null): PreviewQuery {
   });
 }
 
-function InvoicePreview({ preview }: { readonly preview: PreviewQuery }): ReactNode {
+export function InvoicePreview({ preview }: { readonly preview: PreviewQuery }): ReactNode {
   if (preview.data === undefined) {
     return preview.error === null ? (
       <p role="status">Computing the invoice…</p>

@@ -10,6 +10,7 @@ import { Card, Details, Page, PendingPage } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { InvoiceTable } from './invoice-table';
+import { SubscriptionCoupons } from './subscription-coupons';
 import { CancelDialog, ChangeDialog } from './subscription-dialogs';
 import { Timeline } from './timeline';
 
@@ -147,6 +148,7 @@ export function SubscriptionPage(): ReactNode {
           />
         </Card>
       )}
+      <SubscriptionCoupons subscription={data} isEnded={ENDED.includes(data.status)} />
       <Card title="Scheduled changes">
         <SmallTable
           label="Scheduled changes"

@@ -7,6 +7,7 @@ import { type Exemption, TAX_RATES } from './catalog';
 import type { EngineUnderTest } from './commands';
 import type { BilledLine } from './line';
 import type { Reference } from './model';
+import type { Redemption } from './redemption';
 import { sum } from './money';
 import { assertCreditWasPaid, assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
@@ -25,6 +26,7 @@ export async function assertAgreement(
   );
   await assertPeriods(engine, real, model);
   await assertStandings(engine, real, model);
+  await assertRedemptions(engine, real, model);
   await assertNumbers(engine);
   await assertProof(engine, real, model);
   const noteIds = await real.noteIds();
@@ -197,6 +199,44 @@ async function assertStandings(
   expect(subscriptionIds.map((id) => statuses.get(id))).toEqual(
     subscriptions.map(({ status }) => status),
   );
+}
+
+/** Compares what is left of the coupons of each subscription, newest first. */
+async function assertRedemptions(
+  engine: TestApp,
+  { subscriptionIds }: EngineUnderTest,
+  { subscriptions }: Reference,
+): Promise<void> {
+  for (const [index, id] of subscriptionIds.entries()) {
+    const { body } = await engine.http.get(`/v1/subscriptions/${id}/coupons`);
+    const { data } = body as { data: readonly ShownRedemption[] };
+    expect(
+      data.map((one) => ({
+        ...{ endsAt: one.ends_at, applied: one.applied_amount, left: one.remaining_amount ?? 0 },
+        ...{ isOver: one.ended_at !== null, isRemoved: one.removed_at !== null },
+      })),
+    ).toEqual([...(subscriptions[index]?.redemptions ?? [])].reverse().map(expectedRedemption));
+  }
+}
+
+interface ShownRedemption {
+  readonly applied_amount: number;
+  readonly remaining_amount: number | null;
+  readonly ends_at: string | null;
+  readonly ended_at: string | null;
+  readonly removed_at: string | null;
+}
+
+function expectedRedemption(redemption: Redemption): object {
+  const { endsAt, uses, left, isOver, isRemoved, isUsedUp } = redemption;
+  const counting = uses.filter(({ invoice }) => invoice.status !== 'void');
+  return {
+    endsAt: endsAt === null ? null : new Date(endsAt).toISOString(),
+    applied: Number(sum(counting.map(({ taken, returned }) => taken - returned))),
+    left: Number(left ?? 0n),
+    isOver: isOver || isUsedUp,
+    isRemoved,
+  };
 }
 
 async function assertNumbers(engine: TestApp): Promise<void> {

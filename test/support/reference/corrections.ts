@@ -51,7 +51,9 @@ export class Corrections {
   regenerate(place: number): string | null {
     const { subscription, reason } = this.owner.invoice(place);
     const { redemptions } = this.owner.subscription(subscription);
-    const ended = reason === 'late_usage' ? [] : redemptions.filter(({ isOver }) => isOver);
+    const ended = redemptions.filter(
+      ({ isOver, isRemoved }) => reason !== 'late_usage' && isOver && !isRemoved,
+    );
     for (const redemption of ended) redemption.isOver = false;
     const refusal = this.makeAgain(place);
     for (const redemption of ended) redemption.isOver = true;

@@ -181,12 +181,15 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
 /** For usage that is taken back: discounts return in the periods of its bills. */
 export const OF_BILLS = 'of bills';
 
-/** Returns true if a discount returns to its coupon. The rest of a coupon whose subscription has ended takes nothing back. */
+/**
+ * Returns true if a discount returns to its coupon. Nothing returns to a removed coupon, and to the rest of one whose subscription
+ * has ended.
+ */
 function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
   if (period === OF_BILLS) {
     return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;
   }
-  if (redemption.isOver && !redemption.isUsedUp) return false;
+  if (redemption.isRemoved || (redemption.isOver && !redemption.isUsedUp)) return false;
   if (!mayDiscount(redemption, period)) return false;
   const { duration, amountOff } = redemption.terms;
   return duration === 'once' || (amountOff !== undefined && taken === period);

@@ -108,9 +108,23 @@ export class Reference {
       return 'coupon_not_for_plan';
     }
     const left = terms.duration === 'once' ? (terms.amountOff ?? null) : null;
-    const fresh = { endsAt: null, left, uses: [], isOver: false, isUsedUp: false };
+    const fresh = {
+      endsAt: null,
+      left,
+      uses: [],
+      isOver: false,
+      isRemoved: false,
+      isUsedUp: false,
+    };
     redemptions.push({ coupon, terms, at: this.now, ...fresh });
     return null;
+  }
+
+  /** Removes a coupon. Removing it again changes nothing. */
+  removeCoupon({ redemptions }: ReferenceSubscription, place: number): void {
+    const redemption = redemptions[place];
+    if (redemption === undefined) throw new Error(`There is no redemption ${place}.`);
+    Object.assign(redemption, { isOver: true, isRemoved: true });
   }
 
   change(

@@ -29,8 +29,9 @@ export interface Redemption {
     /** True if a correction used the coupon although its bill had not. */
     readonly begins: boolean;
   }[];
-  /** True after its subscription ended. */
+  /** True after its subscription ended, or the coupon was removed. */
   isOver: boolean;
+  isRemoved: boolean;
   isUsedUp: boolean;
 }
 

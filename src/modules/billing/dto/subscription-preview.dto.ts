@@ -5,6 +5,7 @@ import {
   toWireInstant,
 } from '../../../platform/http';
 import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
+import { SubscriptionDto } from '../../subscriptions';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
 /** Invoice that a command would make. The invoice has no id and no number. */
@@ -29,3 +30,10 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
     bills_at: toWireInstant(preview.billsAt),
   };
 }
+
+/** Answers of a request that can be previewed. */
+export const SUBSCRIPTION_OR_PREVIEW = {
+  subscription: SubscriptionDto,
+  subscription_preview: SubscriptionPreviewDto,
+};
+export type SubscriptionOrPreview = Promise<SubscriptionDto | SubscriptionPreviewDto>;

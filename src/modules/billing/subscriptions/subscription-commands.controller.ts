@@ -3,23 +3,12 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { invalidTransition, outcomeUnknown, referenceNotFound } from '../../../platform/errors';
 import { IdPipe, NoFields, Operation, withETag } from '../../../platform/http';
-import {
-  couponAlreadyRedeemed,
-  couponCodeUnknown,
-  couponCurrencyMismatch,
-  couponExhausted,
-  couponExpired,
-  couponInactive,
-  couponNotForPlan,
-} from '../../coupons';
 import { customerCurrencyMismatch } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
 import { usageArchived } from '../../metering';
 import {
   scheduledChangeNotFound,
-  subscriptionBehind,
   subscriptionChangePending,
-  subscriptionCustomerDeleted,
   SubscriptionDto,
   subscriptionNotCanceling,
   subscriptionNotFound,
@@ -28,35 +17,28 @@ import {
   subscriptionTooLarge,
   toSubscriptionDto,
 } from '../../subscriptions';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
 import {
   CancelSubscriptionDto,
   ChangeSubscriptionDto,
   CreateSubscriptionDto,
   PreviewQueryDto,
-  RedeemCouponDto,
   toCancelSubscription,
   toChangeSubscription,
   toCreateSubscription,
 } from '../dto/subscription-commands.dto';
-import { SubscriptionPreviewDto, toSubscriptionPreviewDto } from '../dto/subscription-preview.dto';
+import {
+  SUBSCRIPTION_OR_PREVIEW,
+  SubscriptionPreviewDto,
+  type SubscriptionOrPreview,
+  toSubscriptionPreviewDto,
+} from '../dto/subscription-preview.dto';
+import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS, TEST_CLOCK_PROBLEMS } from './command-problems';
 import { ChangeSubscriptionWorkflow } from './change-subscription.workflow';
-import { RedeemCouponWorkflow } from './redeem-coupon.workflow';
 import { SubscribeWorkflow } from './subscribe.workflow';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
 const changeId = new IdPipe('sch', scheduledChangeNotFound);
 
-const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
-const REDEMPTION_PROBLEMS = [
-  couponCodeUnknown,
-  couponInactive,
-  couponExpired,
-  couponExhausted,
-  couponNotForPlan,
-  couponCurrencyMismatch,
-  couponAlreadyRedeemed,
-];
 const OFFER_PROBLEMS = [
   referenceNotFound,
   customerCurrencyMismatch,
@@ -64,18 +46,6 @@ const OFFER_PROBLEMS = [
   subscriptionTooLarge,
   invoiceTooLarge,
 ];
-const CHANGE_PROBLEMS = [
-  subscriptionNotFound,
-  subscriptionCustomerDeleted,
-  subscriptionBehind,
-  ...TEST_CLOCK_PROBLEMS,
-];
-
-const SUBSCRIPTION_OR_PREVIEW = {
-  subscription: SubscriptionDto,
-  subscription_preview: SubscriptionPreviewDto,
-};
-type SubscriptionOrPreview = Promise<SubscriptionDto | SubscriptionPreviewDto>;
 
 @ApiTags('Subscriptions')
 @Controller('v1/subscriptions')
@@ -83,7 +53,6 @@ export class SubscriptionCommandsController {
   constructor(
     private readonly subscribeWorkflow: SubscribeWorkflow,
     private readonly changeSubscriptionWorkflow: ChangeSubscriptionWorkflow,
-    private readonly redeemCouponWorkflow: RedeemCouponWorkflow,
   ) {}
 
   @Post()
@@ -234,25 +203,6 @@ export class SubscriptionCommandsController {
           await this.changeSubscriptionWorkflow.preview(id, { kind: 'resume' }),
         )
       : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'resume' }));
-  }
-
-  @Post(':id/coupons')
-  @Operation({
-    summary: 'Redeem a coupon on a subscription',
-    description: 'It counts from the next invoice on.',
-    access: 'subscriptions:write',
-    answers: SUBSCRIPTION_OR_PREVIEW,
-    key: 'required',
-    problems: [...CHANGE_PROBLEMS, subscriptionNotRunning, ...REDEMPTION_PROBLEMS],
-  })
-  async redeemCouponOnSubscription(
-    @Param('id', subscriptionId) id: string,
-    @Body() { code }: RedeemCouponDto,
-    @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrPreview {
-    return preview === true
-      ? toSubscriptionPreviewDto(await this.redeemCouponWorkflow.preview(id, code))
-      : toSubscriptionDto(await this.redeemCouponWorkflow.redeem(id, code));
   }
 
   @Delete(':id/scheduled-changes/:change_id')

@@ -23,6 +23,8 @@ export interface CouponRedemption {
   readonly appliedAmount: bigint;
   /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
+  /** Set when the coupon was removed from the subscription by request. It then stays ended. */
+  readonly removedAt: Date | null;
 }
 
 /** A redemption with its coupon, whose terms are immutable. */
@@ -79,7 +81,13 @@ export function redemptionOf(
     remainingAmount: coupon.duration === 'once' ? coupon.amountOff : null,
     appliedAmount: 0n,
     endedAt: null,
+    removedAt: null,
   };
+}
+
+/** Returns the redemption as it is after the coupon was removed from its subscription. */
+export function removed(redemption: CouponRedemption, now: Date): CouponRedemption {
+  return { ...redemption, endedAt: redemption.endedAt ?? now, removedAt: now };
 }
 
 /** Returns true if a redemption discounts a billing period that starts at `startAt`. */
@@ -142,11 +150,23 @@ export function withApplied(
     remainingAmount: isLeft ? unusedMinor : null,
     endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
-  if (coupon.duration !== 'once') return after;
-  if (isUsedUp({ redemption: after, coupon })) {
-    return { ...after, endedAt: redemption.endedAt ?? now };
-  }
-  return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
+  return coupon.duration === 'once'
+    ? endedOrFree(redemption, { redemption: after, coupon }, now)
+    : after;
+}
+
+/**
+ * Ends a redemption with duration `once` that is used up now. A redemption that was used up before and is not any more
+ * runs again, unless the coupon was removed.
+ */
+function endedOrFree(
+  before: CouponRedemption,
+  { redemption, coupon }: RedeemedTerms,
+  now: Date,
+): CouponRedemption {
+  if (isUsedUp({ redemption, coupon })) return { ...redemption, endedAt: before.endedAt ?? now };
+  const wasUsedUp = isUsedUp({ redemption: before, coupon });
+  return wasUsedUp ? { ...redemption, endedAt: before.removedAt } : redemption;
 }
 
 /** Discounts of a percentage with duration `once` on invoices in effect. */
@@ -208,10 +228,7 @@ export function withoutInvoice(
   // invoice do not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
-  if (isUsedUp({ redemption: after, coupon })) {
-    return { ...after, endedAt: redemption.endedAt ?? now };
-  }
-  return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
+  return endedOrFree(redemption, { redemption: after, coupon }, now);
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {

@@ -40,6 +40,8 @@ export class CouponRedemptionDto {
     nullable: true,
   })
   readonly ended_at!: string | null;
+  @InstantProperty('When the coupon was removed from the subscription.', { nullable: true })
+  readonly removed_at!: string | null;
 }
 
 export function toCouponRedemptionDto({ redemption, coupon }: RedeemedTerms): CouponRedemptionDto {

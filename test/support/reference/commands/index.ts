@@ -14,6 +14,7 @@ import {
   plain,
   resume,
   redeem,
+  removeCoupon,
   subscribe,
   subscribeMetered,
   subscribeUsage,
@@ -47,6 +48,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
 const BILLING = [
   ...[subscribe, change, change, change, change, change, change, change, change, cancel],
   ...[plain, plain, redeem, activateVersion, activateVersion, activateVersion, archive],
+  removeCoupon,
   ...[changeTaxes, changeTaxes, archiveTaxRate, report, report, report, voidUsage, voidUsage],
   ...[onInvoice, onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote],
   ...[takeCard, takeCard, pay, pay, payAhead, settle, settle, refund, refund, settleRefund],
@@ -56,7 +58,16 @@ const BILLING = [
 /** Payments, and all that gives them back. */
 const GIVING_BACK = [
   ...[subscribe, change, change, change, cancelWithCredit, cancelWithCredit, report, voidUsage],
-  ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, changeTaxes, redeem],
+  ...[
+    voidInvoice,
+    voidInvoice,
+    regenerate,
+    regenerate,
+    onInvoice,
+    changeTaxes,
+    redeem,
+    removeCoupon,
+  ],
   ...[issueNote, issueNote, issueNote, voidNote, refund, refund, refund, settleRefund],
   ...[pay, pay, pay, payAhead, settle, takeCard, advance, advance, advance],
 ];
@@ -78,7 +89,16 @@ const CORRECTING = [
 /** Usage of bills that are voided and regenerated. */
 const BILLING_AGAIN = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, redeem],
-  ...[voidInvoice, voidInvoice, voidInvoice, regenerate, regenerate, changeTaxes, cancel],
+  ...[
+    voidInvoice,
+    voidInvoice,
+    voidInvoice,
+    regenerate,
+    regenerate,
+    changeTaxes,
+    cancel,
+    removeCoupon,
+  ],
   ...[advance, advance, advance, advance],
 ];
 
@@ -145,6 +165,6 @@ const REPORTING_LATE = [
     voidUsage,
     report,
   ],
-  ...[advance, advance, advance, advance, advance, redeem, redeem, finalize],
+  ...[advance, advance, advance, advance, advance, redeem, redeem, removeCoupon, finalize],
   ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, cancel, change],
 ];

@@ -278,6 +278,39 @@ class Redeem extends OnSubscription {
   }
 }
 
+/** Removes one of the coupons of a subscription, ended or not. */
+class RemoveCoupon implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly which: number,
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return model.subscriptions.length > 0 && this.of(model).redemptions.length > 0;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const subscription = this.of(model);
+    model.catchUp(subscription);
+    const { length } = subscription.redemptions;
+    const place = this.which % length;
+    model.removeCoupon(subscription, place);
+    const path = `/v1/subscriptions/${engine.subscriptionIds[subscription.index] ?? ''}/coupons`;
+    const { data } = (await engine.get(path)) as { data: readonly { readonly id: string }[] };
+    expect(data).toHaveLength(length);
+    const id = data[length - 1 - place]?.id ?? '';
+    expect(await engine.remove(`${path}/${id}`)).toMatchObject({ status: 204 });
+  }
+
+  private of(model: Readonly<Reference>): ReferenceSubscription {
+    return model.subscription(this.pick % model.subscriptions.length);
+  }
+
+  toString(): string {
+    return `remove coupon(#${this.pick}, ${this.which})`;
+  }
+}
+
 const pick = fc.nat({ max: MAX_SUBSCRIPTIONS - 1 });
 const metered = PLANS.flatMap(({ prices }, index) =>
   prices.some(({ isMetered }) => isMetered) ? [index] : [],
@@ -370,3 +403,7 @@ export const pause = pick.map((one) => new Plain(one, 'pause'));
 export const resume = pick.map((one) => new Plain(one, 'resume'));
 
 export const redeem = fc.tuple(pick, coupon).map((terms) => new Redeem(...terms));
+
+export const removeCoupon = fc
+  .tuple(pick, fc.nat({ max: COUPONS.length - 1 }))
+  .map((terms) => new RemoveCoupon(...terms));

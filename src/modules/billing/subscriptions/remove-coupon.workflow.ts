@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { RedemptionsService } from '../../coupons';
+import { RecurringRevenueService } from '../../recurring-revenue';
+import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
+
+/**
+ * Removes coupons from subscriptions.
+ *
+ * 1. Locks the customer, does the due work of the subscription, and locks the subscription.
+ * 2. Removes the coupon. Invoices that were made with it stay as they are.
+ * 3. Updates the recorded MRR of the subscription.
+ */
+@Injectable()
+export class RemoveCouponWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly renewals: RenewSubscriptionsWorkflow,
+    private readonly redemptions: RedemptionsService,
+    private readonly revenue: RecurringRevenueService,
+  ) {}
+
+  /**
+   * Removes a coupon from a subscription. Removing it again changes nothing.
+   * @throws {ProblemError} the errors of `RenewSubscriptionsWorkflow.lockCurrent` and `RedemptionsService.remove`
+   */
+  remove(id: string, redemptionId: string): Promise<void> {
+    return this.database.transaction(async () => {
+      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      await this.redemptions.remove(id, redemptionId, now);
+      await this.revenue.record([snapshot.subscription], now);
+    });
+  }
+}

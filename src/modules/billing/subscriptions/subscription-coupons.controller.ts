@@ -1,0 +1,98 @@
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { outcomeUnknown } from '../../../platform/errors';
+import {
+  IdPipe,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  toPageDto,
+  toPageRequest,
+} from '../../../platform/http';
+import {
+  CouponRedemptionDto,
+  couponRedemptionNotFound,
+  RedemptionsService,
+  toCouponRedemptionDto,
+} from '../../coupons';
+import {
+  subscriptionNotFound,
+  subscriptionNotRunning,
+  SubscriptionsService,
+  toSubscriptionDto,
+} from '../../subscriptions';
+import { PreviewQueryDto, RedeemCouponDto } from '../dto/subscription-commands.dto';
+import {
+  SUBSCRIPTION_OR_PREVIEW,
+  type SubscriptionOrPreview,
+  toSubscriptionPreviewDto,
+} from '../dto/subscription-preview.dto';
+import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS } from './command-problems';
+import { RedeemCouponWorkflow } from './redeem-coupon.workflow';
+import { RemoveCouponWorkflow } from './remove-coupon.workflow';
+
+const subscriptionId = new IdPipe('sub', subscriptionNotFound);
+const redemptionId = new IdPipe('red', couponRedemptionNotFound);
+
+@ApiTags('Subscriptions')
+@Controller('v1/subscriptions/:id/coupons')
+export class SubscriptionCouponsController {
+  constructor(
+    private readonly subscriptions: SubscriptionsService,
+    private readonly redemptions: RedemptionsService,
+    private readonly redeemCouponWorkflow: RedeemCouponWorkflow,
+    private readonly removeCouponWorkflow: RemoveCouponWorkflow,
+  ) {}
+
+  @Get()
+  @Operation({
+    summary: 'List the coupons of a subscription',
+    description: 'Its redemptions, newest first, ended ones included.',
+    access: 'subscriptions:read',
+    answer: pageOf(CouponRedemptionDto),
+    problems: [subscriptionNotFound],
+  })
+  async listSubscriptionCoupons(
+    @Param('id', subscriptionId) id: string,
+    @Query() query: ListQueryDto,
+  ): Promise<PageDto<CouponRedemptionDto>> {
+    await this.subscriptions.get(id);
+    const page = await this.redemptions.listBySubscription(id, toPageRequest(query, 'red'));
+    return toPageDto(page, toCouponRedemptionDto);
+  }
+
+  @Post()
+  @Operation({
+    summary: 'Redeem a coupon on a subscription',
+    description: 'It counts from the next invoice on.',
+    access: 'subscriptions:write',
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    key: 'required',
+    problems: [...CHANGE_PROBLEMS, subscriptionNotRunning, ...REDEMPTION_PROBLEMS],
+  })
+  async redeemCouponOnSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() { code }: RedeemCouponDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.redeemCouponWorkflow.preview(id, code))
+      : toSubscriptionDto(await this.redeemCouponWorkflow.redeem(id, code));
+  }
+
+  @Delete(':redemption_id')
+  @Operation({
+    summary: 'Remove a coupon from a subscription',
+    description:
+      'It counts no more from the next invoice on. Invoices that were made with it stay.',
+    access: 'subscriptions:write',
+    problems: [...CHANGE_PROBLEMS, couponRedemptionNotFound, outcomeUnknown],
+  })
+  async removeCouponFromSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Param('redemption_id', redemptionId) redemption: string,
+  ): Promise<void> {
+    await this.removeCouponWorkflow.remove(id, redemption);
+  }
+}

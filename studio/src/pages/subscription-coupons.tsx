@@ -1,0 +1,127 @@
+import { type ReactNode, useState } from 'react';
+import { $api } from '../api/client';
+import type { Redemption, Subscription } from '../api/objects';
+import { money } from '../format/money';
+import { showInstant } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog } from '../ui/dialog';
+import { TextInput } from '../ui/field';
+import { ObjectLink } from '../ui/links';
+import { Card } from '../ui/page';
+import { useSettled } from '../ui/settled';
+import { SmallTable } from '../ui/table';
+import { InvoicePreview, type SubscriptionDialogProps, usePreview } from './subscription-dialogs';
+
+function RedeemDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
+  const [entered, setEntered] = useState('');
+  const code = entered.trim();
+  const isSettled = useSettled(code) === code;
+  const request = {
+    method: 'POST',
+    path: `/v1/subscriptions/${subscription.id}/coupons`,
+    body: { code },
+  } as const;
+  const preview = usePreview(code !== '' && isSettled ? request : null);
+  return (
+    <ActionDialog
+      title="Redeem a coupon"
+      submitLabel="Redeem the coupon"
+      request={(idempotencyKey) =>
+        preview.isSuccess && isSettled ? { ...request, idempotencyKey } : null
+      }
+      done={() => `Redeemed ${code}.`}
+      onClose={onClose}
+    >
+      <TextInput label="Code" value={entered} onChange={setEntered} />
+      {code !== '' && <InvoicePreview preview={preview} />}
+    </ActionDialog>
+  );
+}
+
+function RemoveDialog({
+  redemption,
+  onClose,
+}: {
+  readonly redemption: Redemption;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { id, code, subscription_id } = redemption;
+  return (
+    <ActionDialog
+      title={`Remove ${code}`}
+      submitLabel="Remove the coupon"
+      kind="danger"
+      request={() => ({
+        method: 'DELETE',
+        path: `/v1/subscriptions/${subscription_id}/coupons/${id}`,
+      })}
+      done={() => `Removed ${code}.`}
+      onClose={onClose}
+    >
+      <p>
+        It discounts no later invoice, and cannot be redeemed on this subscription again. Invoices
+        that were made with it stay as they are.
+      </p>
+    </ActionDialog>
+  );
+}
+
+/** The coupons of a subscription, ended ones included. */
+export function SubscriptionCoupons({
+  subscription,
+  isEnded,
+}: {
+  readonly subscription: Subscription;
+  readonly isEnded: boolean;
+}): ReactNode {
+  const [open, setOpen] = useState<'redeem' | Redemption | null>(null);
+  const close = (): void => setOpen(null);
+  const coupons = $api.useQuery('get', '/v1/subscriptions/{id}/coupons', {
+    params: { path: { id: subscription.id } },
+  });
+  return (
+    <Card
+      title="Coupons"
+      aside={
+        !isEnded && (
+          <Button needs="subscriptions:write" onClick={() => setOpen('redeem')}>
+            Redeem…
+          </Button>
+        )
+      }
+    >
+      <SmallTable
+        label="Coupons"
+        rows={coupons.data?.data ?? []}
+        keyOf={({ id }) => id}
+        empty="No coupons."
+        columns={[
+          {
+            title: 'Coupon',
+            cell: ({ coupon_id, code }) => <ObjectLink id={coupon_id} label={code} />,
+          },
+          { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
+          {
+            title: 'Taken off',
+            isNumber: true,
+            cell: ({ applied_amount, currency }) => money(applied_amount, currency),
+          },
+          { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
+          {
+            title: 'Removal',
+            cell: (redemption) =>
+              redemption.ended_at === null ? (
+                <Button needs="subscriptions:write" onClick={() => setOpen(redemption)}>
+                  Remove…
+                </Button>
+              ) : (
+                showInstant(redemption.removed_at)
+              ),
+          },
+        ]}
+      />
+      {open === 'redeem' && <RedeemDialog subscription={subscription} onClose={close} />}
+      {open !== null && open !== 'redeem' && <RemoveDialog redemption={open} onClose={close} />}
+    </Card>
+  );
+}
