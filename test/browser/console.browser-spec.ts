@@ -179,6 +179,25 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'Scale' }).waitFor();
   });
 
+  it('redeems a coupon after a preview of the invoice, and removes it', async () => {
+    const coupon = { code: 'GIFT', type: 'percent', percent_off: '25', duration: 'forever' };
+    await teller.post('coupons', coupon);
+    await open(`/subscriptions/${story.subscription}`);
+    const gift = page.getByRole('table').getByRole('row').filter({ hasText: 'GIFT' });
+    await page.getByRole('button', { name: 'Redeem…' }).click();
+    await page.getByLabel('Code').fill('GIFTS');
+    await page.getByRole('alert').filter({ hasText: 'coupon_code_unknown' }).waitFor();
+    await page.getByLabel('Code').fill('GIFT');
+    await page.getByText(/^Billed at/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Redeem the coupon' }).click();
+    await toast('Redeemed GIFT.');
+    await gift.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('button', { name: 'Remove the coupon' }).click();
+    await toast('Removed GIFT.');
+    await gift.getByRole('button').waitFor({ state: 'detached' });
+  });
+
   it('verifies the ledger', async () => {
     await open('/ledger');
     await page.getByRole('button', { name: 'Verify' }).click();

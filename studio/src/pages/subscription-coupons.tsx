@@ -108,7 +108,7 @@ export function SubscriptionCoupons({
           },
           { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
           {
-            title: 'Removal',
+            title: 'Removed',
             cell: (redemption) =>
               redemption.ended_at === null ? (
                 <Button needs="subscriptions:write" onClick={() => setOpen(redemption)}>
