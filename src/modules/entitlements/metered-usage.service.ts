@@ -59,6 +59,11 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
+  /** Locks the stream of a meter until the transaction ends, if it exists. */
+  async lockStream(customerId: string, meterId: string): Promise<void> {
+    await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
+  }
+
   /** Invalidates the cached state of the stream of a meter, because another balance now uses one of its windows. */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });

@@ -110,14 +110,18 @@ export class RecalculateBalanceService {
     return this.enterWindow(one, before, row);
   }
 
-  /** Locks the stream of the meter before the balance row: the same order as ingest. */
+  /**
+   * Locks the stream of the meter before the balance row: the same order as ingest. Locks it without a window too, because
+   * another transaction may give the balance one before this transaction locks the row.
+   */
   private async lockStream({ customer, entitlement, now }: RecalculationRequest): Promise<void> {
     if (entitlement.meterId === null) return;
     const { windowRule } = await this.sources.allowance(customer.id, entitlement.id, now);
     const current = await this.balances.findWindow(customer.id, entitlement.id);
     const at = balanceTime(now, current, windowRule);
     const window = windowRule === null ? current : windowFor(windowRule, current, at);
-    if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
+    if (window === null) await this.usage.lockStream(customer.id, entitlement.meterId);
+    else await this.usage.register(customer.id, entitlement.meterId, window);
   }
 
   /**

@@ -17,7 +17,7 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  *
  * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
  * 2. Claims the idempotency key, locks the customer, and writes the payment method and whether it is the default.
- * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
+ * 3. With a new default: charges the open invoices at once, and makes unpaid subscriptions past due again.
  */
 @Injectable()
 export class SavePaymentMethodWorkflow {
@@ -73,7 +73,9 @@ export class SavePaymentMethodWorkflow {
 
   private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
-    await this.status.retryUnpaid(id, now);
+    const unpaid = await this.status.lockUnpaidOf(id);
+    // Locks invoices, which come before the entitlement balances that a status changes.
     await this.collection.planChargesNow(id, now);
+    await this.status.retry(unpaid, now);
   }
 }

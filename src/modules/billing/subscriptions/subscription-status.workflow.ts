@@ -55,10 +55,13 @@ export class SubscriptionStatusWorkflow {
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 
-  /** Makes the unpaid subscriptions of a customer past due again, because a new payment method can be charged. */
-  async retryUnpaid(customerId: string, now: Date): Promise<void> {
-    for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
-      await this.applyPaymentEvent(before, 'retried', now);
-    }
+  /** Locks the unpaid subscriptions of a customer until the transaction ends. */
+  lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
+    return this.subscriptions.lockUnpaidOf(customerId);
+  }
+
+  /** Makes unpaid subscriptions past due again, because a new payment method can be charged. */
+  async retry(unpaid: readonly Subscription[], now: Date): Promise<void> {
+    for (const before of unpaid) await this.applyPaymentEvent(before, 'retried', now);
   }
 }

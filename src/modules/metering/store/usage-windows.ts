@@ -112,6 +112,11 @@ export class UsageWindows {
     if (closed.length > 0 && !isHour(period)) await this.totals.forgetPeriod(stream, meter, period);
   }
 
+  /** Locks a stream until the transaction ends, if it exists. */
+  async lock(stream: StreamName): Promise<void> {
+    await this.streams.lock([stream], () => false, 'wait');
+  }
+
   /** Invalidates the cached state of a stream that the caller has locked. */
   invalidateStream(stream: StreamName): Promise<void> {
     return this.streams.invalidate(stream);

@@ -1,0 +1,83 @@
+import { Client } from 'pg';
+import { createEntitlement } from '../support/allowances';
+import { createMeter } from '../support/billing';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { untilSessionsWait } from '../support/lock-waits';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-03-01T00:00:00.000Z';
+const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
+const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
+const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
+const BALANCES = 'SELECT FROM customer_entitlement WHERE customer_id = $1 FOR UPDATE NOWAIT';
+
+/** While a request waits for rows that come first, it has not locked rows that come later. */
+describe('the order of locks is kept', () => {
+  let made: TestDatabase;
+  let engine: TestApp;
+  let holder: Client;
+
+  beforeAll(async () => {
+    made = await createTestDatabase();
+    engine = await startTestApp({ databaseUrl: made.url });
+    holder = new Client({ connectionString: made.url });
+    await holder.connect();
+  });
+
+  afterAll(async () => {
+    await holder.end();
+    await engine.close();
+    await made.drop();
+  });
+
+  /** Runs the work while its first rows are locked, and locks its later ones once it waits. Returns how many. */
+  async function lockLater(
+    customerId: string,
+    [first, later]: readonly [first: string, later: string],
+    work: () => PromiseLike<{ readonly status: number }>,
+  ): Promise<number | null> {
+    await holder.query('BEGIN');
+    const held = await holder.query(first, [customerId]);
+    expect(held.rowCount).toBeGreaterThan(0);
+    const answer = Promise.resolve(work());
+    try {
+      await untilSessionsWait(engine.database);
+      return (await holder.query(later, [customerId])).rowCount;
+    } finally {
+      await holder.query('ROLLBACK');
+      expect((await answer).status).toBeLessThan(300);
+    }
+  }
+
+  it('by a new default payment method, which changes invoices and subscriptions', async () => {
+    const story = await Story.begin(engine, START);
+    const { customerId } = story;
+    const addCard = (token: string) =>
+      engine.http
+        .post(`/v1/customers/${customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token, is_default: true });
+    await addCard('pm_sandbox_declined');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await story.advance('2026-03-20T00:00:00.000Z');
+    expect((await story.subscription(id)).status).toBe('unpaid');
+    const locked = await lockLater(customerId, [INVOICES, ACCESS], () => addCard('pm_sandbox_ok'));
+    expect(locked).toBe(1);
+    expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
+  it('by a check of a balance that has no window yet', async () => {
+    const { customerId } = await Story.begin(engine, START);
+    const meter_id = await createMeter(engine);
+    const [{ event_name = '' } = {}] = await engine.database.query<{ event_name?: string }>(
+      'SELECT event_name FROM meter WHERE id = $1',
+      [meter_id],
+    );
+    const { key } = await createEntitlement(engine, { type: 'metered', meter_id });
+    const check = () => engine.http.get(`/v1/customers/${customerId}/entitlements/${key}`);
+    await check();
+    const event = { idempotency_key: 'lock-order', customer_id: customerId, event_name };
+    await engine.http.post('/v1/usage-events').send({ ...event, timestamp: START });
+    await engine.database.query('UPDATE customer_access SET version = version + 1');
+    expect(await lockLater(customerId, [STREAMS, BALANCES], check)).toBe(1);
+  });
+});
