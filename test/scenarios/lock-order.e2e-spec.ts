@@ -65,19 +65,33 @@ describe('the order of locks is kept', () => {
     expect((await story.subscription(id)).status).toBe('past_due');
   });
 
-  it('by a check of a balance that has no window yet', async () => {
-    const { customerId } = await Story.begin(engine, START);
-    const meter_id = await createMeter(engine);
-    const [{ event_name = '' } = {}] = await engine.database.query<{ event_name?: string }>(
-      'SELECT event_name FROM meter WHERE id = $1',
-      [meter_id],
-    );
-    const { key } = await createEntitlement(engine, { type: 'metered', meter_id });
-    const check = () => engine.http.get(`/v1/customers/${customerId}/entitlements/${key}`);
-    await check();
-    const event = { idempotency_key: 'lock-order', customer_id: customerId, event_name };
-    await engine.http.post('/v1/usage-events').send({ ...event, timestamp: START });
-    await engine.database.query('UPDATE customer_access SET version = version + 1');
-    expect(await lockLater(customerId, [STREAMS, BALANCES], check)).toBe(1);
+  describe('for a balance that has no window yet', () => {
+    async function begin() {
+      const { customerId } = await Story.begin(engine, START);
+      const meter_id = await createMeter(engine);
+      const [{ event_name = '' } = {}] = await engine.database.query<{ event_name?: string }>(
+        'SELECT event_name FROM meter WHERE id = $1',
+        [meter_id],
+      );
+      const { key } = await createEntitlement(engine, { type: 'metered', meter_id });
+      const path = `/v1/customers/${customerId}/entitlements/${key}`;
+      await engine.http.get(path);
+      const event = { idempotency_key: key, customer_id: customerId, event_name };
+      await engine.http.post('/v1/usage-events').send({ ...event, timestamp: START });
+      return { customerId, path };
+    }
+
+    it('by a check', async () => {
+      const { customerId, path } = await begin();
+      await engine.database.query('UPDATE customer_access SET version = version + 1');
+      const check = () => engine.http.get(path);
+      expect(await lockLater(customerId, [STREAMS, BALANCES], check)).toBe(1);
+    });
+
+    it('by the first grant', async () => {
+      const { customerId, path } = await begin();
+      const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });
+      expect(await lockLater(customerId, [STREAMS, BALANCES], grant)).toBe(1);
+    });
   });
 });

@@ -9,10 +9,8 @@ import {
   type CachedBalance,
   type BalanceRecord,
   type BalanceRow,
-  windowOf,
 } from './domain/customer-entitlement';
 import type { Entitlement } from './domain/entitlement';
-import type { ResetWindow } from './domain/reset-window';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
 import {
   CACHED_BALANCE_COLUMNS,
@@ -125,16 +123,6 @@ export class BalancesRepository {
       [customerId, key],
     );
     return row === undefined ? null : toBalanceRecord(row);
-  }
-
-  /** Returns the window of the last recalculation; null if there is none. */
-  async findWindow(customerId: string, entitlementId: string): Promise<ResetWindow | null> {
-    const row = await this.database.selectOne(
-      CustomerEntitlementEntity,
-      'WHERE customer_id = $1 AND entitlement_id = $2',
-      [customerId, entitlementId],
-    );
-    return row === null ? null : windowOf(row);
   }
 
   /** Returns the balance row, inserted if missing, locked until the transaction ends. */

@@ -74,11 +74,8 @@ export class BalancesService {
     row,
   }: BalanceRecord): Promise<BalanceRecordAt> {
     const now = await this.testClocks.nowFor(row.testClockId);
-    const window = windowOf(row);
     // Lock order: the stream of the meter, then the balance.
-    if (meterId !== null && window !== null) {
-      await this.usage.register(row.customerId, meterId, window);
-    }
+    if (meterId !== null) await this.usage.lockStream(row.customerId, meterId);
     const record = await this.balances.lockCurrent(row.customerId, key);
     return record !== null && isValidAt(record, now)
       ? recordAt(record, now)

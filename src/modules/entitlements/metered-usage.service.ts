@@ -4,7 +4,7 @@ import { invariant } from '../../core/invariant';
 import { type Rational, rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { BoundedMap } from '../../platform/caching';
-import { UsageStore, type UsageWindow, UsageWindows } from '../metering';
+import { UsageStore, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import type { ConsumptionRequest } from './domain/consumption';
 import { eventPropertiesOf } from './domain/consumption-event';
@@ -36,20 +36,14 @@ export class MeteredUsageService {
 
   /**
    * Opens a usage window and returns its usage; every event updates the window from then on. Locks the stream of the meter
-   * until the transaction ends. The lock order is: stream, then balance.
+   * until the transaction ends.
    */
   async open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
-    const opened = await this.register(customerId, meterId, window);
+    const opened = { customerId, meter: await this.meterOf(meterId), period: spanOf(window) };
+    await this.usage.open(opened);
     const [used] = await this.usage.read([opened]);
     invariant(used !== undefined && used !== null, 'An opened window has a usage.');
     return used;
-  }
-
-  /** Opens a usage window like {@link open}, without reading its usage. */
-  async register(customerId: string, meterId: string, window: ResetWindow): Promise<UsageWindow> {
-    const usageWindow = { customerId, meter: await this.meterOf(meterId), period: spanOf(window) };
-    await this.usage.open(usageWindow);
-    return usageWindow;
   }
 
   /** Closes a usage window unless another balance of the customer still uses it. */
@@ -59,7 +53,7 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Locks the stream of a meter until the transaction ends, if it exists. */
+  /** Locks the stream of a meter until the transaction ends. To be called before a balance is locked. */
   async lockStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
   }

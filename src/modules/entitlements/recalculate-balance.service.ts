@@ -74,7 +74,7 @@ export class RecalculateBalanceService {
     clockTime: Date,
   ): Promise<BalanceRecord> {
     this.database.requireTransaction();
-    await this.lockStream({ customer, entitlement, now: clockTime });
+    if (entitlement.meterId !== null) await this.usage.lockStream(customer.id, entitlement.meterId);
     const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
     // The versions are read before the data. If a concurrent commit changes both, the row gets the former version and
     // is outdated.
@@ -108,20 +108,6 @@ export class RecalculateBalanceService {
     );
     await this.balances.update(row);
     return this.enterWindow(one, before, row);
-  }
-
-  /**
-   * Locks the stream of the meter before the balance row: the same order as ingest. Locks it without a window too, because
-   * another transaction may give the balance one before this transaction locks the row.
-   */
-  private async lockStream({ customer, entitlement, now }: RecalculationRequest): Promise<void> {
-    if (entitlement.meterId === null) return;
-    const { windowRule } = await this.sources.allowance(customer.id, entitlement.id, now);
-    const current = await this.balances.findWindow(customer.id, entitlement.id);
-    const at = balanceTime(now, current, windowRule);
-    const window = windowRule === null ? current : windowFor(windowRule, current, at);
-    if (window === null) await this.usage.lockStream(customer.id, entitlement.meterId);
-    else await this.usage.register(customer.id, entitlement.meterId, window);
   }
 
   /**

@@ -16,7 +16,7 @@ export {
   usagePeriodEmpty,
 } from './usage.errors';
 export { type UsageEventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
-export { type UsageWindow, UsageWindows } from './store/usage-windows';
+export { UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';

@@ -112,9 +112,9 @@ export class UsageWindows {
     if (closed.length > 0 && !isHour(period)) await this.totals.forgetPeriod(stream, meter, period);
   }
 
-  /** Locks a stream until the transaction ends, if it exists. */
+  /** Locks a stream until the transaction ends. Creates it if it is missing. */
   async lock(stream: StreamName): Promise<void> {
-    await this.streams.lock([stream], () => false, 'wait');
+    await this.streams.lockOne(stream);
   }
 
   /** Invalidates the cached state of a stream that the caller has locked. */
