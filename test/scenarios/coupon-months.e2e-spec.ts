@@ -1,4 +1,4 @@
-import { createCoupon } from '../support/coupons';
+import { createCoupon, redemptionOf } from '../support/coupons';
 import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
@@ -99,6 +99,26 @@ describe('the months of a repeating coupon count from the first period that an i
       ['03', 500],
       ['05', 1_000],
     ]);
+    await story.verify();
+  });
+
+  it('in the time zone of the subscription, also from an invoice that has a minimum alone', async () => {
+    const start = '2026-02-25T05:00:00.000Z';
+    const story = await Story.begin(engine, start, {
+      currency: 'USD',
+      timezone: 'America/New_York',
+    });
+    const { id: meter_id } = await story.meter();
+    const units = { name: 'Units', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const plan = await story.planOf([{ ...units, meter_id, minimum_amount: 1_000 }]);
+    const coupon = await createCoupon(engine, {
+      ...{ type: 'percent', percent_off: '50', duration: 'repeating', duration_in_months: 1 },
+    });
+    await story.subscribe(plan.id, { coupon: coupon.code, collection: 'send_invoice' });
+    await story.advance('2026-03-25T04:00:00.000Z');
+    expect((await redemptionOf(engine, coupon.id)).ends_at).toBe('2026-03-25T04:00:00.000Z');
+    await story.advance('2026-04-25T04:00:00.000Z');
+    expect((await story.invoices()).map(({ total }) => total)).toEqual([500, 1_000]);
     await story.verify();
   });
 });

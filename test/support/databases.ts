@@ -12,6 +12,7 @@ export function databaseNamed(serverUrl: string, database: string): string {
 
 export interface TestDatabase {
   readonly url: string;
+  /** Drops the database. Then throws if its sessions have deadlocked: some transaction takes locks in another order. */
   drop(): Promise<void>;
   /** Lets new sessions connect, or refuses them. Connected sessions stay. */
   accept(connections: boolean): Promise<void>;
@@ -20,13 +21,20 @@ export interface TestDatabase {
 /** Connection for statements about whole databases, kept for the next one. It does not keep the process running. */
 let server: Pool | null = null;
 
-async function onServer(statement: string): Promise<void> {
+async function onServer<Row extends object = object>(statement: string): Promise<Row[]> {
   if (server === null) {
     server = new Pool({ connectionString: serverUrl(), max: 1, allowExitOnIdle: true });
     // The server may stop before this process does.
     server.on('error', () => undefined);
   }
-  await server.query(statement);
+  return (await server.query<Row>(statement)).rows;
+}
+
+async function deadlocksIn(name: string): Promise<string> {
+  const [row] = await onServer<{ deadlocks: string }>(
+    `SELECT deadlocks FROM pg_stat_database WHERE datname = '${name}'`,
+  );
+  return row?.deadlocks ?? '0';
 }
 
 function serverUrl(): string {
@@ -44,9 +52,14 @@ export async function createTestDatabase(
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   return {
     url: databaseNamed(serverUrl(), name),
-    drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-    accept: (connections) =>
-      onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(connections)}`),
+    drop: async () => {
+      const deadlocks = await deadlocksIn(name);
+      await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      if (deadlocks !== '0') throw new Error(`Sessions have deadlocked: ${deadlocks} times.`);
+    },
+    accept: async (connections) => {
+      await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(connections)}`);
+    },
   };
 }
 

@@ -65,15 +65,16 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
  * Returns the coupons of an invoice, with the amount that each may take off its lines. This amount includes discounts
  * that the credits of the invoice return, and excludes discounts that its usage corrections took.
  *
+ * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries of the usage corrections
  */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
-  lines: readonly Pick<LineDraft, 'amount' | 'trace' | 'timeZone'>[],
+  lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
+  timeZone: string,
   priceIds: ReadonlySet<string | null>,
   usedBefore: readonly InvoiceCoupon[],
 ): readonly InvoiceCouponTerms[] {
-  const timeZone = timeZoneOf(lines);
   const credited = lines.filter(({ trace }) => trace.kind === 'credit').flatMap(returnedBy);
   const corrected = correctedDiscounts(lines);
   return coupons.flatMap((coupon) => {
@@ -140,7 +141,7 @@ function isUsedByCorrections(
   );
 }
 
-/** Returns the time zone of the subscription that the lines belong to; `UTC` if no line has one. */
+/** Returns the time zone of the subscription that the lines or their requests belong to; `UTC` if none has one. */
 export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): string {
   return lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
 }

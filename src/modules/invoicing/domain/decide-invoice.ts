@@ -8,7 +8,7 @@ import {
 import type { TaxTreatment } from '../../../core/tax';
 import type { InvoiceRateTerms } from './billed-by';
 import { correctedCouponsOf } from './correction-terms';
-import { type CouponsInPeriod, couponsOf, redeemed } from './decide-coupons';
+import { type CouponsInPeriod, couponsOf, redeemed, timeZoneOf } from './decide-coupons';
 import { decideLines, type DecidedLines, type LineContext, trueUpLine } from './decide-lines';
 import type { Invoice, InvoiceCoupon, InvoiceLine } from './invoice';
 import type { LineDraft } from './line-draft';
@@ -85,7 +85,8 @@ export function decideInvoice(
 export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is reassembled');
   const { charges, commitments } = splitTrueUps(draft.lines);
-  const terms = termsOf(context, draft.lines, priceIdsOf(draft.lines));
+  const timeZone = timeZoneOf(draft.lines);
+  const terms = termsOf(context, draft.lines, timeZone, priceIdsOf(draft.lines));
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
   const amounts = assembled(draft.currency, made, terms);
   const byId = new Map(draft.lines.map((line) => [line.id, line]));
@@ -170,7 +171,9 @@ function priced(
 } {
   const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
   const priceOf = [...priceIdsOf(lines), ...trueUps];
-  const terms = termsOf(context, lines, priceOf);
+  // An invoice can have a true-up alone, such as the minimum of a period without usage.
+  const timeZone = timeZoneOf([...lines, ...commitments.map(({ of }) => of)]);
+  const terms = termsOf(context, lines, timeZone, priceOf);
   const amounts = assembled(currency, { lines, priceOf, commitments }, terms);
   const byId = new Map(lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
@@ -246,6 +249,7 @@ interface AssemblyTerms {
 function termsOf(
   context: BillingContext,
   lines: readonly LineDraft[],
+  timeZone: string,
   pricedLines: readonly PricedLine[],
 ): AssemblyTerms {
   const rates = new Map(context.taxRates.map((rate) => [rate.taxRateId, rate]));
@@ -258,7 +262,7 @@ function termsOf(
   const priceIds = new Set(pricedLines.map(({ priceId }) => priceId));
   const correctedCoupons = correctedCouponsOf(lines, context.correctedCoupons ?? new Map());
   return {
-    coupons: couponsOf(context, lines, priceIds, correctedCoupons),
+    coupons: couponsOf(context, lines, timeZone, priceIds, correctedCoupons),
     correctedCoupons,
     taxRateIds: context.taxRates.map(({ taxRateId }) => taxRateId),
     taxRates: [...rates.values()],
