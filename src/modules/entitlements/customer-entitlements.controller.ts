@@ -11,7 +11,7 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { customerNotFound } from '../customers';
-import { testClockAdvancing, testClockFailed, testClockNotFound } from '../test-clocks';
+import { TEST_CLOCK_PROBLEMS, testClockNotFound } from '../test-clocks';
 import { ConsumeService } from './consume.service';
 import {
   ConsumeEntitlementDto,
@@ -42,7 +42,7 @@ const grantId = new IdPipe('grant', grantNotFound);
 
 /** Includes `testClockNotFound`, because a customer can still be found while its test clock is being deleted. */
 const READ_PROBLEMS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
-const CHANGE_PROBLEMS = [...READ_PROBLEMS, testClockAdvancing, testClockFailed];
+const CHANGE_PROBLEMS = [customerNotFound, entitlementKeyNotFound, ...TEST_CLOCK_PROBLEMS];
 
 @ApiTags('Entitlements')
 @Controller('v1/customers/:id/entitlements')

@@ -18,7 +18,7 @@ import {
   withETag,
 } from '../../platform/http';
 import { customerCurrencyMismatch, ExpandsCustomers, withCustomer } from '../customers';
-import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../test-clocks';
 import { CreateInvoiceDto, toOneOffRequest } from './dto/create-invoice.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import {
@@ -65,8 +65,7 @@ export class InvoicesController {
       referenceNotFound,
       customerCurrencyMismatch,
       invoiceTooLarge,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async createInvoice(@Body() body: CreateInvoiceDto): Promise<InvoiceDto> {
@@ -146,7 +145,7 @@ export class InvoicesController {
       'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
     access: 'invoices:write',
     answer: InvoiceDto,
-    problems: [invoiceNotFound, metadataTooLarge, testClockAdvancing, testClockFailed],
+    problems: [invoiceNotFound, metadataTooLarge, ...TEST_CLOCK_PROBLEMS],
   })
   async updateInvoice(
     @Param('id', invoiceId) id: string,
@@ -163,13 +162,7 @@ export class InvoicesController {
       'It has no number and nothing was posted for it. A finalized invoice is voided instead; the draft of a renewal stays, ' +
       'since nothing else would bill its period.',
     access: 'invoices:write',
-    problems: [
-      invoiceNotFound,
-      invoiceNotDraft,
-      invoiceBillsPeriod,
-      testClockAdvancing,
-      testClockFailed,
-    ],
+    problems: [invoiceNotFound, invoiceNotDraft, invoiceBillsPeriod, ...TEST_CLOCK_PROBLEMS],
   })
   async deleteInvoice(
     @Param('id', invoiceId) id: string,

@@ -17,7 +17,7 @@ import {
 } from '../../platform/http';
 import { ExpandsPlans, withPlan } from '../catalog';
 import { ExpandsCustomers, withCustomer } from '../customers';
-import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../test-clocks';
 import {
   SubscriptionFilterDto,
   SubscriptionSummaryDto,
@@ -32,8 +32,6 @@ import { subscriptionNotFound } from './subscriptions.errors';
 import { SubscriptionsService } from './subscriptions.service';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
-
-const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
 
 @ApiTags('Subscriptions')
 @Controller('v1/subscriptions')

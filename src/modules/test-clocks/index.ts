@@ -2,6 +2,6 @@ export { type DueQueue, DueQueues } from './due-queues';
 export type { DueTable } from './due-rows.repository';
 export { purgeProvider } from './purge-provider';
 export { TestClockParticipants } from './test-clock-participants';
-export { testClockAdvancing, testClockFailed, testClockNotFound } from './test-clocks.errors';
+export { TEST_CLOCK_PROBLEMS, testClockNotFound } from './test-clocks.errors';
 export { TestClocksModule } from './test-clocks.module';
 export { TestClocksService } from './test-clocks.service';

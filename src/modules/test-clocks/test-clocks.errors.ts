@@ -21,6 +21,12 @@ export const testClockFailed = defineProblem({
     `The test clock ${id} failed while it was advancing. The reason is in the log.`,
 });
 
+/**
+ * Errors of a request for what belongs to a customer on a test clock. The customer can still be found while its clock is
+ * being deleted.
+ */
+export const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed, testClockNotFound];
+
 export const testClockCannotReach = defineProblem({
   code: 'test_clock_cannot_reach',
   kind: 'rule_broken',

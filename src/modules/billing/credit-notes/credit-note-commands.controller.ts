@@ -16,7 +16,7 @@ import {
   toCreditNoteRequest,
 } from '../../invoicing';
 import { paymentDisputed } from '../../payments';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { IssueCreditNoteWorkflow } from './issue-credit-note.workflow';
 import { VoidCreditNoteWorkflow } from './void-credit-note.workflow';
 
@@ -47,8 +47,7 @@ export class CreditNoteCommandsController {
       creditTakesNothing,
       creditGivenBackAlready,
       paymentDisputed,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async createCreditNote(@Body() body: CreateCreditNoteDto): Promise<CreditNoteDto> {
@@ -69,8 +68,7 @@ export class CreditNoteCommandsController {
       invalidTransition,
       creditNoteCorrected,
       creditNoteSettled,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async voidCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {

@@ -15,7 +15,7 @@ import {
   toInvoiceDto,
 } from '../../invoicing';
 import { usageArchived } from '../../metering';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { FinalizeInvoiceWorkflow } from './finalize-invoice.workflow';
 import { MarkUncollectibleWorkflow } from './mark-uncollectible.workflow';
 import { RegenerateInvoiceWorkflow } from './regenerate-invoice.workflow';
@@ -23,7 +23,7 @@ import { VoidInvoiceWorkflow } from './void-invoice.workflow';
 
 const invoiceId = new IdPipe('inv', invoiceNotFound);
 
-const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing, testClockFailed];
+const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, ...TEST_CLOCK_PROBLEMS];
 
 @ApiTags('Invoices')
 @Controller('v1/invoices')
@@ -106,8 +106,7 @@ export class InvoiceCommandsController {
       invoiceRegenerated,
       invoiceOvertaken,
       usageArchived,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async reissueInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {

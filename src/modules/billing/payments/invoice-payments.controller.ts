@@ -13,7 +13,7 @@ import {
   toMethodChoice,
   toPaymentDto,
 } from '../../payments';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { TakePaymentWorkflow } from './take-payment.workflow';
 
 @ApiTags('Invoices')
@@ -40,8 +40,7 @@ export class InvoicePaymentsController {
       paymentMethodRequired,
       paymentProviderNotEnabled,
       referenceNotFound,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async payInvoice(

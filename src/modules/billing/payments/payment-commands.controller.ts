@@ -15,7 +15,7 @@ import {
   toPaymentDto,
   toPaymentRequest,
 } from '../../payments';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { TakePaymentWorkflow } from './take-payment.workflow';
 
 @ApiTags('Payments')
@@ -45,8 +45,7 @@ export class PaymentCommandsController {
       invoiceNotPayable,
       invoicePaymentPending,
       paymentExceedsInvoice,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async createPayment(@Body() body: CreatePaymentDto): Promise<PaymentDto> {

@@ -26,7 +26,7 @@ import {
   toRefundDto,
   toRefundRequest,
 } from '../../refunds';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { RefundPaymentWorkflow } from './refund-payment.workflow';
 
 @ApiTags('Refunds')
@@ -60,8 +60,7 @@ export class RefundCommandsController {
       creditExceedsLine,
       creditTakesNothing,
       creditGivenBackAlready,
-      testClockAdvancing,
-      testClockFailed,
+      ...TEST_CLOCK_PROBLEMS,
     ],
   })
   async createRefund(

@@ -12,9 +12,7 @@ import {
   subscriptionCustomerDeleted,
   subscriptionNotFound,
 } from '../../subscriptions';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
-
-export const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed];
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 
 /** Errors of a request that redeems a coupon. */
 export const REDEMPTION_PROBLEMS = [

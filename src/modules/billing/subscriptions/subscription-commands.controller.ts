@@ -32,7 +32,8 @@ import {
   type SubscriptionOrPreview,
   toSubscriptionPreviewDto,
 } from '../dto/subscription-preview.dto';
-import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS, TEST_CLOCK_PROBLEMS } from './command-problems';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
+import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS } from './command-problems';
 import { ChangeSubscriptionWorkflow } from './change-subscription.workflow';
 import { SubscribeWorkflow } from './subscribe.workflow';
 

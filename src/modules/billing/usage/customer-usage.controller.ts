@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../../platform/http';
 import { customerNotFound } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
-import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { CustomerUsageDto, toCustomerUsageDto } from '../dto/customer-usage.dto';
 import { QuoteUsageWorkflow } from './quote-usage.workflow';
 
@@ -23,7 +23,7 @@ export class CustomerUsageController {
       'of billed periods with the difference that it makes.',
     access: 'usage:read',
     answer: CustomerUsageDto,
-    problems: [customerNotFound, testClockAdvancing, testClockFailed, invoiceTooLarge],
+    problems: [customerNotFound, ...TEST_CLOCK_PROBLEMS, invoiceTooLarge],
   })
   async getCustomerUsage(@Param('id', customerId) id: string): Promise<CustomerUsageDto> {
     return toCustomerUsageDto(await this.usage.current(id));
