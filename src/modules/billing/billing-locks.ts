@@ -78,8 +78,8 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the entitlement balances, the usage and the credit of the customers of these subscriptions. The caller has
-   * locked the subscriptions. Call this method before making several invoices one after the other. Once this
+   * Locks the access version, the usage and the credit of the customers of these subscriptions. The caller has locked the
+   * subscriptions. Call this method before making several invoices one after the other. Once this
    * transaction has taken an invoice number, all other transactions that need a number wait for it, so it must not wait
    * for their locks.
    */

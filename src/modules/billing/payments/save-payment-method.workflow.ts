@@ -74,7 +74,7 @@ export class SavePaymentMethodWorkflow {
   private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
     const unpaid = await this.status.lockUnpaidOf(id);
-    // Locks invoices, which come before the entitlement balances that a status changes.
+    // Locks invoices, which come before the access version of the customer, which a status changes.
     await this.collection.planChargesNow(id, now);
     await this.status.retry(unpaid, now);
   }
