@@ -4,10 +4,10 @@ import { SEED } from '../support/seed';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
- * Concurrent requests of all kinds about a few customers, to two processes on one database. None may fail, and afterwards the
- * ledger verifies, the events follow each other, and no sessions have deadlocked (see `test/support/databases.ts`). The short
- * form sends 600 requests; `npm run campaign:concurrent` sends 20,000, or as many as `REQUESTS` says. `SEED` repeats the choices,
- * not their order in time.
+ * Concurrent requests of all kinds about a few customers, to two processes on one database. None may fail, and afterwards
+ * the ledger verifies, the events follow each other, and no sessions have deadlocked. The short form sends 600 requests;
+ * `npm run campaign:concurrent` sends 20,000, or as many as `REQUESTS` says. `SEED` repeats the choices, not their order
+ * in time.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const REQUESTS = Number(process.env['REQUESTS'] ?? (FULL ? 20_000 : 600));
@@ -191,7 +191,7 @@ describe('concurrent requests', () => {
   }
 
   beforeAll(async () => {
-    const first = await startTestApp();
+    const first = await startTestApp({ refusesDeadlocks: true });
     engines = [first, await startTestApp({ databaseUrl: first.databaseUrl })];
     event = 'calls';
     const meter = { key: 'calls', event_name: event, aggregation: 'sum', value_property: 'n' };

@@ -34,6 +34,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: string;
   /** True if the test writes or damages events in SQL. Events of other tests are checked when the application closes. */
   readonly plantsEvents?: boolean;
+  /** True: closing the application fails if sessions of its database have deadlocked. */
+  readonly refusesDeadlocks?: boolean;
 }
 
 /**
@@ -42,7 +44,9 @@ export interface TestAppOptions {
  */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const own: TestDatabase | null =
-    options.databaseUrl === undefined ? await createTestDatabase() : null;
+    options.databaseUrl === undefined
+      ? await createTestDatabase('migrated', options.refusesDeadlocks)
+      : null;
   const databaseUrl = options.databaseUrl ?? own?.url ?? '';
   const configuration = new Configuration({
     PORT: '0',
