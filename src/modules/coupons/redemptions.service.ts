@@ -70,8 +70,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Removes a coupon from its subscription, in the caller's transaction. Removing it again changes nothing. It discounts no
-   * later invoice, and credits return nothing to it. Usage corrections of invoices that were made with it still use it.
+   * Removes a coupon from its subscription, in the caller's transaction. Removing it again changes nothing. The coupon
+   * discounts no later invoice, and credits return nothing to it. Usage corrections of invoices that were made with it still use it.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */

@@ -17,6 +17,7 @@ import {
   subscriptionTooLarge,
   toSubscriptionDto,
 } from '../../subscriptions';
+import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import {
   CancelSubscriptionDto,
   ChangeSubscriptionDto,
@@ -32,7 +33,6 @@ import {
   type SubscriptionOrPreview,
   toSubscriptionPreviewDto,
 } from '../dto/subscription-preview.dto';
-import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS } from './command-problems';
 import { ChangeSubscriptionWorkflow } from './change-subscription.workflow';
 import { SubscribeWorkflow } from './subscribe.workflow';

@@ -85,7 +85,7 @@ export class SubscriptionCouponsController {
   @Operation({
     summary: 'Remove a coupon from a subscription',
     description:
-      'It counts no more from the next invoice on. Invoices that were made with it stay.',
+      'It discounts no invoice that is made from now on. Invoices that were made with it stay.',
     access: 'subscriptions:write',
     problems: [...CHANGE_PROBLEMS, couponRedemptionNotFound, outcomeUnknown],
   })

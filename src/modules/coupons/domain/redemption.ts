@@ -151,7 +151,7 @@ export function withApplied(
     endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
   return coupon.duration === 'once'
-    ? endedOrFree(redemption, { redemption: after, coupon }, now)
+    ? endedIfUsedUp(redemption, { redemption: after, coupon }, now)
     : after;
 }
 
@@ -159,7 +159,7 @@ export function withApplied(
  * Ends a redemption with duration `once` that is used up now. A redemption that was used up before and is not any more
  * runs again, unless the coupon was removed.
  */
-function endedOrFree(
+function endedIfUsedUp(
   before: CouponRedemption,
   { redemption, coupon }: RedeemedTerms,
   now: Date,
@@ -228,7 +228,7 @@ export function withoutInvoice(
   // invoice do not use it up.
   const unused = { appliedAmount: 0n, remainingAmount: null };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
-  return endedOrFree(redemption, { redemption: after, coupon }, now);
+  return endedIfUsedUp(redemption, { redemption: after, coupon }, now);
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {
