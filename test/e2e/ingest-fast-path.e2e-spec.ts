@@ -27,7 +27,7 @@ describe('events of a stream in the cache', () => {
   let serial = 0;
 
   beforeAll(async () => {
-    engine = await startTestApp();
+    engine = await startTestApp({ plantsDeadlocks: true });
     other = await startTestApp({ databaseUrl: engine.databaseUrl });
     await insertMeter(engine, { eventName: NAME });
   });

@@ -191,7 +191,7 @@ describe('concurrent requests', () => {
   }
 
   beforeAll(async () => {
-    const first = await startTestApp({ refusesDeadlocks: true });
+    const first = await startTestApp();
     engines = [first, await startTestApp({ databaseUrl: first.databaseUrl })];
     event = 'calls';
     const meter = { key: 'calls', event_name: event, aggregation: 'sum', value_property: 'n' };

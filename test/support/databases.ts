@@ -12,7 +12,7 @@ export function databaseNamed(serverUrl: string, database: string): string {
 
 export interface TestDatabase {
   readonly url: string;
-  /** Drops the database. With `refusesDeadlocks`, then throws if its sessions have deadlocked. */
+  /** Drops the database, then throws if its sessions have deadlocked and the test did not plan that. */
   drop(): Promise<void>;
   /** Lets new sessions connect, or refuses them. Connected sessions stay. */
   accept(connections: boolean): Promise<void>;
@@ -46,7 +46,7 @@ function serverUrl(): string {
 /** Creates a database, empty or cloned from the migrated template. */
 export async function createTestDatabase(
   content: 'migrated' | 'empty' = 'migrated',
-  refusesDeadlocks = false,
+  plantsDeadlocks = false,
 ): Promise<TestDatabase> {
   const name = `billing_test_${randomBytes(6).toString('hex')}`;
   const template = content === 'migrated' ? (process.env['TEST_TEMPLATE'] ?? '') : 'template0';
@@ -56,7 +56,7 @@ export async function createTestDatabase(
     drop: async () => {
       const deadlocks = await deadlocksIn(name);
       await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      if (refusesDeadlocks && deadlocks !== '0')
+      if (!plantsDeadlocks && deadlocks !== '0')
         throw new Error(`Sessions have deadlocked: ${deadlocks} times.`);
     },
     accept: async (connections) => {

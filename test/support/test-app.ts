@@ -34,8 +34,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: string;
   /** True if the test writes or damages events in SQL. Events of other tests are checked when the application closes. */
   readonly plantsEvents?: boolean;
-  /** True: closing the application fails if sessions of its database have deadlocked. */
-  readonly refusesDeadlocks?: boolean;
+  /** True if the test causes deadlocks. Otherwise closing the application fails if sessions of its database deadlocked. */
+  readonly plantsDeadlocks?: boolean;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface TestAppOptions {
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const own: TestDatabase | null =
     options.databaseUrl === undefined
-      ? await createTestDatabase('migrated', options.refusesDeadlocks)
+      ? await createTestDatabase('migrated', options.plantsDeadlocks)
       : null;
   const databaseUrl = options.databaseUrl ?? own?.url ?? '';
   const configuration = new Configuration({

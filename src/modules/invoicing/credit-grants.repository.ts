@@ -31,13 +31,13 @@ const ADD = `
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
   FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
-    FROM credit_grant WHERE source_id = $1 FOR UPDATE) taken
+    FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
 const LOSE_AT_ORIGIN = `
   WITH taken AS (
-    SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE),
+    SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE),
   given AS (
     UPDATE credit_grant SET amount = credit_grant.amount - taken.amount, remaining = remaining - taken.amount
     FROM taken WHERE credit_grant.id = taken.id)
@@ -55,7 +55,7 @@ const RESERVE = `
 const TAKE_RESERVED = `
   UPDATE credit_grant SET reserved = credit_grant.reserved - taken.amount,
     refunded = refunded + taken.amount
-  FROM (SELECT id, least(reserved, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE) taken
+  FROM (SELECT id, least(reserved, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
@@ -63,7 +63,7 @@ const RETURN_REFUNDED = `
   UPDATE credit_grant SET refunded = credit_grant.refunded - returned.amount,
     remaining = remaining + returned.amount
   FROM (SELECT id, refunded - least(refunded, $2) AS amount
-    FROM credit_grant WHERE source_id = $1 FOR UPDATE) returned
+    FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) returned
   WHERE credit_grant.id = returned.id
   RETURNING returned.amount::text AS amount`;
 
@@ -106,7 +106,7 @@ export class CreditGrantsRepository {
    * @param lock true: locks the credit until the transaction ends
    */
   async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
-    const tail = `WHERE customer_id = ANY ($1) AND remaining > 0 ORDER BY customer_id, created_at, id${lock ? ' FOR UPDATE' : ''}`;
+    const tail = `WHERE customer_id = ANY ($1) AND remaining > 0 ORDER BY customer_id, created_at, id${lock ? ' FOR NO KEY UPDATE' : ''}`;
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
@@ -129,7 +129,7 @@ export class CreditGrantsRepository {
 
   /** Returns the credit of a source, locked until the transaction ends; null: the source has none. */
   lockOf(sourceId: string): Promise<StoredCreditGrant | null> {
-    return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
+    return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR NO KEY UPDATE', [
       sourceId,
     ]);
   }

@@ -10,13 +10,13 @@ const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
   WHERE source_id = $1
     OR customer_id = $2 AND currency = $3 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
-  ORDER BY created_at, id FOR UPDATE`;
+  ORDER BY created_at, id FOR NO KEY UPDATE`;
 
 /** Locks the credit that came from a payment, and the credit in the payouts of a refund. Locks the oldest first, as invoices do. */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant
   WHERE source_id = $1 OR id = ANY (ARRAY(SELECT credit_id FROM credit_payout WHERE refund_id = $2))
-  ORDER BY created_at, id FOR UPDATE`;
+  ORDER BY created_at, id FOR NO KEY UPDATE`;
 
 const RESERVE = `
   WITH part AS (

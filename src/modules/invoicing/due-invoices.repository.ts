@@ -41,7 +41,7 @@ const DUE_FOR_COLLECTION = (scope: TimeScope, state: string): string => `
 
 const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${UNPAID}
-  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
+  ORDER BY due_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED`;
 
 /** Reads the instant at which the next invoice on a test clock falls due for collection. */
 export const NEXT_COLLECTION = `
@@ -69,18 +69,18 @@ const PLAN_COLLECTING = `
 /** Locks the invoices, and so waits for other transactions that change them, such as the end of a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
-  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR UPDATE`;
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
 
 const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
 
 const OPEN_OF_SUBSCRIPTIONS = `
   SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
-  WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR UPDATE`;
+  WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR NO KEY UPDATE`;
 
 const OWED_OF_SUBSCRIPTION = `
   SELECT id FROM invoice
-  WHERE subscription_id = $1 AND ${CAN_BE_PAID} ORDER BY id FOR UPDATE`;
+  WHERE subscription_id = $1 AND ${CAN_BE_PAID} ORDER BY id FOR NO KEY UPDATE`;
 
 const ATTEMPTED_OF_SUBSCRIPTION = `
   SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
@@ -109,7 +109,7 @@ export class DueInvoicesRepository {
    */
   lockCollectable(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
+    const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR NO KEY UPDATE SKIP LOCKED`;
     return this.database.queryValues<string>(sql, [scope, now, limit]);
   }
 

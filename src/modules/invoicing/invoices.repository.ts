@@ -84,7 +84,7 @@ export class InvoicesRepository {
 
   /** Returns the invoice, locked until the transaction ends; null if there is none with this id. */
   async lock(id: string): Promise<Invoice | null> {
-    const locked = 'WHERE id = $1 FOR UPDATE';
+    const locked = 'WHERE id = $1 FOR NO KEY UPDATE';
     return this.withLinesOrNull(await this.database.selectOne(InvoiceEntity, locked, [id]));
   }
 

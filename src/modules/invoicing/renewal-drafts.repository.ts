@@ -18,7 +18,7 @@ export const DUE_DRAFTS: DueTable<DueDraft> = {
 };
 
 const LOCK = `
-  SELECT id FROM invoice WHERE id = ANY ($1) AND finalizes_at IS NOT NULL ORDER BY id FOR UPDATE`;
+  SELECT id FROM invoice WHERE id = ANY ($1) AND finalizes_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE`;
 
 const OF_SUBSCRIPTIONS = `
   SELECT id FROM invoice WHERE subscription_id = ANY ($1) AND finalizes_at IS NOT NULL

@@ -42,7 +42,7 @@ const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
 const WITH_OTHERS_OF_INVOICE = `
   WHERE id = $1
     OR amount_applied > 0 AND invoice_id = (SELECT invoice_id FROM payment WHERE id = $1)
-  ORDER BY id FOR UPDATE`;
+  ORDER BY id FOR NO KEY UPDATE`;
 
 const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
@@ -84,7 +84,7 @@ export class PaymentsRepository {
   /** Returns the payment, locked until the transaction ends. */
   lock(id: string): Promise<Payment | null> {
     this.database.requireTransaction();
-    return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+    return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR NO KEY UPDATE', [id]);
   }
 
   /**
@@ -100,10 +100,11 @@ export class PaymentsRepository {
   /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    return this.database.select(PaymentEntity, `${OF_INVOICES_OR_IDS} ORDER BY id FOR UPDATE`, [
-      invoiceIds,
-      ids,
-    ]);
+    return this.database.select(
+      PaymentEntity,
+      `${OF_INVOICES_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
+      [invoiceIds, ids],
+    );
   }
 
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
@@ -120,7 +121,7 @@ export class PaymentsRepository {
   /** Returns the payments that paid parts of the invoices, locked until the transaction ends. */
   lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR UPDATE`, [
+    return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR NO KEY UPDATE`, [
       invoiceIds,
     ]);
   }

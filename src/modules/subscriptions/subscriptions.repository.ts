@@ -91,7 +91,7 @@ export class SubscriptionsRepository {
 
   /** Returns the subscription without its items and periods, locked until the transaction ends. */
   lock(id: string): Promise<Subscription | null> {
-    return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+    return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR NO KEY UPDATE', [id]);
   }
 
   async updateMetadata(subscription: Subscription): Promise<void> {
@@ -101,7 +101,7 @@ export class SubscriptionsRepository {
 
   /** Returns the unpaid subscriptions of a customer, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
-    const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR UPDATE`;
+    const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR NO KEY UPDATE`;
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
@@ -134,7 +134,7 @@ export class SubscriptionsRepository {
    * so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
-    const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+    const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
@@ -202,7 +202,7 @@ export class SubscriptionsRepository {
 
   /** Locks subscriptions until the transaction ends, and returns them by ascending id. */
   lockAll(ids: readonly string[]): Promise<readonly Subscription[]> {
-    const tail = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+    const tail = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.database.select(SubscriptionEntity, tail, [ids]);
   }
 
