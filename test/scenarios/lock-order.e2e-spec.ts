@@ -8,6 +8,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 const START = '2026-03-01T00:00:00.000Z';
 const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
 const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
+const FIRST_ACCESS = 'INSERT INTO customer_access (customer_id, version) VALUES ($1, 1)';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
 const BALANCES = 'SELECT FROM customer_entitlement WHERE customer_id = $1 FOR UPDATE NOWAIT';
 
@@ -88,10 +89,34 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [STREAMS, BALANCES], check)).toBe(1);
     });
 
+    it('by the first check, which creates the access version', async () => {
+      const { customerId, path } = await begin();
+      for (const table of ['customer_entitlement', 'customer_access'])
+        await engine.database.query(`DELETE FROM ${table} WHERE customer_id = $1`, [customerId]);
+      const check = () => engine.http.get(path);
+      const streams = `${STREAMS} NOWAIT`;
+      expect(await lockLater(customerId, [FIRST_ACCESS, streams], check)).toBe(1);
+    });
+
     it('by the first grant', async () => {
       const { customerId, path } = await begin();
       const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });
       expect(await lockLater(customerId, [STREAMS, BALANCES], grant)).toBe(1);
     });
+  });
+
+  it('by the deletion of an entitlement that is being consumed, which waits for no balance', async () => {
+    const { customerId } = await Story.begin(engine, START);
+    const { id, key } = await createEntitlement(engine, { type: 'metered' });
+    await engine.http.get(`/v1/customers/${customerId}/entitlements/${key}`);
+    await holder.query('BEGIN');
+    await holder.query(
+      'SELECT FROM customer_entitlement WHERE customer_id = $1 FOR NO KEY UPDATE',
+      [customerId],
+    );
+    const refused = await engine.http.delete(`/v1/entitlements/${id}`);
+    await holder.query('ROLLBACK');
+    expect(refused.body).toMatchObject({ code: 'entitlement_in_use' });
+    expect((await engine.http.delete(`/v1/entitlements/${id}`)).status).toBe(204);
   });
 });

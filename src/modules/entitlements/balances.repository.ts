@@ -82,7 +82,9 @@ const EAGER_BALANCES = `
   ORDER BY h.customer_id, h.entitlement_id`;
 
 const DELETE_CACHED = `
-  DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;
+  DELETE FROM customer_entitlement WHERE id = ANY (ARRAY(
+    SELECT id FROM customer_entitlement
+    WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL) FOR UPDATE SKIP LOCKED))`;
 
 const BEGIN_GRACE = `
   INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
@@ -205,9 +207,10 @@ export class BalancesRepository {
   }
 
   /**
-   * Deletes the cached balances of an entitlement. If the entitlement has a meter, balances with a registered usage
-   * window stay: their foreign key prevents the deletion of the entitlement, and no usage is counted for a deleted
-   * balance.
+   * Deletes the cached balances of an entitlement that the caller has locked. If the entitlement has a meter, balances
+   * with a registered usage window stay: their foreign key prevents the deletion of the entitlement, and no usage is
+   * counted for a deleted balance. Balances that other transactions have locked stay as well: a consumption locks its
+   * balance first and then refers to the entitlement, so waiting for it would be a deadlock.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

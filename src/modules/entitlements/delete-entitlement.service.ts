@@ -13,7 +13,8 @@ export class DeleteEntitlementService {
   ) {}
 
   /**
-   * Deletes an entitlement that no plan, link, grant or consumption refers to. Locks the definition, then the balances.
+   * Deletes an entitlement that no plan, link, grant or consumption refers to. Locks the definition, then deletes the
+   * balances without waiting: one that is being consumed keeps the entitlement in use.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

@@ -64,8 +64,8 @@ export class RecalculateBalanceService {
   ) {}
 
   /**
-   * Recalculates one balance and stores the result, in the caller's transaction. Locks the stream of the meter, then the
-   * balance row.
+   * Recalculates one balance and stores the result, in the caller's transaction. Creates the access version if there is
+   * none, locks the stream of the meter, then the balance row.
    * @param clockTime current time of the customer
    */
   async recalculate(
@@ -74,11 +74,11 @@ export class RecalculateBalanceService {
     clockTime: Date,
   ): Promise<BalanceRecord> {
     this.database.requireTransaction();
-    if (entitlement.meterId !== null) await this.usage.lockStream(customer.id, entitlement.meterId);
-    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
     // The versions are read before the data. If a concurrent commit changes both, the row gets the former version and
     // is outdated.
     const accessVersion = await this.balances.accessVersionOf(customer);
+    if (entitlement.meterId !== null) await this.usage.lockStream(customer.id, entitlement.meterId);
+    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
     const rulesVersion = await this.features.rulesVersionOf(entitlement.id);
     const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
     const now = balanceTime(clockTime, windowOf(before), given.windowRule);
