@@ -82,6 +82,26 @@ describe('credit notes', () => {
     await story.verify();
   });
 
+  it('that lower an invoice send an event of the invoice, and one when they are voided', async () => {
+    const { story, invoice } = await billed();
+    const note = (await issue(invoice, 100)).body as { id: string };
+    await engine.http.post(`/v1/credit-notes/${note.id}/void`).send({});
+    const events = (await eventsOf(engine, invoice.id)).slice(2);
+    expect(events.map(({ type, data: { object, previous } }) => [type, object, previous])).toEqual([
+      [
+        'invoice.updated',
+        expect.objectContaining({ amount_credited: 119, amount_remaining: 1_077 }),
+        { amount_credited: 0, amount_remaining: 1_196 },
+      ],
+      [
+        'invoice.updated',
+        expect.objectContaining({ amount_credited: 0, amount_remaining: 1_196 }),
+        { amount_credited: 119, amount_remaining: 1_077 },
+      ],
+    ]);
+    await story.verify();
+  });
+
   it('of a paid subscription credit a deferred line, and can be voided while the credit is unspent', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     await engine.http
@@ -100,6 +120,8 @@ describe('credit notes', () => {
     if (invoice === undefined) return;
     const note = await issue(invoice, 400);
     expect(note.body).toMatchObject({ applied_to_invoice: 0, credited_to_balance: 400 });
+    // A note that does not lower the invoice leaves it as it was.
+    expect(await read(invoice)).toEqual(invoice);
     const { id } = note.body as { id: string };
     await story.verify();
     await story.advance('2026-04-01T00:00:00.000Z');

@@ -7,7 +7,7 @@ describe('invoices', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
-    engine = await startTestApp();
+    engine = await startTestApp({ plantsObjects: true });
   });
 
   afterAll(() => engine.close());

@@ -28,6 +28,7 @@ describe('a comparison with the provider', () => {
   beforeEach(async () => {
     stripe = await startStripeDouble({ now: () => engine.clock.now() });
     engine = await startTestApp({
+      plantsObjects: true,
       environment: {
         PAYMENT_PROVIDERS: 'stripe',
         STRIPE_SECRET_KEY: stripe.secretKey,

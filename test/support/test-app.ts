@@ -10,7 +10,7 @@ import { Database } from '../../src/platform/database';
 import { HttpAdapter } from '../../src/platform/http';
 import { createLogger, NestLogger } from '../../src/platform/logging';
 import { checkedClient } from './checked-client';
-import { assertEventsFollow } from './event-history';
+import { assertEventsFollow, assertLastEventsAreCurrent } from './event-history';
 import { createTestDatabase, type TestDatabase } from './databases';
 import { ManualClock } from './manual-clock';
 import { EVENTS } from './stored-events';
@@ -34,6 +34,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: string;
   /** True if the test writes or damages events in SQL. Events of other tests are checked when the application closes. */
   readonly plantsEvents?: boolean;
+  /** True if the test changes objects in SQL. Otherwise they are compared with their last events when the application closes. */
+  readonly plantsObjects?: boolean;
   /** True if the test causes deadlocks. Otherwise closing the application fails if sessions of its database deadlocked. */
   readonly plantsDeadlocks?: boolean;
 }
@@ -85,7 +87,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     databaseUrl,
     close: async () => {
       try {
-        if (own !== null && !options.plantsEvents) await assertEventsFollow(app.get(Database));
+        if (own !== null && !options.plantsEvents) {
+          await assertEventsFollow(app.get(Database));
+          if (!options.plantsObjects)
+            await assertLastEventsAreCurrent(app.get(Database), supertest(url));
+        }
       } finally {
         await app.close();
         await own?.drop();

@@ -40,7 +40,12 @@ import {
   creditNoteSettled,
   invoiceNotCreditable,
 } from './invoicing.errors';
-import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
+import {
+  creditNoteIssued,
+  creditNoteVoided,
+  invoicePaid,
+  invoiceUpdated,
+} from './invoicing.events';
 
 /** A credit note, and its invoice as changed by the note. */
 export interface IssuedCreditNote {
@@ -160,9 +165,6 @@ export class CreditNotesService {
     for (const line of before.lines) {
       await this.creditLine(invoice, line, -1n);
     }
-    await this.invoices.update(
-      nextVersion(invoice, now, { amountCredited: invoice.amountCredited - before.toReceivable }),
-    );
     await this.postings.postNoteVoided(before, deferredOf(invoice, before.lines), now);
     const after = nextVersion(before, now, {
       status: 'void',
@@ -171,6 +173,13 @@ export class CreditNotesService {
     });
     await this.notes.update(after);
     await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
+    if (before.toReceivable > 0n) {
+      const owed = nextVersion(invoice, now, {
+        amountCredited: invoice.amountCredited - before.toReceivable,
+      });
+      await this.invoices.update(owed);
+      await this.outbox.record(invoiceUpdated, { after: owed, before: invoice, occurredAt: now });
+    }
     return after;
   }
 
@@ -229,6 +238,9 @@ export class CreditNotesService {
         newGrant({ id, customerId, currency, amount, sourceId, createdAt: now }),
       );
     }
+    await this.postings.postNote(note, now);
+    await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
+    if (note.toReceivable === 0n && invoice.amountPaid === before.amountPaid) return invoice;
     const amountCredited = invoice.amountCredited + note.toReceivable;
     const isPaid =
       invoice.status === 'open' && amountRemaining({ ...invoice, amountCredited }) === 0n;
@@ -239,9 +251,8 @@ export class CreditNotesService {
       collectAt: isPaid ? closeCollectionAt(invoice, now) : invoice.collectAt,
     });
     await this.invoices.update(after);
-    await this.postings.postNote(note, now);
-    await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
-    if (isPaid) await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    const event = isPaid ? invoicePaid : invoiceUpdated;
+    await this.outbox.record(event, { after, before, occurredAt: now });
     return after;
   }
 

@@ -44,7 +44,7 @@ export const invoiceUncollectible = invoiceEvent(
 
 export const invoiceUpdated = invoiceEvent(
   'invoice.updated',
-  'The metadata of an invoice changed, a payment of it began (`amount_pending`, `attempt_count`), paid a part or ended, credit of a later invoice of its subscription lowered what is open of it, or `next_attempt_at` changed.',
+  'The metadata of an invoice changed, a payment of it began (`amount_pending`, `attempt_count`), paid a part or ended, a credit note or credit of a later invoice of its subscription lowered what is open of it, such a credit note was voided, or `next_attempt_at` changed.',
 );
 
 export const invoiceDeleted = invoiceEvent(

@@ -120,6 +120,7 @@ export class CreditNotes {
     note.events.push('voided');
     takeBack(lines, -1n);
     invoice.credited -= applied;
+    if (applied > 0n) invoice.events.push('updated');
     return null;
   }
 
@@ -159,6 +160,7 @@ export class CreditNotes {
     const isOpen = invoice.status === 'open';
     invoice.credited += applied;
     if (isOpen && owedOf(invoice) === 0n) this.owner.collection.credited(invoice, this.owner.now);
+    else if (applied > 0n) invoice.events.push('updated');
   }
 }
 
