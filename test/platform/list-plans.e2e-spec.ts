@@ -154,7 +154,7 @@ describe('every list, over a million rows', () => {
   const made = new MadeIds();
 
   beforeAll(async () => {
-    engine = await startTestApp();
+    engine = await startTestApp({ plantsObjects: true });
     recorder = new Recorder();
     for (const { operationId } of STORY) {
       const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId);
